@@ -37,6 +37,11 @@ class Refused extends Error {
   }
 }
 
+// Whether the server refuses what was sent. Else it would take it later, or with the right token.
+function isAboutThis(error) {
+  return error instanceof Refused && error.status < 500 && error.status !== 403;
+}
+
 async function call(route, query, body) {
   const asked = { ...query, ...(token && { token }) };
   const reply = await fetch(`${route}?${new URLSearchParams(asked)}`, {
@@ -46,9 +51,8 @@ async function call(route, query, body) {
     signal: AbortSignal.timeout(15_000),
   });
   if (reply.status === 204) return null;
-  if (reply.status >= 500) throw new Error(`the server answered ${reply.status}`);
   const said = await reply.json();
-  if (!reply.ok) throw new Refused(said.error ?? `the server answered ${reply.status}`, reply.status);
+  if (!reply.ok) throw new Refused(said.error, reply.status);
   return said;
 }
 
@@ -77,7 +81,7 @@ async function sendFirst() {
     const { answered } = await call("api/answer", {}, first.body);
     if (first.body.person === person) $("answered").textContent = answered.toLocaleString("en");
   } catch (error) {
-    if (!(error instanceof Refused) || error.status === 403) throw error;
+    if (!isAboutThis(error)) throw error;
     say(`The server did not take your answer (${first.last}): ${error.message}`);
   }
   waiting.shift();
@@ -112,7 +116,7 @@ async function takeBack() {
     $("last").textContent = "Taken back.";
     show();
   } catch (error) {
-    if (!(error instanceof Refused) || error.status === 403) throw error;
+    if (!isAboutThis(error)) throw error;
     undoing = false;
     say(sentence(error.message));
   }
@@ -124,7 +128,7 @@ function failed(error) {
     if (!line.length) setState("error");
     return;
   }
-  if (error instanceof Refused) {
+  if (isAboutThis(error)) {
     askName(sentence(error.message));
     return;
   }
@@ -133,7 +137,8 @@ function failed(error) {
   main.dataset.away = "yes";
   const kept = count(waiting.length, "answer");
   say(
-    `The server is away. This page tries again every few seconds.${lost}` +
+    `${error instanceof Refused ? sentence(error.message) : "The server is away."}` +
+      ` This page tries again every few seconds.${lost}` +
       (waiting.length ? ` What is not stored (${kept}) is kept in this browser and sent then.` : "") +
       (line.length ? " You can go on with this question." : ""),
   );
@@ -615,6 +620,7 @@ async function readProgress() {
   $("answered").textContent = mine.toLocaleString("en");
   $("left").textContent = found.left === null ? "–" : found.left.toLocaleString("en");
   showTimes();
+  $("why").textContent = found.why ?? "";
   showLearning(found.learning);
   if (main.dataset.state === "done") {
     const others = found.left > 0;
