@@ -56,6 +56,9 @@ def annotate(
         " then the one that tells more in the time that people take.",
         default="asked",
     ),
+    questions: Path | None = option(
+        "FILE", "Ask what this table lists, which complabel ask wrote, in its order."
+    ),
     overlap: float = option(
         "SHARE",
         "Share of the questions that a second person is asked, too, to find mistakes.",
@@ -99,13 +102,22 @@ def annotate(
 
     if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 8):
         raise InputError("--token must have at least 8 letters or digits")
+    if questions is not None and question != "asked":
+        raise InputError("--question and --questions are both given; leave one of them out")
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
     claim_continued(out, Path(f"{out}.sqlite"))
     secret = token or new_token()
     annotation = Annotation.open(
-        found, names, out=out, question=question, overlap=overlap, seed=seed, token=secret
+        found,
+        names,
+        out=out,
+        question=question,
+        questions=questions,
+        overlap=overlap,
+        seed=seed,
+        token=secret,
     )
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"

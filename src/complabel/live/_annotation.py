@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import statistics
@@ -18,7 +19,14 @@ from typing import Any, Protocol
 from complabel.errors import ComplabelError, StoreError
 from complabel.files import AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
-from complabel.live._drawing import Kind, Mixed, RandomQuestions
+from complabel.live._drawing import (
+    Kind,
+    ListedQuestions,
+    Mixed,
+    RandomQuestions,
+    Source,
+    read_questions,
+)
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
 from complabel.live._things import PICTURES, Things
@@ -94,14 +102,19 @@ class Annotation:
         *,
         out: Path,
         question: str = "asked",
+        questions: Path | None = None,
         overlap: float = 0.0,
         seed: int = 0,
         learner: Learning | None = None,
         token: str = "",
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it."""
-        mixed = None
-        if question == "mixed":
+        mixed: Mixed | None = None
+        source: Source
+        if questions is not None:
+            question = f"those of a file, {hashlib.sha256(questions.read_bytes()).hexdigest()}"
+            source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        elif question == "mixed":
             best = None if learner is None else learner.best_kind
             mixed = Mixed.of(len(labels), best)
             source = RandomQuestions(things.names, len(labels), mixed, None, overlap, seed)
@@ -161,9 +174,22 @@ class Annotation:
                 self._write_table(self.out)
                 self._saved = last
 
+    def table(self) -> dict[str, list[Any]]:
+        """Return all answers so far as a table, with those that a file of questions has."""
+        columns = self.store.answers_table()
+        source = self.asker.source
+        if isinstance(source, ListedQuestions) and source.known:
+            last = max((number for number, _ in list(self.asker.done)), default=-1)
+            for before, row in source.known:
+                if before <= last:
+                    for name, values in columns.items():
+                        value = row.get(name)
+                        values.append(f"known {value}" if name == "answer_id" and value else value)
+        return columns
+
     def _write_table(self, path: Path) -> None:
         with AnswerWriter(path) as writer:
-            writer.write(self.store.answers_table())
+            writer.write(self.table())
 
     def _save_now_and_then(self) -> None:
         while not self.ended.wait(_SAVE_SECONDS):
@@ -181,7 +207,7 @@ class Annotation:
             if new >= _LEARN_AFTER or (new and time.monotonic() - since > _LEARN_SECONDS):
                 known, since = self.asker.answered, time.monotonic()
                 try:
-                    self.learner.update(self.store.answers_table())
+                    self.learner.update(self.table())
                 except Exception:  # people go on answering whatever happens to the model
                     _logger.exception("the model could not be fitted to the answers so far")
 
