@@ -5,18 +5,21 @@
 // and the page agree on the order of questions. What people see never waits for it while there are
 // questions in `line`.
 
+import {
+  count, decimals, drawCurve, element, hintFor, isolated, naming, prepare, sentence, signed, single,
+  wording,
+} from "./drawing.js?token=";
+
 const address = new URLSearchParams(location.search);
 const token = address.get("token") ?? "";
 let person = address.get("person")?.trim() ?? "";
 
 const AHEAD = Number(address.get("ahead") ?? 3); // questions that wait behind the one shown
-const KEPT = "complabel answer "; // before the keys of answers in the browser's storage
-const LONG_TEXT = 20_000; // characters shown of a text, until more are wanted
 const MANY_LABELS = 12; // from here on there is a box to find one
-const TINY = 100; // pixels; smaller pictures are drawn with clear squares
 
 const $ = (id) => document.getElementById(id);
 const main = document.querySelector("main");
+const KEPT = `complabel answer ${main.dataset.store} `; // before their ids in the browser's storage
 
 let line = []; // questions that the server handed out; the first one is shown
 const waiting = []; // answers that the server has not confirmed: {body, question, tried, last}
@@ -27,8 +30,10 @@ let working = false;
 let retry; // the timer of the next try while the server is away
 let pause = 1; // seconds before it
 let soon = null; // the timer of the next look at the progress
+let stored = 0; // answers of this sitting that the server confirmed
+let heldUntil = 0; // when what is said may go
 
-// ---------------------------------------------------------------------------------- the server
+// ---------------------------------------------------------------------- the server
 
 class Refused extends Error {
   constructor(message, status) {
@@ -75,14 +80,17 @@ async function work() {
 }
 
 async function sendFirst() {
-  const first = waiting[0];
+  const [first] = waiting;
+  const isFirstTry = !first.tried;
   first.tried = true;
   try {
-    const { answered } = await call("api/answer", {}, first.body);
+    const { again, answered } = await call("api/answer", {}, first.body);
+    stored += 1;
     if (first.body.person === person) $("answered").textContent = answered.toLocaleString("en");
+    if (again && isFirstTry) say(`This was answered elsewhere before (${first.last}).`, 10);
   } catch (error) {
     if (!isAboutThis(error)) throw error;
-    say(`The server did not take your answer (${first.last}): ${error.message}`);
+    say(`The server did not take your answer (${first.last}): ${error.message}`, 10);
   }
   waiting.shift();
   forget(first.body.id);
@@ -97,7 +105,7 @@ async function fetchNext() {
   for (let skip = line.length; skip >= 0; skip--) {
     const question = await call("api/next", { person, ...(skip && { skip }) });
     if (question && !line.some((known) => known.id === question.id)) {
-      line.push(prepare(question));
+      line.push(prepare(question, token));
       if (line.length === 1) show();
       return;
     }
@@ -112,13 +120,16 @@ async function takeBack() {
     const { question } = await call("api/undo", {}, { person });
     undoing = false;
     times.pop();
-    line = [prepare(question), ...line.filter((known) => known.id !== question.id)];
+    stored = Math.max(stored - 1, 0);
+    line = [prepare(question, token), ...line.filter((known) => known.id !== question.id)];
     $("last").textContent = "Taken back.";
     show();
+    showStored();
   } catch (error) {
     if (!isAboutThis(error)) throw error;
     undoing = false;
-    say(sentence(error.message));
+    say(sentence(error.message), 10);
+    show();
   }
 }
 
@@ -158,7 +169,7 @@ function isBack() {
 
 addEventListener("online", work);
 
-// ----------------------------------------------- answers that wait, also in the browser's storage
+// ---------------------------------------------------------------------- answers that wait, also in the browser's storage
 
 function keep(entry) {
   try {
@@ -192,7 +203,7 @@ addEventListener("beforeunload", (event) => {
   if (waiting.length && main.dataset.away === "yes") event.preventDefault();
 });
 
-// ------------------------------------------------------------------------------ what people do
+// ---------------------------------------------------------------------- what people do
 
 function answer(value, said) {
   const [question] = line;
@@ -206,7 +217,7 @@ function answer(value, said) {
   waiting.push(entry);
   times.push(seconds);
   keep(entry);
-  if (main.dataset.away !== "yes") say("");
+  if (main.dataset.away !== "yes" && Date.now() > heldUntil) say("");
   $("last").replaceChildren("Last answer: ", isolated(last));
   show();
   showStored();
@@ -230,8 +241,6 @@ function undo() {
   }
 }
 
-const naming = (question) => question.question === "menu" || question.question === "named";
-const single = (question) => naming(question) && (question.asked_for ?? 1) === 1;
 const boxes = () => [...$("options").querySelectorAll("input")];
 const ticked = () => boxes().filter((box) => box.checked).map((box) => box.value);
 
@@ -243,7 +252,8 @@ const deeds = {
   undo,
   send() {
     const [question] = line;
-    if (!question || question.question === "asked" || single(question) || $("send").dataset.wait) return;
+    if (!question || question.question === "asked" || single(question)) return;
+    if ($("send").dataset.wait) return;
     const labels = ticked();
     const none = naming(question) ? "all apply" : "none applies";
     answer(labels, labels.length ? labels.join(", ") : none);
@@ -270,18 +280,7 @@ addEventListener("keydown", (event) => {
   }
   if (event.repeat) return;
   if (target === $("filter")) {
-    if (key === "Escape") {
-      target.value = "";
-      find();
-      $("question").focus();
-    } else if (key === "Enter") {
-      if (target.value.trim()) {
-        take(offered()[0]);
-        target.value = "";
-        find();
-      } else deeds.send();
-    } else return;
-    event.preventDefault();
+    if (keyInFilter(key)) event.preventDefault();
     return;
   }
   const native = target.closest("button, a, summary"); // Enter and the space bar press it
@@ -293,6 +292,15 @@ addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+
+function keyInFilter(key) {
+  if (key !== "Escape" && key !== "Enter") return false;
+  if (key === "Escape") $("question").focus();
+  else if ($("filter").value.trim()) take(offered()[0]);
+  else deeds.send();
+  clearFilter();
+  return true;
+}
 
 // Digits count by their place, as some keyboards need Shift for them; so do letters where the
 // keyboard writes another script.
@@ -316,7 +324,7 @@ document.addEventListener("click", (event) => {
   if (button) deeds[button.dataset.do]();
 });
 
-// ------------------------------------------------------------------------- how long people take
+// ---------------------------------------------------------------------- how long people take
 
 const clock = {
   start: null, // when the question was shown; null until its picture is there
@@ -348,86 +356,23 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
-// ------------------------------------------------------------------------------- what is shown
+// ---------------------------------------------------------------------- what is shown
+
+// Say what went wrong; a message that stays for some seconds outlives the next answers.
+function say(text, seconds = 0) {
+  heldUntil = Date.now() + 1000 * seconds;
+  if ($("alert").textContent !== text) $("alert").textContent = text;
+}
 
 function setState(state) {
   main.dataset.state = state;
   $("who").hidden = state !== "name";
   $("done").hidden = state !== "done";
   $("asking").hidden = state !== "question";
-  if (state === "done" || state === "question") $(state === "done" ? "done" : "asking").append($("progress"));
+  $("loading").hidden = state !== "loading";
+  if (state === "question") $("asking").append($("progress"));
+  if (state === "done") $("done").append($("progress"));
   if (state !== "question") main.dataset.question = "";
-}
-
-// Make what shows the item, so that a picture is loaded before its question comes.
-function prepare(question) {
-  const { image, url } = question.show;
-  question.loaded = false;
-  if (image !== undefined) {
-    const picture = new Image();
-    picture.alt = question.item;
-    picture.src = withToken(image);
-    question.element = picture;
-    question.ready = picture.decode().then(
-      () => fitPicture(picture),
-      () => {
-        question.element = element("p", { className: "soft" });
-        question.element.append("The picture ", isolated(question.item), " cannot be shown.");
-      },
-    );
-  } else {
-    question.element = url === undefined ? textOf(question) : linkTo(question);
-    question.ready = Promise.resolve();
-  }
-  question.ready = question.ready.then(() => (question.loaded = true));
-  return question;
-}
-
-function withToken(image) {
-  const whole = new URL(image, location.href);
-  if (whole.origin === location.origin && token) whole.searchParams.set("token", token);
-  return whole.href;
-}
-
-function fitPicture(picture) {
-  const { naturalWidth: width, naturalHeight: height } = picture;
-  const grow = Math.max(width, height) < TINY ? 24 : 4;
-  picture.classList.toggle("tiny", grow === 24);
-  picture.style.maxWidth = `${Math.max(width * grow, 16)}px`;
-  picture.style.maxHeight = `${Math.max(height * grow, 16)}px`;
-}
-
-function textOf(question) {
-  const text = question.show.text ?? "";
-  const box = element("div", { className: "text", tabIndex: 0, dir: "auto" });
-  box.setAttribute("role", "region");
-  box.setAttribute("aria-label", `Item ${question.item}`);
-  box.textContent = text.slice(0, LONG_TEXT);
-  if (text.length > LONG_TEXT) {
-    const rest = count(text.length - LONG_TEXT, "more character");
-    const more = element("button", { type: "button", textContent: `Show ${rest}` });
-    more.onclick = () => {
-      box.textContent = text;
-      box.focus();
-    };
-    box.append("…", more);
-  }
-  return box;
-}
-
-function linkTo(question) {
-  const { url } = question.show;
-  const box = element("p", { className: "link" });
-  if (!/^https?:\/\//i.test(url)) {
-    box.append("This is not an address of the web: ", isolated(url));
-    return box;
-  }
-  const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" });
-  link.append(isolated(url), element("span", { className: "hidden", textContent: " (new tab)" }));
-  link.setAttribute("aria-keyshortcuts", "o");
-  box.append(element("kbd", { textContent: "o", ariaHidden: "true" }), link);
-  box.append(element("span", { className: "soft", textContent: "opens in a new tab" }));
-  return box;
 }
 
 function show() {
@@ -438,49 +383,31 @@ function show() {
     else setState("loading");
     return;
   }
-  const inside = $("answers").contains(document.activeElement) && document.activeElement !== $("filter");
-  const kept = inside && document.activeElement.closest("#buttons") ? document.activeElement : null;
+  if (question.failed && !question.triedAgain) {
+    question.triedAgain = true; // the server may have been away
+    prepare(question, token);
+  }
+  const focused = document.activeElement;
   setState("question");
   $("question").replaceChildren(...wording(question));
   $("caption").replaceChildren(isolated(question.item));
   layOut(question);
-  const display = () => {
-    if (line[0] !== question) return;
-    $("shown").replaceChildren(question.element);
-    question.element.scrollTop = 0;
-    clock.begin();
-    main.dataset.question = question.id;
-  };
-  $("shown").classList.toggle("loading", !question.loaded);
-  if (question.loaded) display();
+  if (question.loaded) display(question);
   else {
-    $("shown").replaceChildren(element("p", { className: "soft", textContent: "The picture is loading…" }));
-    question.ready.then(() => {
-      if (line[0] === question) $("shown").classList.remove("loading");
-      display();
-    });
+    const text = "The picture is loading…";
+    $("shown").replaceChildren(element("p", { className: "soft", textContent: text }));
+    question.ready.then(() => display(question));
   }
   // What had the focus may be gone: the next question is the place to go on from.
-  if (inside && (!kept || kept.hidden)) $("question").focus();
+  if (focused !== document.body && !focused.checkVisibility()) $("question").focus();
 }
 
-function wording(question) {
-  const bold = (text) => element("strong", { textContent: text });
-  const label = element("strong");
-  label.append(isolated(question.label ?? ""));
-  const many = question.asked_for ?? 1;
-  const what = many === 1 ? "one" : String(many);
-  const not = bold(many === 1 ? "does not" : "do not");
-  switch (question.question) {
-    case "asked":
-      return ["Does ", label, " apply?"];
-    case "ticked":
-      return ["Tick ", bold("all"), " labels that apply"];
-    case "menu":
-      return [`Name ${what} of these that `, not, " apply"];
-    default:
-      return [`Name ${what} label${many === 1 ? "" : "s"} that `, not, " apply"];
-  }
+function display(question) {
+  if (line[0] !== question) return;
+  $("shown").replaceChildren(question.element);
+  question.element.scrollTop = 0;
+  clock.begin();
+  main.dataset.question = question.id;
 }
 
 function layOut(question) {
@@ -495,28 +422,21 @@ function layOut(question) {
   $("finding").hidden = !many;
   $("options").hidden = !list;
   $("hint").hidden = !list;
-  $("filter").value = "";
   if (list) {
     $("hint").textContent = hintFor(question);
-    fillOptions(question);
-    find();
+    const isNew = fillOptions(question);
+    if (isNew || $("filter").value) clearFilter();
     $("options").scrollTop = 0;
   }
   showTicked();
 }
 
-function hintFor(question) {
-  if (single(question)) return "One key or one click answers.";
-  if (naming(question)) return "Tick them, then press Enter.";
-  return "If none applies, send the list with nothing ticked.";
-}
-
-// A list of hundreds of labels is made once; the next question unticks it.
+// A list of hundreds of labels is made once; the next question unticks it. Return whether it is new.
 function fillOptions(question) {
   const made = JSON.stringify([single(question), question.offered]);
   if ($("options").made === made) {
     for (const box of boxes()) box.checked = false;
-    return;
+    return false;
   }
   $("options").made = made;
   $("options").replaceChildren(
@@ -534,6 +454,7 @@ function fillOptions(question) {
       return option;
     }),
   );
+  return true;
 }
 
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
@@ -555,6 +476,11 @@ function find() {
   $("found").textContent = words.length ? `${count(shown, "label")} found` : "";
 }
 $("filter").addEventListener("input", find);
+
+function clearFilter() {
+  $("filter").value = "";
+  find();
+}
 
 function showTicked() {
   const [question] = line;
@@ -581,10 +507,12 @@ function listed(labels) {
 }
 
 function showStored() {
-  const n = waiting.length;
-  const stored = times.length - waiting.filter((entry) => entry.question).length;
-  $("stored").textContent = n ? `${count(n, "answer")} not stored yet` : stored ? "All stored" : "";
-  $("stored").dataset.waiting = String(n > 0);
+  // One answer waits for a moment only; to show that each time would flicker.
+  const many = waiting.length > 1 || main.dataset.away === "yes" ? waiting.length : 0;
+  const said = [stored && `${stored.toLocaleString("en")} stored`, many && `${many} not stored yet`];
+  $("stored").textContent = said.filter(Boolean).join(", ");
+  $("stored").dataset.waiting = String(waiting.length);
+  $("stored").classList.toggle("all", stored > 0 && !many);
   showTimes();
 }
 
@@ -596,7 +524,7 @@ function showDone() {
   if (before !== "done") $("done-title").focus();
 }
 
-// ------------------------------------------------------------------------------------ progress
+// ---------------------------------------------------------------------- progress
 
 function showTimes() {
   const minutes = (visible + (visibleAt === null ? 0 : performance.now() - visibleAt)) / 60_000;
@@ -625,12 +553,8 @@ async function readProgress() {
   if (main.dataset.state === "done") {
     const others = found.left > 0;
     $("done-why").textContent = others
-      ? `The last ${count(found.left, "question")} are with other people. This page asks again by itself.`
+      ? "Other people have the last questions. This page asks again by itself."
       : `All questions are answered: ${count(found.answered, "answer")}. Thank you.`;
-    if (others) {
-      ended = false;
-      work();
-    }
   }
 }
 
@@ -645,70 +569,7 @@ function showLearning(learning) {
   $("advice").textContent = advice ?? "";
 }
 
-const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
-const signed = (value) => `${value < 0 ? "−" : "+"}${decimals(Math.abs(value))}`;
-
-// The held-out score against minutes, with a band of one standard error.
-function drawCurve(points) {
-  const [left, right, top, bottom] = [34, 330, 10, 98];
-  const low = Math.min(...points.map(([, score, error]) => score - (error ?? 0)));
-  const high = Math.max(...points.map(([, score, error]) => score + (error ?? 0)));
-  const longest = Math.max(...points.map(([minutes]) => minutes), 1e-9);
-  const x = (minutes) => (left + ((right - left) * minutes) / longest).toFixed(1);
-  const y = (score) => (bottom - ((bottom - top) * (score - low)) / (high - low || 1)).toFixed(1);
-  const path = (pairs) => pairs.map((pair) => pair.join(",")).join(" ");
-  const upper = points.map(([minutes, score, error]) => [x(minutes), y(score + (error ?? 0))]);
-  const lower = points.map(([minutes, score, error]) => [x(minutes), y(score - (error ?? 0))]);
-  const middle = points.map(([minutes, score]) => [x(minutes), y(score)]);
-  const [lastMinutes, lastScore] = points.at(-1);
-  const label = (content, at, anchor) => svg("text", { ...at, "text-anchor": anchor }, content);
-  $("curve").replaceChildren(
-    svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
-    svg("polygon", { class: "band", points: path([...upper, ...lower.reverse()]) }),
-    svg("polyline", { class: "line", points: path(middle) }),
-    svg("circle", { class: "now", cx: x(lastMinutes), cy: y(lastScore), r: 4 }),
-    label(decimals(high), { x: left - 5, y: top + 5 }, "end"),
-    label(decimals(low), { x: left - 5, y: bottom + 2 }, "end"),
-    label("0", { x: left, y: bottom + 16 }, "middle"),
-    label(`${longest.toFixed(0)} minutes`, { x: right, y: bottom + 16 }, "end"),
-    label(decimals(lastScore), { x: x(lastMinutes), y: Math.max(y(lastScore) - 9, 9) }, "end"),
-  );
-  const said = `Score on held-out answers: ${decimals(lastScore)} after ${lastMinutes.toFixed(0)} minutes`;
-  $("curve").setAttribute("aria-label", said);
-}
-
-// --------------------------------------------------------------------------------- small things
-
-function element(name, properties = {}) {
-  return Object.assign(document.createElement(name), properties);
-}
-
-function svg(name, attributes, content = "") {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.textContent = content;
-  return made;
-}
-
-// Names may be written from right to left; they do not turn the words around them.
-function isolated(text) {
-  return element("bdi", { textContent: text });
-}
-
-function count(n, noun) {
-  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-}
-
-function sentence(text) {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
-}
-
-function say(text) {
-  if ($("alert").textContent !== text) $("alert").textContent = text;
-}
-
-// --------------------------------------------------------------------------------------- begin
+// ---------------------------------------------------------------------- begin
 
 function askName(message = "") {
   say(message);
@@ -740,7 +601,13 @@ function begin() {
   readProgress();
 }
 
-setInterval(() => document.hidden || !person || readProgress(), 10_000);
+setInterval(() => {
+  if (!person || document.hidden) return;
+  if (main.dataset.state === "done") {
+    ended = false; // somebody may have left a question
+    work();
+  } else readProgress();
+}, 10_000);
 restore();
 if (person) begin();
 else askName();
