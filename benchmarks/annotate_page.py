@@ -118,6 +118,7 @@ def measure(driver: Any, address: str, n: int, *, ahead: int, delay: float) -> n
 
 
 def main() -> None:
+    """Measure pictures and texts, here and away, with and without prefetching."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--answers", type=int, default=250, help="in each row")

@@ -111,8 +111,7 @@ export function hintFor(question) {
 
 // ---------------------------------------------------------------------- the score
 
-export const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
-export const signed = (value) => `${value < 0 ? "−" : "+"}${decimals(Math.abs(value))}`;
+const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
 
 // The held-out score against minutes, with a band of one standard error.
 export function drawCurve(into, points) {
