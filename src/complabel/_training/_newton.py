@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, special
-from sklearn.utils import gen_batches
 
 from complabel._training._full_batch import Scaling
 from complabel._training._map import LinearMap
@@ -154,7 +153,7 @@ class _Label:
         n, d = self.X.shape
         weights, bias = self._unscaled(at)
         loss, slope, total = 0.0, np.zeros(d), 0.0
-        for batch in gen_batches(len(self.rows), _BATCH):
+        for batch in _batches(len(self.rows)):
             X, told = self.X[self.rows[batch]], self.evidence[batch]
             z = (X @ weights).astype(np.float64) + bias
             yes, no = special.log_expit(z), special.log_expit(-z)
@@ -173,7 +172,7 @@ class _Label:
         every = max(1, len(self.rows) // (_ROWS_PER_FEATURE * d))
         rows, told = self.rows[::every], self.evidence[::every]
         hessian = np.zeros((d + 1, d + 1), dtype=self.X.dtype)
-        for batch in gen_batches(len(rows), _BATCH):
+        for batch in _batches(len(rows)):
             X = self.X[rows[batch]]
             z = (X @ weights).astype(np.float64) + bias
             p, q = special.expit(z), special.expit(z + told[batch])
@@ -192,3 +191,7 @@ class _Label:
     def _unscaled(self, at: NDArray[np.float64]) -> tuple[NDArray[np.floating[Any]], float]:
         weights = at[:-1] * self.scaling.factor
         return weights.astype(self.X.dtype), float(at[-1] - weights @ self.scaling.shift)
+
+
+def _batches(count: int) -> Iterator[slice]:
+    return (slice(at, at + _BATCH) for at in range(0, count, _BATCH))

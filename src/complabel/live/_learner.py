@@ -192,12 +192,7 @@ class Refits:
     def _refit(self, answers: Answers, minutes: float) -> None:
         _fit(self.model, self._X, answers, np.flatnonzero(answers.answered))
         # All is as in the model of all answers, but how much weights are drawn to 0.
-        chosen = {name: getattr(self.model, f"{name}_", None) for name in _CHOSEN}
-        chosen = {
-            **chosen,
-            "scaling": chosen["scaling"] or "auto",
-            "gamma": chosen["gamma"] or "auto",
-        }
+        chosen = {name: getattr(self.model, f"{name}_", usual) for name, usual in _CHOSEN.items()}
         for fold, model in enumerate(self._of_folds):
             model.set_params(**chosen)
             _fit(model, self._X, answers, np.flatnonzero(answers.answered & (self._fold != fold)))
@@ -208,12 +203,8 @@ class Refits:
 
     def _figures(self, answers: Answers) -> dict[str, Any]:
         """Return the score, the curve and what comes next."""
-        scored = np.flatnonzero(answers.answered)
-        if len(scored) > _MOST_SCORED:
-            latest = answers.item[np.argsort(-np.arange(answers.n_answers))]
-            scored = np.sort(
-                latest[np.sort(np.unique(latest, return_index=True)[1])][:_MOST_SCORED]
-            )
+        items, latest = np.unique(answers.item[::-1], return_index=True)
+        scored = items[np.argsort(latest)[:_MOST_SCORED]]
         said = answers[scored].statements()
         rows, fold = self._X[scored], self._fold[scored]
         areas = []
@@ -270,7 +261,7 @@ def area(
     value = others[applies].mean() / n_no
     right = np.where(applies, others / n_no, 1 - others / n_yes)
     influence = (right - value) / np.where(applies, n_yes, n_no)
-    return float(value), np.bincount(item, weights=influence)
+    return float(value), np.bincount(item, weights=influence).astype(np.float64)
 
 
 def _error(by_item: NDArray[np.float64]) -> float:

@@ -87,6 +87,23 @@ def test_choices_are_kept_until_answers_have_doubled():
     assert classifier.fit(X, twice).cv_results_ is not chosen
 
 
+def test_a_label_that_nobody_judged_is_left_at_the_start():
+    answers = draw_answers(DATA.Y[:, :3], question="asked", random_state=1)
+    wider = Answers.from_arrays(
+        **{
+            name: np.pad(getattr(answers, name).toarray(), ((0, 0), (0, 1)))
+            for name in ("absent", "relevant", "offered")
+        },
+        question="asked",
+        item=answers.item,
+    )
+    classifier = fixed(cardinality=None, warm_start=True)
+    for _ in range(2):
+        with pytest.warns(match="never chosen as complementary: label 3"):
+            classifier.fit(X, wider)
+        assert classifier.coef_[3] == pytest.approx(np.zeros(6), abs=1e-9)
+
+
 def test_alpha_counts_as_much_when_there_are_more_rows():
     answers = draw_answers(DATA.Y, question="asked", random_state=1)
     classifier = fixed(alpha="auto", cv=2, warm_start=True)
