@@ -16,6 +16,7 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.live import Annotation
 
+_OUT = Output(options.TABLE, later=True)
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -71,7 +72,7 @@ def annotate(
         "Write the table of answers to this file. The answers are in FILE.sqlite at once; the"
         " same command goes on where it ended.",
         default=Path("answers.csv"),
-        output=Output(options.TABLE, later=True),
+        output=_OUT,
     ),
     host: str = option(
         "HOST",
@@ -107,7 +108,7 @@ def annotate(
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
-    claim_continued(out, Path(f"{out}.sqlite"))
+    claim_continued(out, Path(f"{out}.sqlite"), _OUT)
     secret = token or new_token()
     annotation = Annotation.open(
         found,

@@ -7,6 +7,7 @@ from complabel._lazy import lazily
 if TYPE_CHECKING:
     from complabel.live._annotation import MOST_BYTES as MOST_BYTES
     from complabel.live._annotation import Annotation as Annotation
+    from complabel.live._learner import Learner as Learner
     from complabel.live._server import guarded as guarded
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _NAMES_IN = {
     "_annotation": ("MOST_BYTES", "Annotation"),
+    "_learner": ("Learner",),
     "_server": ("guarded", "new_token", "run"),
     "_things": ("read_things",),
 }
