@@ -1,8 +1,9 @@
 """What commands write: the one rule for their outputs, tried before any work.
 
 A file that exists is not replaced without ``--force``, and a file that the command also reads not
-at all. There are exceptions, which nobody typed and which can be made again: a web page that complabel
-wrote, a report in whose folder no file has changed since, and a table that a file beside it holds.
+at all. There are exceptions, which nobody typed and which can be made again: a web page that
+complabel wrote, a report in whose folder no file has changed since, and a table that is made from a
+file beside it.
 """
 
 from __future__ import annotations
