@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+import warnings
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from complabel.metrics import average_precision
 MISSED, INVENTED = 0.25, 0.026
 TIMES = {"videos": {"asked": 14.5, "ticked": 22.0}, "pictures": {"asked": 1.5, "ticked": 4.5}}
 SPREAD = 0.4  # of the logarithm of seconds
+LEARNS = 5  # every so many minutes, to save time; annotate does after 50 answers or a minute
 CHECKED = (10, 20, 30)  # minutes
 RIVAL_CHECKED = (10, 30)
 POOL = 2000  # items to ask about; the others are for the test
@@ -68,8 +70,8 @@ class Sitting:
     def until(self, minutes: float) -> None:
         """Ask and learn until the person has worked for so long."""
         while self.clock < 60 * minutes:
-            at, count = self.clock, self.n_answers
-            while self.clock < min(at + 60, 60 * minutes) and self.n_answers < count + 50:
+            at = self.clock
+            while self.clock < min(at + 60 * LEARNS, 60 * minutes):
                 self.ask()
             self.state = self.refits.update(self.table) or {}
 
@@ -152,6 +154,7 @@ def main() -> None:
     digits = options.data == "digits"
     data = make_digits() if digits else load_dataset(options.data, data_dir=options.data_dir)
     found, ahead = defaultdict(list), defaultdict(list)
+    warnings.simplefilter("ignore")
     for draw, times in itertools.product(range(options.draws), options.times):
         order = np.random.default_rng(draw).permutation(len(data.X))
         pool, test = order[:POOL], order[POOL:] if digits else order[-400:]
@@ -160,10 +163,8 @@ def main() -> None:
             told = {}
             for minutes in CHECKED:
                 sitting.until(minutes)
-                figures = average_precision(
-                    data.Y[test], sitting.refits.probabilities(data.X[test])
-                )
-                found[times, way, minutes].append(figures)
+                p = sitting.refits.model.predict_proba(data.X[test])
+                found[times, way, minutes].append(average_precision(data.Y[test], p))
                 told[minutes] = sitting.state
                 if minutes in RIVAL_CHECKED and way != "mixed":
                     by_rival = average_precision(data.Y[test], rival(sitting, data.X[test]))
