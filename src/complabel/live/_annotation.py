@@ -45,7 +45,11 @@ _NAME = 60  # most characters of a person's name
 _LEARN_AFTER = 50  # answers
 _LEARN_SECONDS = 60.0  # or these, if there is any new answer
 _SAVE_SECONDS = 30.0  # the table is written this often while people answer
-_PAGE = {"page.css": "text/css", "page.js": "text/javascript"}
+_PAGE = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "drawing.js": "text/javascript",
+}
 
 _logger = logging.getLogger(__name__)
 
@@ -304,8 +308,9 @@ class Annotation:
         )
 
     async def _page(self, _: Request) -> Response:
-        # The page's own files also need the token.
-        text = _read("index.html").replace("?token=", f"?token={self.token}")
+        text = self._part_of_page("index.html").replace(
+            'data-store=""', f'data-store="{self.store.mark}"'
+        )
         images = "'self' https: http:" if self.things.has_remote else "'self'"
         policy = (
             f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images};"
@@ -315,7 +320,12 @@ class Annotation:
 
     async def _part(self, request: Request) -> Response:
         name = request.url.path.removeprefix("/")
-        return Response(_read(name), media_type=_PAGE[name])
+        return Response(self._part_of_page(name), media_type=_PAGE[name])
+
+    def _part_of_page(self, name: str) -> str:
+        """Return a file of the page; those that it loads need the token, too."""
+        text = resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
+        return text.replace('?token="', f'?token={self.token}"')
 
     def _shown(self, event: Event) -> dict[str, Any]:
         """Return a question as a page gets it."""
@@ -334,10 +344,6 @@ class Annotation:
 
 def _median(seconds: Sequence[float]) -> float | None:
     return statistics.median(seconds) if seconds else None
-
-
-def _read(name: str) -> str:
-    return resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
 
 
 def _person(name: object) -> str:
