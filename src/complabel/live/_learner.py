@@ -156,6 +156,7 @@ class Refits:
         self._fold = order % _FOLDS  # (n,)
         self._points: list[_Point] = []
         self._state: dict[str, Any] = {"score": None, "curve": [], "ten_minutes": None}
+        self._state["advice"] = f"The model starts when {_FEWEST} items have an answer."
 
     def update(self, table: dict[str, list[Any]]) -> dict[str, Any] | None:
         """Learn from a table of answers, and return what is known, as JSON."""
@@ -179,6 +180,8 @@ class Refits:
 
     def save(self, path: str) -> None:
         """Save the model so far."""
+        if not hasattr(self.model, "model_"):
+            raise LearningError(f"there is no model to save yet. {self._state['advice']}")
         self.model.save(path)
 
     def _learn(self, answers: Answers, minutes: float) -> dict[str, Any]:
@@ -201,8 +204,8 @@ class Refits:
             self._points.pop()
         self._points.append(now)
 
-    def _figures(self, answers: Answers) -> dict[str, Any]:
-        """Return the score, the curve and what comes next."""
+    def _areas(self, answers: Answers) -> list[tuple[float, NDArray[np.float64]]]:
+        """Return what ``area`` returns for each point of the curve, all on the same answers."""
         items, latest = np.unique(answers.item[::-1], return_index=True)
         scored = items[np.argsort(latest)[:_MOST_SCORED]]
         said = answers[scored].statements()
@@ -210,22 +213,23 @@ class Refits:
         areas = []
         for point in self._points:
             logits = np.empty((len(scored), len(self._labels)))
-            for number, model in enumerate(point.models):
-                logits[fold == number] = model(rows[fold == number])
+            for number in np.unique(fold):
+                logits[fold == number] = point.models[number](rows[fold == number])
             areas.append(area(logits[said.item, said.label], said.applies, said.item))
+        return areas
+
+    def _figures(self, answers: Answers) -> dict[str, Any]:
+        """Return the score, the curve and what comes next."""
+        areas = self._areas(answers)
         curve = [
             [point.minutes, value, _error(by_item)]
             for point, (value, by_item) in zip(self._points, areas, strict=True)
         ]
         _, score, error = curve[-1]
         gain = self._gain(areas)
-        return {
-            "score": score,
-            "error": error,
-            "curve": curve,
-            "ten_minutes": gain,
-            "advice": _advice(score, error, gain),
-        }
+        advice = _advice(score, error, gain)
+        found = {"score": score, "error": error, "curve": curve}
+        return {**found, "ten_minutes": gain, "advice": advice}
 
     def _gain(self, areas: list[tuple[float, NDArray[np.float64]]]) -> dict[str, float] | None:
         """Return what ten more minutes bring if each doubling of time gains what the last one did.
