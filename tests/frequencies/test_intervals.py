@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from complabel.frequencies._counts import Counts
-from complabel.frequencies._intervals import Elsewhere, assisted_intervals
+from complabel.frequencies._posterior import Elsewhere, assisted_intervals
 
 FREQUENCIES = np.array([0.0005, 0.003, 0.014, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 0.9, 0.99])
 
