@@ -15,8 +15,14 @@ from scipy import stats
 from complabel._parameters import check_integer, check_real
 from complabel.answers import Answers
 from complabel.frequencies import rates_of_mistakes
-from complabel.trust._sample import JudgedPairs, checked_probabilities, checked_thresholds
-from complabel.trust._scored import Array, ScoredPairs, Variance
+from complabel.trust._pairs import (
+    Array,
+    JudgedPairs,
+    ScoredPairs,
+    Variance,
+    checked_probabilities,
+    checked_thresholds,
+)
 
 # Jeffreys' prior of a share.
 _PRIOR = 0.5

@@ -12,8 +12,7 @@ from complabel.answers import Answers
 from complabel.asking import as_table, names_of_labels
 from complabel.errors import InputError
 from complabel.trust._metrics import _FIGURES as FIGURES
-from complabel.trust._sample import checked_probabilities, checked_thresholds
-from complabel.trust._scored import Array, ScoredPairs
+from complabel.trust._pairs import Array, ScoredPairs, checked_probabilities, checked_thresholds
 
 # So much of the chances is equal for all pairs, and so much of the rest is equal for all pairs with
 # the same decision. Else a pair of which the model is wrongly sure would have a huge weight. The

@@ -12,7 +12,7 @@ from complabel._parameters import check_integer
 from complabel.answers import Answers
 from complabel.errors import AnnotationError
 from complabel.frequencies import rates_of_mistakes
-from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
+from complabel.trust._pairs import Array, JudgedPairs, checked_probabilities
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
 # estimated. Else a bin in which no label applies would seem free of noise.

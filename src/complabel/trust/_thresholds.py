@@ -14,6 +14,7 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies, judged_at_random
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
+from complabel.trust._pairs import Array, JudgedPairs, ScoredPairs, checked_probabilities
 from complabel.trust._promises import (
     HIGHEST,
     LOWEST,
@@ -25,8 +26,6 @@ from complabel.trust._promises import (
     smallest_number,
     threshold_after,
 )
-from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
-from complabel.trust._scored import ScoredPairs
 
 Mask = NDArray[np.bool_]
 _MOST_NAMED = 5
