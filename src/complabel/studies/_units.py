@@ -21,9 +21,8 @@ from complabel.studies._data import fetch, refuse_what_it_lacks
 from complabel.studies._draw import Draw
 from complabel.studies._fold import fold_seed, split_folds
 from complabel.studies._labels import released_checksum
-from complabel.studies._outcome import result_versions
-from complabel.studies._plan import Plan
-from complabel.studies._rows import Row
+from complabel.studies._plan import Plan, Row
+from complabel.studies._results import result_versions
 
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
 # files, of the paper's settings and of the plan, so that code does not count here.
