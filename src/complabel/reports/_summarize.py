@@ -20,7 +20,7 @@ from complabel.paper import Published, printed_criteria, printed_name, published
 from complabel.reports import _summary as data
 from complabel.reports._summary import CRITERION, Cell, Place, measured
 from complabel.reports._ticking import tickings
-from complabel.statistics import critical_difference, judge, win_tie_loss
+from complabel.statistics import critical_difference, judge
 from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
 _OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
@@ -150,15 +150,15 @@ def _study_cells(places: _Places) -> Iterator[Cell]:
         for metric in METRIC_NAMES if folds else ():
             values = {fold: unit.metrics[metric] for fold, unit in folds.items()}
             others = {fold: unit.metrics[metric] for fold, unit in reference.items()}
-            several = statistics.summarize(list(values.values())) if len(values) > 1 else None
-            mean = several.mean if several else next(iter(values.values()))
+            array = np.array(list(values.values()))
+            mean = float(array.mean())
             published = _published(places, place, metric)
             yield Cell(
                 *place,
                 metric=metric,
                 folds=len(values),
                 mean=mean,
-                std=several.std if several else None,
+                std=float(array.std(ddof=1)) if len(array) > 1 else None,
                 published=published,
                 advantage=None if published is None else _advantage(mean, published, metric),
                 **_judged(others, values, metric, places.plan.folds),
@@ -203,7 +203,7 @@ def _wins_ties_losses(places: _Places, cells: Sequence[Cell]) -> Iterator[data.C
         corrected = [cell.corrected for cell in tested if cell.corrected]
         if plain:
             yield data.Comparison(
-                draw, row, len(plain), win_tie_loss(plain), win_tie_loss(corrected)
+                draw, row, len(plain), data.WinTieLoss.of(plain), data.WinTieLoss.of(corrected)
             )
 
 
