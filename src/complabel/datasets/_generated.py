@@ -21,11 +21,9 @@ class SyntheticProblem:
     """A dataset together with the model that made it.
 
     ``probabilities`` (n, K) are f(x) = sigmoid(W^T x + b), *before* empty and full label sets are
-    excluded; after it they are (f_k - P) / (1 - P - Q) with P = prod_j f_j and Q = prod_j (1 -
-    f_j), in the same order. ``weights`` are W (d, K), ``bias`` is b (K,). ``transition`` (K, K) is
-    T_kj = p(ybar_j = 1 | y_k = 1) if the complementary label is drawn uniformly from the labels
-    that are not relevant: exact over all relevant sets, and averaged over the feature vectors of
-    this sample, not over the relevant sets that were drawn.
+    excluded. ``weights`` are W (d, K), ``bias`` is b (K,). ``transition`` (K, K) is
+    T_kj = p(ybar_j = 1 | y_k = 1) for a uniform choice of the complementary label: exact over all
+    relevant sets, averaged over the feature vectors of this sample, not over the sets drawn.
     """
 
     dataset: MultiLabelDataset

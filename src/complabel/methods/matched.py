@@ -307,15 +307,6 @@ def label_shifts(scores: Array, frequencies: Array) -> Array:
 
     Newton's method is applied to the log-odds of the means, because these are linear in b if
     scores are constant. If a step leaves the bracket or gains little, the bracket is halved.
-
-    Examples
-    --------
-    >>> scores = np.array([[0.0, 5.0], [2.0, 5.0]])
-    >>> b = label_shifts(scores, np.array([0.5, 0.2]))
-    >>> b
-    array([-1.        , -6.38629436])
-    >>> special.expit(scores + b).mean(axis=0)
-    array([0.5, 0.2])
     """
     target = special.logit(frequencies)
     low, high = target - scores.max(axis=0), target - scores.min(axis=0)

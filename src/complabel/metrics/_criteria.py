@@ -287,13 +287,6 @@ def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
 
     A row of equal scores has no range: its labels are predicted if the score is above 0.5.
 
-    Raises
-    ------
-    InputError
-        If ``scores`` is not a matrix with entries, or a score is not finite.
-
-    Examples
-    --------
     >>> threshold_minmax([[0.1, 0.15, 0.3], [0.6, 0.6, 0.6]])
     array([[0, 0, 1],
            [1, 1, 1]], dtype=uint8)

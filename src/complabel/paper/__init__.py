@@ -92,17 +92,10 @@ class Published:
 
 @functools.cache
 def published_cells(table: str) -> Mapping[tuple[str, str, str, str], Published]:
-    """Return one of the paper's tables of results, by (dataset, scheme, row, metric).
+    """Return one of the paper's Tables 2 to 6, by (dataset, scheme, row, metric).
 
     ``row`` is the name in the paper, such as ``"MLCL"``. The mapping is empty for any other table.
 
-    References
-    ----------
-    Gao, Xu and Zhang, "Complementary to Multiple Labels: A Correlation-Aware Correction
-    Approach", Tables 2 to 6.
-
-    Examples
-    --------
     >>> published_cells("table5")["yeast", "uniform", "0.1", "average_precision"]
     Published(mean=0.714, std=0.019)
     """

@@ -110,12 +110,6 @@ def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
     """Return the share of rows with label j among the rows with label k, at [k, j]; (K, K).
 
     A label that is in no row of the 0/1 matrix has no such rates: an AnnotationError.
-
-    Examples
-    --------
-    >>> cooccurrence([[1, 1], [1, 0]])
-    array([[1. , 0.5],
-           [1. , 1. ]])
     """
     checked = check_indicator(indicator)
     absent = np.flatnonzero(~checked.any(axis=0))

@@ -109,11 +109,6 @@ def run_fold(
 
     ``criteria`` are measured on true labels. ``score`` is the method's own, on held-out labels; and
     on Answers ``"held_out_ranking"``: minus the complementary ranking error, for all methods alike.
-
-    Raises
-    ------
-    InputError
-        If the dataset cannot be split into so many folds.
     """
     curves: dict[str, list[float]] = {}
 

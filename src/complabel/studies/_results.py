@@ -33,37 +33,19 @@ _OWN_ERROR = re.compile(r"complabel\.errors\.\w+: ")
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The outcome of one fold.
+    """The outcome of one fold; empty where nothing was measured, or the fold failed."""
 
-    Parameters
-    ----------
-    metrics : mapping of str to float
-        The criteria of :data:`complabel.metrics.METRIC_NAMES`, and ``"score"`` if the plan asks
-        for it. Empty if the fold failed.
-    fit_seconds, predict_seconds : float
-        Wall time; NaN if the fold failed.
-    peak_memory_mb : float
-        Peak of the process's resident memory in 1e6 bytes, with the interpreter and the data;
-        NaN if the fold failed or the system does not tell.
-    fitted : mapping of str to float, int or str
-        Scalar attributes of the fitted classifier, such as a chosen ``alpha_``.
-    details : mapping of str to object
-        Only in the first fold: ``n_samples``, ``n_labels``, ``label_names``, ``matrices`` (name to
-        K x K lists) and ``curves`` (stage to the mean loss after each epoch).
-    error : str
-        Traceback if the fold failed.
-    machine : mapping of str to str
-        Machine and versions of packages.
-    """
-
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    fit_seconds: float = math.nan
+    metrics: Mapping[str, float] = field(default_factory=dict)  # and "score", if it is asked for
+    fit_seconds: float = math.nan  # wall time
     predict_seconds: float = math.nan
-    peak_memory_mb: float = math.nan
+    peak_memory_mb: float = math.nan  # of the process, 1e6 bytes, with the interpreter and the data
+    # Attributes of the fitted classifier that are one value, such as a chosen ``alpha_``.
     fitted: Mapping[str, float | int | str] = field(default_factory=dict)
+    # Only of the first fold: ``n_samples``, ``n_labels``, ``label_names``, ``matrices`` (name to
+    # K x K lists) and ``curves`` (stage to the mean loss after each epoch).
     details: Mapping[str, Any] = field(default_factory=dict)
-    error: str = ""
-    machine: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""  # a traceback
+    machine: Mapping[str, str] = field(default_factory=dict)  # and versions of packages
 
     @property
     def reason(self) -> str:

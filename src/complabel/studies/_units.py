@@ -57,14 +57,8 @@ def plan_units(
 ) -> tuple[list[Unit], dict[str, str]]:
     """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Units are ordered by dataset, so that a run needs each dataset only once.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError
-        If files or released labels are missing or do not fit; also any dataset, if not allowed.
-    InputError
-        If a dataset cannot be split into so many folds, or lacks labels that the plan needs.
+    Units are ordered by dataset, so that a run needs each dataset only once. A missing file of the
+    user's is refused, and with ``allow_missing=False`` any dataset that is not at hand.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
