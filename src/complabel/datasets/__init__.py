@@ -6,7 +6,6 @@ from complabel.datasets._catalog import CatalogEntry as CatalogEntry
 from complabel.datasets._dataset import MultiLabelDataset, preprocess
 from complabel.datasets._dataset import dataset_fingerprint as dataset_fingerprint
 from complabel.datasets._generated import make_digits, make_synthetic
-from complabel.datasets._generated import make_synthetic_problem as make_synthetic_problem
 from complabel.datasets._load import describe_datasets, load_dataset, load_released
 from complabel.datasets._mat import read_pml as read_pml
 from complabel.datasets._matrices import read_svmlight as read_svmlight
