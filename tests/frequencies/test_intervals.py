@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 from complabel.frequencies._counts import Counts
-from complabel.frequencies._posterior import Elsewhere, assisted_intervals
+from complabel.frequencies._posterior import assisted_intervals
 
 FREQUENCIES = np.array([0.0005, 0.003, 0.014, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 0.9, 0.99])
 
@@ -14,8 +14,7 @@ def intervals_of_all_counts(n, mean, variance, missed=0.0, invented=0.0):
     """The interval (n + 1, 2) for each number of "yes" among n judgements."""
     yes = np.arange(n + 1.0)
     counts = Counts.of_one_group(yes, np.full(n + 1, float(n)), missed, invented)
-    elsewhere = Elsewhere(np.full(n + 1, mean), np.full(n + 1, variance))
-    return assisted_intervals(counts, elsewhere)
+    return assisted_intervals(counts, np.full(n + 1, mean), np.full(n + 1, variance))
 
 
 @pytest.mark.parametrize("n", [1, 4, 14, 60])

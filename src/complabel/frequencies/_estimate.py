@@ -181,7 +181,9 @@ def estimate_label_frequencies(
     audit, named = Audit.of(answers), Named.of(answers)
     counts = audit.counts(*rates_of_mistakes(missed, invented, answers))
     if predictions is not None:
-        counts = sharpened(audit, _checked(predictions, answers), counts)
+        counts = sharpened(
+            audit, checked_probabilities("predictions", predictions, answers.shape), counts
+        )
     if len(audit.item):
         return _estimate(counts, named, len(audit.item))
     if named is None or not named.says_all_apply:
@@ -266,17 +268,18 @@ def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.f
     return np.vstack([table, table.mean(axis=0)])
 
 
-def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:
-    p = check_array("predictions", predictions, "item", "label")
-    if p.shape != answers.shape:
+def checked_probabilities(
+    name: str, probabilities: ArrayLike, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return probabilities of this shape (n_items, n_labels), or refuse them."""
+    p = check_array(name, probabilities, "item", "label")
+    if p.shape != shape:
         raise InputError(
-            f"predictions have shape {p.shape}, but the answers are about {answers.n_items} items"
-            f" and {answers.n_labels} labels; give one row per item and one column per label"
+            f"{name} have shape {p.shape}, and the answers or true labels {shape}; give one row per"
+            " item and one column per label"
         )
     if p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"predictions must be from 0 to 1, got values from {p.min():g} to {p.max():g}"
-        )
+        raise InputError(f"{name} must be from 0 to 1, got values from {p.min():g} to {p.max():g}")
     return p
 
 

@@ -78,9 +78,7 @@ def from_audit(counts: Counts) -> Posterior:
     mean = np.array([each.mean_logit for each in found])
     sd = np.array([each.sd for each in found])
     elsewhere = mean @ others
-    intervals = assisted_intervals(
-        counts, Elsewhere(elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
-    )
+    intervals = assisted_intervals(counts, elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
     nothing = np.empty(0)
     return Posterior(values, covariance, _around(intervals, values), nothing, nothing, 0.0)
 
@@ -348,33 +346,25 @@ _SHARES = special.expit(np.linspace(-50.0, 50.0, 2001))
 _BELOW = special.ndtri(_LEVEL * _SHARES) - special.ndtri(_LEVEL * _SHARES[::-1])
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """What the other labels tell about the logit of each label: a normal distribution, (K,)."""
-
-    mean: Array
-    variance: Array
-
-
-def assisted_intervals(counts: Counts, elsewhere: Elsewhere) -> Array:
+def assisted_intervals(counts: Counts, mean: Array, variance: Array) -> Array:
     """Return intervals (K, 2) that hold the frequency of each label, however unlike others it is.
 
     An interval from a prior holds the truth of 95 % of all labels, but of rare labels among
     frequent ones, or frequent among rare ones, much less often. Those here are made by tests, as
     those of Clopper and Pearson: a frequency is in the interval unless the number of "yes" is
     improbable under it, at a level of 5 % in both tails together. What the *other* labels tell
-    splits the level between the tails. So the interval holds the truth of each label at least 95 %
-    of the time, whatever the others are, and is shorter if labels are alike (Yu and Hoff, "Adaptive
-    multigroup confidence intervals with constant coverage", Biometrika 2018, with the tails of the
-    binomial instead of the normal distribution).
+    about its logit, a normal distribution, splits the level between the tails. So the interval
+    holds the truth of each label at least 95 % of the time, whatever the others are, and is shorter
+    if labels are alike (Yu and Hoff, "Adaptive multigroup confidence intervals with constant
+    coverage", Biometrika 2018, with the tails of the binomial instead of the normal distribution).
     """
     merged = counts.merged()  # people with mistakes of their own answer as one with mean rates
     yes, judged = merged.yes[0], merged.judged[0]
-    error = np.maximum(merged.information(elsewhere.mean), _TINY) ** -0.5
+    error = np.maximum(merged.information(mean), _TINY) ** -0.5
 
     def share(logits: Array) -> Array:
         """Return the share of the level that goes to the tail of many "yes"."""
-        below = 2 * error * (elsewhere.mean - logits) / elsewhere.variance
+        below = 2 * error * (mean - logits) / variance
         return np.asarray(np.interp(below, _BELOW, _SHARES))
 
     def too_small(logits: Array) -> NDArray[np.bool_]:

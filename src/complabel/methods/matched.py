@@ -410,9 +410,7 @@ def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikeliho
     """Return the log-likelihood of answers with independent labels; None if no answer is left."""
     # Features can predict the rules of exclusions even where they do not predict the labels. Items
     # with contradictions are mistakes in part.
-    kept = _without_exclusions(answers)
-    if kept is None:
-        return None
+    kept = answers.only(answers.question != "excluded")
     clear = kept.answered
     clear[kept.contradictions()[:, 0]] = False
     items = np.flatnonzero(clear)
@@ -446,13 +444,3 @@ def log_chances_of_classes(logits: Array, marks: Indicator, *, applies: bool) ->
     impossible = (marks == 0) if applies else (marks != 0)
     log_p = np.where(impossible, -np.inf, special.log_softmax(logits, axis=1))
     return np.asarray(special.logsumexp(log_p, axis=1))
-
-
-def _without_exclusions(answers: Answers) -> Answers | None:
-    rows = np.flatnonzero(answers.question != "excluded")
-    if len(rows) in (0, answers.n_answers):
-        return answers if len(rows) else None
-    masks = ("named", "absent", "relevant", "offered")
-    columns = ("question", "item", "asked_for", "all_apply")
-    parts: dict[str, Any] = {name: getattr(answers, name)[rows] for name in (*masks, *columns)}
-    return Answers.from_arrays(**parts, n_items=answers.n_items)

@@ -69,21 +69,6 @@ class JudgedPairs:
         return len(self.item)
 
 
-def checked_probabilities(probabilities: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """Return probabilities of this shape (n_items, n_labels), or refuse them."""
-    p = check_array("probabilities", probabilities, "item", "label")
-    if p.shape != shape:
-        raise InputError(
-            f"probabilities have shape {p.shape}, and the answers or true labels {shape}; give one"
-            " row per item and one column per label"
-        )
-    if p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"probabilities must be from 0 to 1, got values from {p.min():g} to {p.max():g}"
-        )
-    return p
-
-
 def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
     """Return one threshold, or one for each label, or refuse them."""
     found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
