@@ -80,13 +80,10 @@ def from_audit(counts: Counts) -> Posterior:
     elsewhere = mean @ others
     intervals = assisted_intervals(counts, elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
     nothing = np.empty(0)
-    return Posterior(values, covariance, _around(intervals, values), nothing, nothing, 0.0)
-
-
-def _around(intervals: Array, values: Array) -> Array:
-    """Stretch intervals (K, 2) that do not hold the value that is reported beside them."""
+    # The value that is reported beside an interval lies in it.
     low, high = intervals.T
-    return np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
+    intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
+    return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,7 @@ def summarize_study(results: StudyResults) -> data.Summary:
     failures = Counter(map(_place_of, failed))
     folds = results.plan.folds
     cells = tuple(_study_cells(places))
+    n_labels = {place[1]: told["n_labels"] for place, told in _first_folds(places, "n_labels")}
     of_the_plan = {name: getattr(results.plan, name) for name in _OF_THE_PLAN}
     return data.Summary(
         complabel=complabel.__version__,
@@ -88,7 +89,7 @@ def summarize_study(results: StudyResults) -> data.Summary:
         ),
         sensitivity=tuple(_sensitivity(places, cells)),
         answers=tuple(_answer_points(places, cells)),
-        ticking=tuple(_tickings(places, cells)),
+        ticking=tuple(tickings(results.plan, [c for c in cells if c.folds == folds], n_labels)),
         fitted=tuple(_fitted_scalars(places)),
         settings=tuple(_settings(places, done)),
         machines=tuple(_machines(done)),
@@ -386,13 +387,6 @@ def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Answ
                 mean=cell.mean,
                 std=cell.std,
             )
-
-
-def _tickings(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Ticking]:
-    """Compare yes/no answers with ticked labels, where all folds are done."""
-    told = ((place[1], details["n_labels"]) for place, details in _first_folds(places, "n_labels"))
-    complete = [cell for cell in cells if cell.folds == places.plan.folds]
-    return tickings(places.plan, complete, dict(told))
 
 
 def _asked(draw: Draw) -> tuple[object, ...]:
