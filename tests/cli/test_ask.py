@@ -22,7 +22,7 @@ def test_answered_questions_come_back(run, folder):
     assert code == 0
     assert "wrote q.csv.gz: 40 questions in random order\n" in out
     assert out.endswith(
-        "next: fill in the column answer (yes, no, unsure), then\n"
+        "next: fill in what the column to_do says, then\n"
         "  complabel import q.csv.gz --out answered-q.csv\n"
         "  complabel fit named.csv answered-q.csv --features X.csv --label-names labels.txt --out"
         " model.safetensors\n"
@@ -47,37 +47,32 @@ def test_prompts_and_replies(run, folder):
     texts = [[item, f"text of {item}"] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)
     code, out, _ = run(
-        "ask", "asked.csv", *LABELS, "-n", 10, "--out", "q.csv",
-        "--prompts", "p.jsonl", "--texts", "texts.csv",
+        "ask", "asked.csv", *LABELS, "-n", 10, "--for", "replies", "--out", "p.jsonl",
+        "--show", "texts.csv",
     )  # fmt: skip
     assert code == 0
-    assert "wrote p.jsonl\nwrote q.csv: 10 questions in random order\n" in out
-    assert "  complabel import replies.jsonl --from replies --out answered-q.csv\n" in out
+    assert "wrote p.jsonl: 10 questions in random order\n" in out
+    assert "  complabel import replies.jsonl --out answered-p.csv\n" in out
     prompts = list(map(json.loads, (folder / "p.jsonl").read_text("utf-8").splitlines()))
-    waiting = [prompt for prompt in prompts if "reply" not in prompt]
-    assert len(waiting) == 10
-    assert all(prompt["text"] == f"text of {prompt['item']}" for prompt in waiting)
-    replies = [prompt if "reply" in prompt else {**prompt, "reply": "No."} for prompt in prompts]
+    assert len(prompts) == 10
+    assert all(prompt["text"] == f"text of {prompt['item']}" for prompt in prompts)
+    replies = [{**prompt, "reply": "No."} for prompt in prompts]
     text = "".join(json.dumps(reply) + "\n" for reply in replies)
     (folder / "replies.jsonl").write_text(text, encoding="utf-8")
-    arguments = ("--from", "replies", "--out", "answered-q.csv")
-    assert run("import", "replies.jsonl", *arguments)[0] == 0
-    rows = read_table(folder / "answered-q.csv")
-    assert len(rows) == len(prompts)
+    assert run("import", "replies.jsonl", "--out", "answered-p.csv")[0] == 0
+    rows = read_table(folder / "answered-p.csv")
+    n_known = sum(len(prompt.get("known", ())) for prompt in prompts)
+    assert f"  and {n_known} known answers of the random sample: leave them in" in out
+    assert len(rows) == len(prompts) + n_known
     assert [row["answer"] for row in rows].count("no") >= 10
 
 
 @pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
 def test_questions_to_tick_come_back(run, folder, kind):
-    code, out, _ = run(
-        "ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind, "--out", "q.csv",
-        "--prompts", "tasks.json",
-    )  # fmt: skip
+    ask = ("ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind)
+    code, out, _ = run(*ask, "--out", "q.csv")
     assert code == 0
-    assert "wrote q.csv: 9 questions in random order\nnext: import the tasks into Label" in out
-    assert "  complabel labelstudio-config --question ticked --out config.xml\n" in out
-    tasks = json.loads((folder / "tasks.json").read_text("utf-8"))
-    assert len(tasks) == len({each["item"] for each in tasks}) == 9
+    assert "wrote q.csv: 9 questions in random order\nnext: fill in what the column to_do" in out
     rows = read_table(folder / "q.csv")
     assert len(rows) == 9 * (2 if kind == "ticked-2" else len(NAMES))
     for row in rows:
@@ -97,9 +92,7 @@ def test_texts_stand_beside_the_questions(run, folder):
     texts = [[item, f'text, "of" {item}'] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)
     for out in ("q.csv", "q.parquet"):
-        code, _, _ = run(
-            "ask", "asked.csv", *LABELS, "-n", 10, "--out", out, "--texts", "texts.csv"
-        )
+        code, _, _ = run("ask", "asked.csv", *LABELS, "-n", 10, "--out", out, "--show", "texts.csv")
         assert code == 0
     rows = read_table(folder / "q.csv")
     for row in rows:
@@ -109,7 +102,7 @@ def test_texts_stand_beside_the_questions(run, folder):
     code, out, err = run("import", "q.csv", "--out", "answered-q.csv")
     assert code == 0
     assert f"  {len(rows)}  asked answers\n" in out
-    assert "were left out: text" in err
+    assert "were left out" not in err, "the text and what to do belong to the form"
 
 
 NOBODY_ANSWERED = {

@@ -50,7 +50,7 @@ def test_a_question_about_one_label_takes_it_from_the_task():
 )
 def test_bad_labels_are_refused(names, message):
     with pytest.raises(InputError, match=message):
-        label_studio_config(names)
+        label_studio_config(names, question="both")
 
 
 def test_unknown_questions_are_refused():
