@@ -144,7 +144,12 @@ def nothing_ticked(
     """Return the rows of a form in which people might have ticked labels, but did not."""
     if options.question != "ticked" or not any(controls):
         return []
+    all_apply, them = ("all labels", "do not") if controls.absent else ("no labels", "do")
     tally.counts["forms without a tick"] += 1
+    tally.remark(
+        f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
+        f" that people ticked all labels that {them} apply."
+    )
     said = [("", "yes")]
     if not controls.absent:
         said = [(label, "no") for label in shown_in(form, options)]

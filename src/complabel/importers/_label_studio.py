@@ -362,7 +362,12 @@ def _rows(
         if said is not None:
             question = question_of(form.task, form.place, item=form.item)
             tally.list_labels(question.offered)
-            tally.counts["forms without a tick"] += question.question == "ticked" and not said
+            if said == [] and question.question == "ticked":
+                tally.counts["forms without a tick"] += 1
+                tally.remark(
+                    "Where nothing was ticked, no labels on offer apply, because the tasks ask for"
+                    " all labels that do."
+                )
             if question.probability is None and options.random_questions:
                 question.probability = 1 / n_asked
             answers = travelled.rows(
@@ -378,13 +383,6 @@ def _rows(
             rows = [row._replace(seconds=None) for row in rows]
         tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
         found += [*rows, *answers]
-    if tally.counts["forms without a tick"]:
-        all_apply, them = ("all labels", "do not") if controls.absent else ("no labels", "do")
-        why = "--question ticked says that people ticked" if any(controls) else "the tasks ask for"
-        tally.remark(
-            f"Where nothing was ticked, {all_apply} on offer apply, because {why} all labels that"
-            f" {them} apply."
-        )
     return found
 
 

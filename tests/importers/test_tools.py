@@ -1,0 +1,266 @@
+"""Questions go out to a tool, people answer there, and its export comes back as answers.
+
+The exports are made as the tools make them: Label Studio's as version 1.23.2 wrote them for such
+tasks, the others' as they are documented.
+"""
+
+import csv
+import io
+import json
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.importers.reading import refused, write
+from tests.importers.samples import delimited
+
+from complabel.answers import Answers
+from complabel.asking import suggest_questions
+from complabel.importers import TOOLS, detect, import_answers, write_questions
+
+LABELS = ("sea, open", 'the "old" town', "no", "été", "<b>bold</b>", "sky & sun", "7", "x / y")
+KINDS = ("asked", "menu-3", "named", "ticked", "ticked-3")
+ITEMS = [f"{at:04}" if at % 2 else f"ä {at}.txt" for at in range(450)]
+SHOWN = {item: {"text": f'Text of "{item}",\nin two lines; <i>'} for item in ITEMS}
+CONTROLS = {"asked": "answer", "named": "not_this", "ticked": "applies"}
+
+
+@pytest.fixture(scope="module")
+def known():
+    """What was known before, so that known answers belong to the questions."""
+    rng = np.random.default_rng(0)
+    judged = rng.random((225, len(LABELS))) < 0.3
+    judged[:50] = True
+    item, label = np.nonzero(judged)
+    said = {
+        "item": np.array(ITEMS)[item],
+        "label": np.array(LABELS)[label],
+        "answer": rng.choice(["yes", "no", "no"], len(item)),
+        "question": ["asked"] * len(item),
+    }
+    return Answers.from_table(said, items=ITEMS, label_names=LABELS)
+
+
+def tasks_of(folder, table, tool):
+    """The tasks in the file of a tool."""
+    path = folder / f"tasks{TOOLS[tool].endings[0]}"
+    write_questions(table, path, tool=tool, shown=SHOWN)
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".csv":
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+    return json.loads(text) if path.suffix == ".json" else list(map(json.loads, text.splitlines()))
+
+
+def say(kind, label, menu, rng, skips=True):
+    """What somebody says to a question, in what time, and who."""
+    if kind == "asked":
+        said = ["yes", "no", "unsure"][rng.integers(3)]
+    elif kind == "named":
+        said = [] if rng.random() < 0.2 else [menu[rng.integers(len(menu))]]
+    else:
+        said = [each for each in menu if rng.random() < 0.3]
+    return "skip" if skips and rng.random() < 0.1 else said
+
+
+def rows_of(question, said, who, seconds):
+    """What the neutral table should hold of an answer."""
+    kind, menu = question["question"], question.get("offered")
+    if said == "skip":
+        said = "unsure"
+    if isinstance(said, str):
+        pairs = [(question["label"] if kind == "asked" else None, said)]
+    elif kind == "named":
+        pairs = [(label, "no") for label in said] or [(None, "yes")]
+    else:
+        pairs = [(label, "yes" if label in said else "no") for label in menu]
+    shared = (kind, menu and tuple(menu), 1 if kind == "named" else None)
+    shared += (round(question["probability"], 12), who, seconds)
+    return [(question["item"], label, word, *shared) for label, word in pairs]
+
+
+def expected(table, answers):
+    """The rows of a table of questions with what people said, by item and label or menu."""
+    found, table = [], table.astype(object).where(table.notna(), None)
+    for rows in table.groupby(table.get("answer_id", table.index), sort=False):
+        rows = rows[1].to_dict("records")
+        question = rows[0] | {"offered": None}
+        if question["question"] != "asked":
+            question["offered"] = json.loads(rows[0]["offered"])
+        words = {row["label"]: row["answer"] for row in rows}
+        if all(word is None for word in words.values()):
+            found += rows_of(question, *answers[key_of(question)])
+        elif question["question"] == "asked":
+            found += rows_of(question, question["answer"], None, None)
+        else:
+            known = [label for label, word in words.items() if word == "yes"]
+            found += rows_of(question, known, None, None)
+    return found
+
+
+def key_of(question):
+    return question["item"], question.get("label") if question["question"] == "asked" else None
+
+
+def imported(path):
+    table, tally = import_answers(path)
+    rows = []
+    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
+        menu = row["offered"] and tuple(json.loads(row["offered"]))
+        chance = round(row["probability"], 12)
+        at = ("item", "label", "answer", "question", "asked_for", "annotator", "seconds")
+        item, label, word, kind, asked_for, who, seconds = (row[name] for name in at)
+        rows.append((item, label, word, kind, menu, asked_for, chance, who, seconds))
+    return rows, table, tally
+
+
+def of_label_studio(form):
+    def export(folder, tasks, rng):
+        answers, records = {}, []
+        for number, task in enumerate(tasks, 1):
+            data = task["data"]
+            kind, menu = data["question"], data.get("offered")
+            said = say(kind, data.get("label"), menu, rng, skips=form == "JSON")
+            who, seconds = "17"[number % 2], number / 8
+            answers[key_of(data)] = said, who, seconds
+            chosen = [] if said == "skip" else [said] if isinstance(said, str) else said
+            if kind == "named" and chosen == [] and said != "skip":
+                chosen = ["all apply"]
+            if kind != "asked":
+                assert {"value": (chosen or menu)[0]} in data["options"]
+            records.append((number, data, CONTROLS[kind], chosen, said == "skip", who, seconds))
+        name, make = {
+            "JSON": ("a.json", nested),
+            "JSON_MIN": ("min.json", flat),
+            "CSV": ("a.csv", lambda made: delimited(",", flat(made))),
+        }[form]
+        return write(folder, name, make(records)), answers
+
+    return export
+
+
+def nested(records):
+    return [
+        {
+            "id": number,
+            "annotations": [
+                {
+                    "id": 1000 + number,
+                    "completed_by": int(who),
+                    "result": [
+                        {
+                            "id": "x",
+                            "from_name": control,
+                            "to_name": "item",
+                            "type": "choices",
+                            "origin": "manual",
+                            "value": {"choices": chosen},
+                        }
+                    ]
+                    * bool(chosen),
+                    "was_cancelled": skipped,
+                    "ground_truth": False,
+                    "created_at": "2026-11-23T08:59:38.176969Z",
+                    "lead_time": seconds,
+                    "task": number,
+                }
+            ],
+            "data": data,
+            "predictions": [],
+        }
+        for number, data, control, chosen, skipped, who, seconds in records
+    ]
+
+
+def flat(records):
+    return [
+        {
+            **data,
+            "id": number,
+            # One choice is bare text, several are an object, and without a choice there is no key.
+            **({control: chosen[0] if len(chosen) == 1 else {"choices": chosen}} if chosen else {}),
+            "annotator": int(who),
+            "annotation_id": 1000 + number,
+            "created_at": "2026-11-23T08:58:43.167678Z",
+            "updated_at": "2026-11-23T08:58:43.167714Z",
+            "lead_time": seconds,
+        }
+        for number, data, control, chosen, _, who, seconds in records
+    ]
+
+
+def of_prodigy(folder, tasks, rng):
+    answers, lines = {}, []
+    for number, task in enumerate(tasks):
+        said = say(task["question"], task.get("label"), task.get("offered"), rng)
+        who = f"set-{'ab'[number % 2]}"
+        answers[key_of(task)] = said, who, None
+        line = {"answer": "ignore" if said in ("skip", "unsure") else "accept"}
+        if task["question"] == "asked":
+            line["answer"] = {"yes": "accept", "no": "reject"}.get(said, "ignore")
+        elif said != "skip":
+            style = task["config"]["choice_style"]
+            assert style == ("single" if task["question"] == "named" else "multiple")
+            line["accept"] = said or ["all apply"] * (task["question"] == "named")
+            assert {*line["accept"]} <= {option["id"] for option in task["options"]}
+        marks = {"_input_hash": number, "_task_hash": -number, "_view_id": "choice"}
+        lines.append(task | marks | line | {"_annotator_id": who, "_timestamp": 1795421200})
+    return write(folder, "export.jsonl", lines), answers
+
+
+def of_model(folder, tasks, rng):
+    answers, lines = {}, []
+    for number, task in enumerate(tasks):
+        said = say(task["question"], task.get("label"), task.get("offered"), rng)
+        answers[key_of(task)] = said, "model", None
+        reply = "unsure" if said == "skip" else said
+        if isinstance(said, list):
+            nothing = "all apply" if task["question"] == "named" else []
+            (name,) = task["answer_form"]
+            reply = json.dumps({name: said or nothing})
+        lines.append(task | {"reply": reply, "annotator": "model", "number": number})
+    return write(folder, "replies.jsonl", lines), answers
+
+
+def of_mechanical_turk(folder, tasks, rng):
+    answers, lines = {}, []
+    for number, task in enumerate(tasks):
+        menu = json.loads(task["offered"] or "null")
+        said = say(task["question"], task["label"], menu, rng)
+        answers[key_of(task)] = said, f"W{number % 3}", number + 1
+        cell = "unsure" if said == "skip" else said
+        if isinstance(said, list):
+            cell = "|".join(said) or {"named": "all apply", "ticked": ""}[task["question"]]
+        given = {f"Input.{name}": value for name, value in task.items()}
+        hit = {"HITId": f"h{number}", "AssignmentId": f"a{number}", "WorkerId": f"W{number % 3}"}
+        when = {"SubmitTime": "Mon Nov 23 08:32:36 UTC 2026", "WorkTimeInSeconds": str(number + 1)}
+        status = {"AssignmentStatus": "Approved"}
+        lines.append({**hit, **status, **when, **given, "Answer.answer": cell, "Approve": ""})
+        lines.append({**lines[-1], "AssignmentStatus": "Rejected", "AssignmentId": "r"})
+    return write(folder, "batch.csv", delimited(",", lines)), answers
+
+
+EXPORTS = {
+    "label-studio JSON": of_label_studio("JSON"),
+    "label-studio JSON_MIN": of_label_studio("JSON_MIN"),
+    "label-studio CSV": of_label_studio("CSV"),
+    "prodigy": of_prodigy,
+    "replies": of_model,
+    "mturk": of_mechanical_turk,
+}
+
+
+@pytest.mark.parametrize("n", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", EXPORTS)
+def test_questions_of_five_kinds_come_back_as_they_went(tmp_path, known, name, n):
+    """In the slow test, a thousand."""
+    tool = name.partition(" ")[0]
+    for kind in KINDS:
+        table = suggest_questions(known, n, kind=kind, random_state=1)
+        tasks = tasks_of(tmp_path, table, tool)
+        assert len(tasks) == n
+        path, answers = EXPORTS[name](tmp_path, tasks, np.random.default_rng(2))
+        assert detect(path).name == {"mturk": "batch"}.get(tool, tool)
+        found, made, _ = imported(path)
+        assert Counter(found) == Counter(expected(table, answers))
+        assert Answers.from_table(made, label_names=LABELS, contradictions="keep").n_answers > n / 2
