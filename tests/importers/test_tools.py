@@ -110,6 +110,7 @@ def imported(path):
         chance = round(row["probability"], 12)
         at = ("item", "label", "answer", "question", "asked_for", "annotator", "seconds")
         item, label, word, kind, asked_for, who, seconds = (row[name] for name in at)
+        word = word or "no"  # what a gap means in the table, where labels were named or ticked
         rows.append((item, label, word, kind, menu, asked_for, chance, who, seconds))
     return rows, table, tally
 
@@ -240,6 +241,38 @@ def of_mechanical_turk(folder, tasks, rng):
     return write(folder, "batch.csv", delimited(",", lines)), answers
 
 
+def of_spreadsheet(folder, table, rng):
+    """Fill in the table that ask writes, as its column to_do says."""
+    path = folder / "questions.csv"
+    write_questions(table, path, tool="spreadsheet", shown=SHOWN)
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    answers = {}
+    for number, (_, rows) in enumerate(
+        sheet.groupby(
+            sheet["answer_id"].where(sheet["answer_id"] != "", sheet.index.astype(str)), sort=False
+        )
+    ):
+        at, first = rows.index, rows.iloc[0]
+        assert set(rows["text"]) == {SHOWN[first["item"]]["text"]}
+        if (rows["answer"] != "").any():
+            assert set(rows["to_do"]) == {"This was known before. Leave the row as it is."}
+            continue
+        menu = json.loads(first["offered"] or "null")
+        said = say(first["question"], first["label"], menu, rng, first["question"] != "ticked")
+        answers[key_of(first)] = said, f"p{number % 3}", number + 0.5
+        sheet.loc[at, "annotator"], sheet.loc[at, "seconds"] = f"p{number % 3}", f"{number},5"
+        if isinstance(said, str):
+            sheet.loc[at, "answer"] = "?" if said == "skip" else said
+        elif first["question"] == "named":
+            assert "Write one label of the column offered that does not apply" in first["to_do"]
+            sheet.loc[at, "label"], sheet.loc[at, "answer"] = (*said, "")[0], "" if said else "yes"
+        else:
+            sheet.loc[at[rows["label"].isin(said)], "answer"] = "yes"
+            sheet.loc[at[: not said], "answer"] = "no"
+    sheet.to_csv(path, index=False, sep=";")
+    return path, answers
+
+
 EXPORTS = {
     "label-studio JSON": of_label_studio("JSON"),
     "label-studio JSON_MIN": of_label_studio("JSON_MIN"),
@@ -247,20 +280,127 @@ EXPORTS = {
     "prodigy": of_prodigy,
     "replies": of_model,
     "mturk": of_mechanical_turk,
+    "spreadsheet": of_spreadsheet,
 }
 
 
-@pytest.mark.parametrize("n", [8, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [4, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EXPORTS)
 def test_questions_of_five_kinds_come_back_as_they_went(tmp_path, known, name, n):
     """In the slow test, a thousand."""
     tool = name.partition(" ")[0]
     for kind in KINDS:
         table = suggest_questions(known, n, kind=kind, random_state=1)
-        tasks = tasks_of(tmp_path, table, tool)
-        assert len(tasks) == n
+        tasks = table if tool == "spreadsheet" else tasks_of(tmp_path, table, tool)
         path, answers = EXPORTS[name](tmp_path, tasks, np.random.default_rng(2))
-        assert detect(path).name == {"mturk": "batch"}.get(tool, tool)
+        assert detect(path).name == {"mturk": "batch", "spreadsheet": "table"}.get(tool, tool)
         found, made, _ = imported(path)
         assert Counter(found) == Counter(expected(table, answers))
         assert Answers.from_table(made, label_names=LABELS, contradictions="keep").n_answers > n / 2
+
+
+def test_who_stops_early_leaves_a_random_sample(tmp_path, known):
+    """Known answers count up to the last question that was answered, as in the table."""
+    table = suggest_questions(known, 30, random_state=3)
+    tasks = tasks_of(tmp_path, table, "prodigy")[:12]
+    path, answers = of_prodigy(tmp_path, tasks, np.random.default_rng(0))
+    found, _, _ = imported(path)
+    last = np.flatnonzero(table["answer"].isna())[11]
+    assert found == expected(table[: last + 1], answers)
+    assert 12 < len(found) == last + 1
+
+
+@pytest.mark.parametrize("form", ["JSON", "CSV"])
+def test_two_people_answer_one_question_and_known_answers_count_once(tmp_path, known, form):
+    table = suggest_questions(known, 15, kind="ticked-3", random_state=0)
+    tasks = [each for each in tasks_of(tmp_path, table, "label-studio") for _ in range(2)]
+    said = [[each["data"]["offered"][0]] for each in tasks]
+    records = [
+        (number, task["data"], "applies", ticked, False, "17"[number % 2], 4.0)
+        for number, (task, ticked) in enumerate(zip(tasks, said, strict=True), 1)
+    ]
+    made = {"JSON": ("a.json", nested(records)), "CSV": ("a.csv", delimited(",", flat(records)))}
+    _, rows, tally = imported(write(tmp_path, *made[form]))
+    answers = Answers.from_table(rows, label_names=LABELS)
+    n_known = table["answer"].notna().groupby(table["answer_id"]).all().sum()
+    assert n_known
+    assert tally.counts["answers"] == answers.n_answers == 30 + n_known
+    assert list(answers.annotator_names) == ["1", "7"]
+
+
+MENU = {"item": "a", "offered": ["sea", "sky"], "text": "a"}
+TO_TICK, TO_NAME = MENU | {"question": "ticked"}, MENU | {"question": "named"}
+TO_JUDGE = {"item": "a", "label": "sea", "question": "asked", "text": "a"}
+
+
+def label_studio(data, **chosen):
+    filled = [(1, data, control, labels, False, "1", 1.0) for control, labels in chosen.items()]
+    made = nested(filled)
+    made[0]["annotations"][0]["result"] = [
+        each for task in made for each in task["annotations"][0]["result"]
+    ]
+    return made[:1]
+
+
+def prodigy(task, answer, *accept):
+    options = [{"id": label} for label in [*task.get("offered", ()), "all apply"]]
+    menu = {"options": options, "accept": accept} if "offered" in task else {}
+    return [task | menu | {"answer": answer, "_input_hash": 1}]
+
+
+def batch(task, said):
+    given = {f"Input.{name}": json.dumps(v) if name == "offered" else v for name, v in task.items()}
+    who = {"HITId": "h", "AssignmentId": "a", "WorkerId": "W", "Answer.answer": said}
+    return delimited(",", [who | given])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.json", label_studio(TO_TICK, not_this=["sea"]), "people chose in control 'not_this'"),
+        ("a.json", label_studio(TO_NAME, applies=["sea"]), "people chose in control 'applies'"),
+        ("a.json", label_studio(TO_NAME, answer=["yes"]), "people chose in control 'answer'"),
+        ("a.json", label_studio(TO_TICK, one=["sea"], two=["sky"]), "control 'one', 'two'"),
+        ("a.json", label_studio(TO_TICK, applies=["fog"]), "'fog' is not among the labels"),
+        ("a.json", label_studio(TO_JUDGE, applies=["sea"]), "control 'applies' has 'sea', which"),
+        ("a.json", label_studio(TO_JUDGE, answer=["ja"]), "control 'answer' has 'ja', which is no"),
+        ("a.jsonl", prodigy(TO_NAME, "accept"), "line 1: was accepted without a choice"),
+        ("a.jsonl", prodigy(TO_TICK, "accept", "all apply"), "'all apply' is not among the labels"),
+        ("a.csv", batch(TO_JUDGE, "perhaps"), "row 1, column 'Answer.answer': says 'perhaps' to"),
+        ("a.csv", batch(TO_TICK, "sea|fog"), "column 'Answer.answer': 'fog' is not among the"),
+    ],
+)
+def test_a_form_that_is_not_understood_is_an_error_with_the_control(tmp_path, name, content, told):
+    assert told in refused(write(tmp_path, name, content), None)
+
+
+def test_a_form_of_ones_own_may_call_its_control_as_it_likes(tmp_path):
+    path = write(tmp_path, "a.json", label_studio(TO_TICK, mine=["sky"]))
+    assert [row[1:3] for row in imported_pairs(path)] == [("sea", "no"), ("sky", "yes")]
+    told = "control 'mine' answers a question that each task brings along"
+    assert told in refused(path, None, present=("mine",))
+
+
+def imported_pairs(path):
+    table, _ = import_answers(path)
+    return [tuple(row) for row in table[["item", "label", "answer"]].to_numpy()]
+
+
+def test_a_menu_that_was_rejected_says_nothing(tmp_path):
+    path = write(tmp_path, "a.jsonl", prodigy(TO_TICK, "reject", "sky"))
+    table, tally = import_answers(path)
+    assert table["answer"].tolist() == ["unsure"]
+    assert "Menus that were rejected are read as unsure" in tally.remarks[0]
+
+
+def test_what_a_sheet_says_to_do_and_what_is_not_answered(tmp_path, known):
+    table = suggest_questions(known, 3, kind="menu-2", random_state=0)
+    path = tmp_path / "q.csv"
+    assert write_questions(table, path, shown=SHOWN) == 3
+    assert "holds no answer" in refused(path, None)
+    sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
+    sheet.loc[0, "label"] = json.loads(sheet["offered"][0])[1]
+    sheet.to_csv(path, index=False)
+    rows, _, tally = imported(path)
+    assert [row[1] for row in rows] == [sheet["label"][0]]
+    assert tally.counts["questions not answered"] == 2

@@ -193,13 +193,14 @@ def _answer(
         )
     question = question_of(form.task, form.place, item=form.item)
     tally.list_labels(question.offered)
-    said = _said(kind, cells[column], question.offered, site, form.place)
+    place = f"{form.place}, column {shown(column)}"
+    said = _said(kind, cells[column], question.offered, site, place)
     if said is None:
         return []
     return travelled.rows(
         question,
         said,
-        f"{form.place}, column {shown(column)}",
+        place,
         answer_id=form.answer_id,
         annotator=form.annotator,
         time=form.time,

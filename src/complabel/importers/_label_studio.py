@@ -407,7 +407,7 @@ def _own_controls(forms: Sequence[Form], options: Options, path: Path) -> dict[s
             continue
         found = [*dict.fromkeys(name for form in of_kind for name in form.chosen)]
         others = [name for name in found if name not in (*options.absent, *options.present)]
-        name = CONTROLS[kind] if CONTROLS[kind] in found or not others else others[0]
+        name = CONTROLS[kind] if CONTROLS[kind] in found or not found else [*others, *found][0]
         if kind == "asked" and others:
             told = f"control {shown(name)} has {_some(_choices_in(of_kind, name))}, which is no"
             raise fault(

@@ -162,7 +162,9 @@ def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str |
         )
         return UNSURE
     chosen = _selected(task, place)
-    if question.question == "named" and not chosen:
+    if question.question == "ticked":
+        return chosen
+    if not chosen:
         raise fault(
             place, f"was accepted without a choice; ask again: choose a label, or {ALL_APPLY!r}"
         )
