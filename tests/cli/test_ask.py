@@ -88,6 +88,56 @@ def test_questions_to_tick_come_back(run, folder, kind):
     assert run(*fit, "--folds", 0, "--out", "m.safetensors")[0] == 0
 
 
+@pytest.mark.parametrize("kind", ["asked", "menu-3"])
+@pytest.mark.parametrize("tool", ["label-studio", "prodigy", "mturk"])
+def test_the_printed_commands_take_the_questions_through_a_tool(run, folder, tool, kind):
+    """What ask prints is run as it stands; people and the tool's export are simulated."""
+    out = {"label-studio": "tasks.json", "prodigy": "tasks.jsonl", "mturk": "tasks.csv"}[tool]
+    write_table(folder / "items.csv", ["item", "image"], [[item, f"/{item}"] for item in ITEMS])
+    code, said, _ = run(
+        "ask", "--items", "items.csv", *LABELS, "-n", 5, "--kind", kind, "--for", tool, "--out", out
+    )
+    assert code == 0
+    lines = [line.split() for line in said.splitlines() if line.startswith("  ")]
+    text = (folder / out).read_text("utf-8")
+    word = "no" if kind == "asked" else "all apply"
+    if tool == "label-studio":
+        config, *lines = lines
+        assert config[:2] == ["complabel", "labelstudio-config"]
+        assert run(*config[1:])[0] == 0
+        form = (folder / "config.xml").read_text("utf-8")
+        assert '<Image name="item" value="$image" />' in form
+        value = {"choices": [word]}
+        result = {"from_name": re.search('<Choices name="(.*?)"', form)[1], "value": value}
+        export = [
+            {**task, "id": at, "annotations": [{"id": at, "result": [result]}]}
+            for at, task in enumerate(json.loads(text))
+        ]
+        (folder / "export.json").write_text(json.dumps(export), "utf-8")
+    elif tool == "prodigy":
+        mark, db_out, *lines = lines
+        assert mark[-1] == ("classification" if kind == "asked" else "choice")
+        assert db_out == ["prodigy", "db-out", "questions", ">", "export.jsonl"]
+        given = {"answer": "reject"} if kind == "asked" else {"answer": "accept", "accept": [word]}
+        tasks = [{**json.loads(line), **given, "_input_hash": 1} for line in text.splitlines()]
+        (folder / "export.jsonl").write_text("\n".join(map(json.dumps, tasks)), "utf-8")
+    else:
+        rows = [
+            {"AssignmentId": f"a{at}", "WorkerId": "w", "Answer.answer": word}
+            | {f"Input.{name}": cell for name, cell in row.items()}
+            for at, row in enumerate(read_table(folder / out))
+        ]
+        write_back(folder / "batch.csv", rows)
+    import_, fit = lines
+    assert run(*import_[1:])[0] == 0
+    answered = import_[import_.index("--out") + 1]
+    assert fit[2] == answered
+    rows = read_table(folder / answered)
+    assert [row["answer"] for row in rows] == ["no" if kind == "asked" else "yes"] * 5
+    assert {row["question"] for row in rows} == {"asked" if kind == "asked" else "named"}
+    assert all(float(row["probability"]) == pytest.approx(0.25) for row in rows)
+
+
 def test_texts_stand_beside_the_questions(run, folder):
     texts = [[item, f'text, "of" {item}'] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)
