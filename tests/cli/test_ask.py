@@ -7,6 +7,7 @@ import pytest
 from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_back, write_table
 
 from complabel.files import read_answers
+from complabel.importers import TOOLS
 from complabel.methods import make_classifier
 from complabel.trust import suggest_evaluation_questions
 
@@ -86,6 +87,11 @@ def test_questions_to_tick_come_back(run, folder, kind):
     assert " ticked 9 12 12 to 12 " in " ".join(out.split())
     fit = ("fit", "answered-q.csv", "--features", "X.csv", *LABELS, "--method", FIXED)
     assert run(*fit, "--folds", 0, "--out", "m.safetensors")[0] == 0
+
+
+def test_every_tool_can_be_asked_for(run):
+    _, out, _ = run("ask", "--help")
+    assert all(tool in out for tool in TOOLS)
 
 
 @pytest.mark.parametrize("kind", ["asked", "menu-3"])
