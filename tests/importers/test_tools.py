@@ -10,6 +10,7 @@ import json
 from collections import Counter
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from tests.importers.reading import refused, write
@@ -17,6 +18,7 @@ from tests.importers.samples import delimited
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
+from complabel.errors import InputError
 from complabel.importers import TOOLS, detect, import_answers, write_questions
 
 LABELS = ("sea, open", 'the "old" town', "no", "été", "<b>bold</b>", "sky & sun", "7", "x / y")
@@ -391,6 +393,33 @@ def test_a_menu_that_was_rejected_says_nothing(tmp_path):
     table, tally = import_answers(path)
     assert table["answer"].tolist() == ["unsure"]
     assert "Menus that were rejected are read as unsure" in tally.remarks[0]
+
+
+def test_a_workbook_keeps_texts_as_they_are(tmp_path):
+    """A spreadsheet would open "0012" in CSV as a number, and "=1+1" as a formula."""
+    questions = {
+        "item": ["0012", "=1+1", "+3", "1e5"],
+        "label": ["sea", "été", "-x", "@a"],
+        "answer": ["yes", "no", "yes", "no"],
+        "question": ["asked"] * 4,
+        "probability": [0.25, 1 / 3, 0.5, 1.0],
+    }
+    shown = {item: {"text": f"={item}\x0b"} for item in questions["item"]}
+    path = tmp_path / "questions.xlsx"
+    with pytest.raises(InputError, match="nothing to ask"):
+        write_questions(questions, path, shown=shown)
+    write_questions({**questions, "answer": [None] * 4}, path, shown=shown)
+    sheet = openpyxl.load_workbook(path).active
+    header, *rows = sheet.iter_rows()
+    at = {cell.value: number for number, cell in enumerate(header)}
+    assert {cell.data_type for row in sheet.iter_rows() for cell in row} <= {"s", "n"}
+    assert [row[at["text"]].value for row in rows] == [f"={item}" for item in shown]
+    for row, word in zip(rows, questions["answer"], strict=True):
+        row[at["answer"]].value = word
+    sheet.parent.save(path)
+    table, _ = import_answers(path)
+    for name, values in questions.items():
+        assert table[name].tolist() == values
 
 
 def test_what_a_sheet_says_to_do_and_what_is_not_answered(tmp_path, known):

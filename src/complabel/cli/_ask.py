@@ -40,10 +40,10 @@ def ask(
     ),
     *,
     out: Path = target(
-        "Write the questions to this file: a table, .json for label-studio, .jsonl for prodigy and"
-        " replies, .csv for mturk.",
+        "Write the questions to this file: a table or .xlsx, .json for label-studio, .jsonl for"
+        " prodigy and replies, .csv for mturk.",
         default=...,
-        endings=(*options.TABLE, ".json", ".jsonl"),
+        endings=(*options.TABLE, ".xlsx", ".json", ".jsonl"),
     ),
     tool: str = option(
         "TOOL",

@@ -13,9 +13,10 @@ from complabel._opening import ending_of
 from complabel._parameters import check_choice
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
-from complabel.files import COLUMNS, SHOWN, AnswerWriter
+from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
 from complabel.importers._questions import ALL_APPLY, Task, sentence_of, tasks_of
 
+XLSX = ".xlsx"
 TO_DO = "to_do"  # the column of a spreadsheet that says what to fill in
 
 
@@ -46,8 +47,8 @@ def write_questions(
     path : path
         The file to write.
     tool : {"spreadsheet", "label-studio", "prodigy", "mturk", "replies"}, default="spreadsheet"
-        "spreadsheet": the table itself, with a column that says what to fill in, as .csv,
-        .csv.gz or .parquet. "label-studio": JSON tasks; :func:`label_studio_config` writes their
+        "spreadsheet": the table itself, with a column that says what to fill in, as .xlsx,
+        .csv, .csv.gz or .parquet. "label-studio": JSON; :func:`label_studio_config` writes the
         form. "prodigy": JSON lines for the views classification and choice. "mturk": a CSV file
         for Mechanical Turk. "replies": JSON lines for a language model.
     shown : mapping of item to mapping, or None, default=None
@@ -207,5 +208,38 @@ def _write_sheet(table: Any, target: Path, shown: Mapping[str, Task] | None) -> 
         _TO_DO[kind] if answer is None or answer != answer else _KNOWN
         for kind, answer in zip(kinds, answers, strict=True)
     ]
-    with AnswerWriter(target, more=[name for name in columns if name not in COLUMNS]) as writer:
+    more = [name for name in columns if name not in COLUMNS]
+    if ending_of(target, (XLSX,)):
+        _write_xlsx(answers_to_arrow(columns, more=more), target)
+        return
+    with AnswerWriter(target, more=more) as writer:
         writer.write(columns)
+
+
+def _write_xlsx(table: Any, target: Path) -> None:
+    """Write a sheet in which texts stay texts, also "0012" and those that look like formulas."""
+    try:
+        from openpyxl import Workbook  # type: ignore[import-untyped]
+        from openpyxl.cell import WriteOnlyCell  # type: ignore[import-untyped]
+        from openpyxl.cell.cell import (  # type: ignore[import-untyped]
+            ILLEGAL_CHARACTERS_RE,
+        )
+    except ImportError as cause:
+        raise InputError(
+            f'{target}: writing .xlsx needs openpyxl; run pip install "complabel[tables]", or give'
+            " a name that ends in .csv"
+        ) from cause
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("questions")
+    sheet.freeze_panes = "A2"
+    for row in [table.schema.names, *zip(*table.to_pydict().values(), strict=True)]:
+        cells = [
+            WriteOnlyCell(sheet, ILLEGAL_CHARACTERS_RE.sub("", v) if isinstance(v, str) else v)
+            for v in row
+        ]
+        for cell, value in zip(cells, row, strict=True):
+            if isinstance(value, str):
+                cell.data_type = "s"
+        sheet.append(cells)
+    with explained(target), replacing(target) as partial:
+        book.save(partial)
