@@ -174,7 +174,8 @@ class ScoredPairs:
         item go together; that holds for chances that are right, too.
         """
         error = self.weight * self.error * u
-        error -= (self._by_cell(error) / self._by_cell(self.weight))[self.cell] * self.weight
+        sums = np.bincount(self.cell, weights=error, minlength=2)  # of both signs
+        error -= (sums / self._by_cell(self.weight))[self.cell] * self.weight
         alone = float((error**2).sum())
         if not alone:
             return 1.0
