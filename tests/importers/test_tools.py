@@ -377,6 +377,10 @@ def test_a_form_that_is_not_understood_is_an_error_with_the_control(tmp_path, na
 
 
 def test_a_form_of_ones_own_may_call_its_control_as_it_likes(tmp_path):
+    records = flat([(1, TO_TICK, "mine", ["sky"], False, "1", 1.0)])
+    for name, content in (("min.json", records), ("a.csv", delimited(",", records))):
+        pairs = imported_pairs(write(tmp_path, name, content))
+        assert [row[1:3] for row in pairs] == [("sea", "no"), ("sky", "yes")]
     path = write(tmp_path, "a.json", label_studio(TO_TICK, mine=["sky"]))
     assert [row[1:3] for row in imported_pairs(path)] == [("sea", "no"), ("sky", "yes")]
     told = "control 'mine' answers a question that each task brings along"

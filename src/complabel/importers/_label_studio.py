@@ -43,6 +43,7 @@ from complabel.importers._questions import (
     ALL_APPLY,
     CONTROLS,
     UNSURE,
+    Question,
     Travelled,
     question_in,
     question_of,
@@ -213,6 +214,8 @@ def _controls_of(
     asked = yes_no if LABEL in fields else []
     kinds = {question_in(record) for record in records} - {None, "asked"}
     given = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
+    if kinds and given.isdisjoint(fields):  # a form of one's own, with one choice in each record
+        given |= {name for name in fields if told[name] and _is_of_menus(name, annotated)}
     controls = [name for name in fields if name in given]
     controls = controls or [
         name for name in fields if any(_holds_choices(record.get(name)) for record in records)
@@ -227,6 +230,13 @@ def _controls_of(
             f" FIELD (labels do not apply) or --present FIELD (labels apply){hint}",
         )
     return [*controls, *(name for name in asked if name not in controls)], asked
+
+
+def _is_of_menus(name: str, records: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a field has nothing but labels that its records offer."""
+    filled = [record for record in records if record.get(name) not in (None, "")]
+    menus = (_decoded(record.get("offered"), name) for record in filled)
+    return all(record[name] in (menu or ()) for record, menu in zip(filled, menus, strict=True))
 
 
 def _holds_choices(value: Any) -> bool:
@@ -357,19 +367,15 @@ def _rows(
         rows = rows_of(form, controls, options, tally, probability)
         if not rows and not form.is_cancelled:
             rows = nothing_ticked(form, controls, options, tally, probability)
-        answers: list[Row] = []
+        answers = []
         said = _said(form, own)
         if said is not None:
             question = question_of(form.task, form.place, item=form.item)
+            if question.question == "asked" and options.random_questions:
+                question.probability = question.probability or 1 / n_asked
             tally.list_labels(question.offered)
-            if said == [] and question.question == "ticked":
-                tally.counts["forms without a tick"] += 1
-                tally.remark(
-                    "Where nothing was ticked, no labels on offer apply, because the tasks ask for"
-                    " all labels that do."
-                )
-            if question.probability is None and options.random_questions:
-                question.probability = 1 / n_asked
+            if not said:
+                _count_nothing(question, tally)
             answers = travelled.rows(
                 question,
                 said,
@@ -384,6 +390,15 @@ def _rows(
         tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
         found += [*rows, *answers]
     return found
+
+
+def _count_nothing(question: Question, tally: Tally) -> None:
+    if question.question == "ticked":
+        tally.counts["forms without a tick"] += 1
+        tally.remark(
+            "Where nothing was ticked, no labels on offer apply, because the tasks ask for all"
+            " labels that do."
+        )
 
 
 def _answer_of(choice: str) -> str | None:
