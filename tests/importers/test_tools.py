@@ -206,8 +206,10 @@ def of_prodigy(folder, tasks, rng):
             assert style == ("single" if task["question"] == "named" else "multiple")
             line["accept"] = said or ["all apply"] * (task["question"] == "named")
             assert {*line["accept"]} <= {option["id"] for option in task["options"]}
-        marks = {"_input_hash": number, "_task_hash": -number, "_view_id": "choice"}
-        lines.append(task | marks | line | {"_annotator_id": who, "_timestamp": 1795421200})
+        marks = {"_view_id": "choice", "_annotator_id": who, "_timestamp": 1795421200}
+        lines.append(task | marks | line)
+    assert len({line["_task_hash"] for line in lines}) == len(lines), "else some are not asked"
+    assert len({line["_input_hash"] for line in lines}) == len({line["item"] for line in lines})
     return write(folder, "export.jsonl", lines), answers
 
 

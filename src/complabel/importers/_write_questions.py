@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
@@ -114,6 +115,13 @@ def _label_studio(task: Task) -> Task:
 
 
 def _prodigy(task: Task) -> Task:
+    # By its own hashes of text and label, Prodigy would ask only once about two equal texts.
+    asked = json.dumps([task["item"], task["answer_id"], task.get("label"), task.get("offered")])
+    task = {
+        **task,
+        "_input_hash": zlib.crc32(task["item"].encode()),
+        "_task_hash": zlib.crc32(asked.encode()),
+    }
     if task["question"] == "asked":
         return task
     style = "single" if task["question"] == "named" and task["asked_for"] == 1 else "multiple"
