@@ -157,7 +157,7 @@ def ask(
     field = next(iter(next(iter(seen.values())))) if seen else None
     for line in _way_back(tool, kind.partition("-")[0], field, out, answered):
         say(line)
-    say(f"  {then}")
+    say(f"  {then}" if features else f"and, with features of these items in X.csv,\n  {then}")
 
 
 def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
