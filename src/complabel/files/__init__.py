@@ -18,8 +18,10 @@ from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_truth
+from complabel.files._names import SHOWN as SHOWN
+from complabel.files._names import has_shown as has_shown
 from complabel.files._names import read_item_names as read_item_names
-from complabel.files._names import read_label_names, read_texts
+from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
 from complabel.files._predictions import PredictionWriter as PredictionWriter
 from complabel.files._table import Table as Table
@@ -33,6 +35,6 @@ __all__ = [
     "read_answers",
     "read_features",
     "read_label_names",
-    "read_texts",
+    "read_shown",
     "read_truth",
 ]
