@@ -21,6 +21,8 @@ from complabel.files._features import read_features, read_truth
 from complabel.files._names import read_item_names as read_item_names
 from complabel.files._names import read_label_names, read_texts
 from complabel.files._names import rows_of as rows_of
+from complabel.files._pictures import PICTURES as PICTURES
+from complabel.files._pictures import list_pictures as list_pictures
 from complabel.files._predictions import PredictionWriter as PredictionWriter
 from complabel.files._table import Table as Table
 from complabel.files._write_answers import AnswerWriter
