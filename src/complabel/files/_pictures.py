@@ -38,7 +38,7 @@ def list_pictures(folder: StrPath) -> list[str]:
         raise fault(top, f"there are no pictures; their names end in {', '.join(PICTURES)}")
     for name in found:
         if not name.isprintable():  # bytes that are no UTF-8 are not printable, either
-            raise fault(top, f"the name of the file {ascii(name)} is no plain text; rename it")
+            raise fault(top, f"the name of the file {name!a} is no plain text; rename it")
     return sorted(found)
 
 
