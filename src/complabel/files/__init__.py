@@ -26,6 +26,7 @@ from complabel.files._pictures import PICTURES as PICTURES
 from complabel.files._pictures import list_pictures as list_pictures
 from complabel.files._predictions import PredictionWriter as PredictionWriter
 from complabel.files._table import Table as Table
+from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._write_answers import AnswerWriter
 from complabel.files._write_answers import answers_to_arrow as answers_to_arrow
