@@ -32,6 +32,7 @@ from complabel.cli._methods import methods
 from complabel.cli._onnx import onnx
 from complabel.cli._outputs import GuardedCommand, option_of
 from complabel.cli._predict import predict
+from complabel.cli._serve import serve
 from complabel.cli._show import show_
 from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.cli._tune import tune
@@ -122,7 +123,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
-_add(app, onnx, labelstudio_config)
+_add(app, onnx, serve, labelstudio_config)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import ipaddress
 import json
@@ -42,7 +43,9 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def guarded(app: ASGIApp, *, token: str | None, most_bytes: int) -> ASGIApp:
+def guarded(
+    app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool = False
+) -> ASGIApp:
     """Return an app that answers only to those who know the token, and reads only so much.
 
     Parameters
@@ -50,10 +53,13 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int) -> ASGIApp:
     app : ASGI app
         It gets the body of a request in one piece.
     token : str or None
-        Who asks must give it as ``Authorization: Bearer TOKEN``, as ``X-Token: TOKEN`` or as
-        ``?token=TOKEN``. None: everybody may ask.
+        Who asks must give it as ``Authorization: Bearer TOKEN``, as the password of basic
+        authentication, as ``X-Token: TOKEN`` or as ``?token=TOKEN``. None: everybody may ask.
     most_bytes : int
         Most bytes of a request's body.
+    any_host : bool, default=False
+        Also answer requests to this machine that call it by another name, as programs in a
+        container do. Pages of strangers do so, too, so it needs a token.
 
     Returns
     -------
@@ -71,7 +77,8 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int) -> ASGIApp:
             return await send({"type": "websocket.close"})
         careful = _with_headers(send)
         headers = {name.lower(): value for name, value in scope["headers"]}
-        wrong = _wrong_host(scope, headers) or _wrong_token(scope, headers, token)
+        other_host = None if any_host and token else _wrong_host(scope, headers)
+        wrong = other_host or _wrong_token(scope, headers, token)
         if wrong:
             return await _refuse(careful, 403, wrong)
         try:
@@ -110,9 +117,10 @@ def _is_loopback(host: str) -> bool:
 def _wrong_token(scope: Scope, headers: Mapping[bytes, bytes], token: str | None) -> str | None:
     if token is None:
         return None
-    bearer = headers.get(b"authorization", b"")
+    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
     said = [
-        bearer[7:].strip() if bearer[:7].lower() == b"bearer " else b"",
+        given.strip() if scheme.lower() == b"bearer" else b"",
+        _password(given) if scheme.lower() == b"basic" else b"",
         headers.get(b"x-token", b""),
         parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0].encode(),
     ]
@@ -122,6 +130,12 @@ def _wrong_token(scope: Scope, headers: Mapping[bytes, bytes], token: str | None
         "the token is missing or wrong; open the address that the command printed, which ends with"
         " ?token=..., or send the header X-Token"
     )
+
+
+def _password(given: bytes) -> bytes:
+    with contextlib.suppress(ValueError):
+        return base64.b64decode(given).partition(b":")[2]
+    return b""
 
 
 async def _read(receive: Receive, headers: Mapping[bytes, bytes], most_bytes: int) -> bytes | None:
