@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
 import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import to_json
 
 from complabel.errors import InputError
+from complabel.live._batches import Answer, Question
 
 if TYPE_CHECKING:
     from complabel.live._model import Model
@@ -37,6 +40,11 @@ class Control:
     is_single: bool
     choices: frozenset[str]
     shows: str | None = None
+
+    def result(self, labels: list[str]) -> list[dict[str, Any]]:
+        """Return labels as a result of this control; none is no result."""
+        about = {"from_name": self.name, "to_name": self.to_name, "type": "choices"}
+        return [{**about, "value": {"choices": labels}}] if labels else []
 
 
 @dataclass
@@ -121,11 +129,17 @@ def control_of(form: Any, label_names: Sequence[str]) -> Control:
     return found[0]
 
 
-def results_of(tasks: Sequence[Any], form: Any, model: Model) -> list[dict[str, Any]]:
-    """Return a prediction for each task, in Label Studio's form; empty for unknown items.
+def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question | Answer:
+    """Return what is asked about tasks; the answer has a prediction for each, in their order.
 
-    The features of a task are those of its item, if they are known, else those of its text. The
-    score is the probability that the least certain decision about an offered label is right.
+    The features of a task are those of its item, if some are known, else those of its text. The
+    prediction of an unknown item is empty. A score is the probability that the least certain
+    decision about an offered label is right.
+
+    Raises
+    ------
+    InputError
+        If a task has no data, or the form has no place for the model's labels.
     """
     control = control_of(form, model.label_names)
     data = [task.get("data") if isinstance(task, dict) else None for task in tasks]
@@ -135,28 +149,25 @@ def results_of(tasks: Sequence[Any], form: Any, model: Model) -> list[dict[str, 
         {"result": [], "score": None, "model_version": model.version} for _ in tasks
     ]
     rows, X = _features_of(tasks, data, control, model)
-    if not len(rows):
-        return found
     columns = [k for k, name in enumerate(model.label_names) if name in control.choices]
-    names = [model.label_names[k] for k in columns]
-    predicted, probabilities = (part[:, columns] for part in model.predict(X))
-    scores = np.where(predicted, probabilities, 1 - probabilities).min(axis=1)
-    if control.is_single:  # the most probable of them
-        best = np.where(predicted, probabilities, -1.0).argmax(axis=1)
-        predicted = predicted & (np.arange(len(names)) == best[:, None])
-    for row, chosen, score in zip(rows, predicted, scores.tolist(), strict=True):
-        found[row]["score"] = score
-        if chosen.any():
-            choices = [names[k] for k in np.flatnonzero(chosen)]
-            found[row]["result"] = [
-                {
-                    "from_name": control.name,
-                    "to_name": control.to_name,
-                    "type": "choices",
-                    "value": {"choices": choices},
-                }
-            ]
-    return found
+    names = np.array(model.label_names, dtype=object)[columns]
+
+    def write(predicted: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Answer:
+        predicted, probabilities = predicted[:, columns], probabilities[:, columns]
+        scores = np.where(predicted, probabilities, 1 - probabilities).min(axis=1)
+        if control.is_single:  # the most probable of them
+            best = np.where(predicted, probabilities, -1.0).argmax(axis=1)
+            predicted = predicted & (np.arange(len(names)) == best[:, None])
+        for row, chosen, score in zip(rows, predicted, scores.tolist(), strict=True):
+            found[row]["score"] = score
+            found[row]["result"] = control.result(names[chosen].tolist())
+        return _written(found)
+
+    return Question(X, write) if rows else _written(found)
+
+
+def _written(results: list[dict[str, Any]]) -> Answer:
+    return Answer(to_json({"results": results}), "application/json")
 
 
 def _features_of(

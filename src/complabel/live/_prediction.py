@@ -6,9 +6,8 @@ import asyncio
 import contextlib
 import io
 import logging
-import os
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,8 @@ from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
 from complabel.errors import InputError
-from complabel.live._label_studio import FormError, control_of, results_of
+from complabel.live._batches import Answer, Batches, Question
+from complabel.live._label_studio import FormError, control_of, question_of_tasks
 from complabel.live._model import Model, ModelFile
 from complabel.live._openapi import JSON, NPY, described
 from complabel.live._server import missing
@@ -64,16 +64,17 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
         from starlette.routing import Route
     except ImportError as error:
         raise missing("starlette") from error
-    threads = ThreadPoolExecutor(_n_processors(), "predict", initializer=_keep_to_one_thread)
+    batches = Batches(file)
 
     def said(what: Any, status: int = 200) -> Response:
         return Response(to_json(what), status, media_type=JSON)
 
     async def predict(request: Request) -> Response:
+        body = await request.body()
         kind, accept = (request.headers.get(name, JSON) for name in ("content-type", "accept"))
-        work = threads.submit(answer, file.now, await request.body(), kind, accept, most_rows)
-        body, kind = await asyncio.wrap_future(work)
-        return Response(body, media_type=kind)
+        read = partial(question_of, body, kind=kind, accept=accept, most_rows=most_rows)
+        found = await batches.answer(read, len(body))
+        return Response(found.body, media_type=found.kind)
 
     async def health(_: Request) -> Response:
         found = {"status": "UP", "model_version": file.now.version}
@@ -105,7 +106,7 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
         looking = asyncio.create_task(_look(file))
         yield
         looking.cancel()
-        threads.shutdown()
+        batches.close()
 
     return Starlette(
         routes=[
@@ -141,39 +142,24 @@ def _about(model: Model) -> dict[str, Any]:
     }
 
 
-def _n_processors() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def _keep_to_one_thread() -> None:
-    """Compute products in the calling thread alone: requests already use all processors."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
-
-
-def answer(
-    model: Model, body: bytes, kind: str, accept: str, most_rows: int
-) -> tuple[bytes, str]:
-    """Return the answer to a request for predictions, and its type.
+def question_of(
+    body: bytes, model: Model, *, kind: str, accept: str, most_rows: int
+) -> Question | Answer:
+    """Return what a request for predictions asks.
 
     Parameters
     ----------
-    model : Model
     body : bytes
         JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array (n, d) in
         NumPy's format.
+    model : Model
     kind, accept : str
         The types of the body, and of the answer that is wanted: JSON or NumPy's.
     most_rows : int
 
     Returns
     -------
-    body, kind : bytes, str
-        With NumPy's type, float32 probabilities (n, K).
+    Question, or an Answer if nothing is to predict
 
     Raises
     ------
@@ -187,14 +173,20 @@ def answer(
         asked = _object(body)
         if "tasks" in asked:
             tasks = _listed(asked, "tasks", most_rows)
-            results = results_of(tasks, asked.get("label_config"), model)
-            return to_json({"results": results}), JSON
+            return question_of_tasks(tasks, asked.get("label_config"), model)
         X = _features_of(asked, model, most_rows)
-    predicted, probabilities = model.predict(X)
-    if accept.startswith(NPY):
-        file = io.BytesIO()
-        np.save(file, probabilities.astype(np.float32))
-        return file.getvalue(), NPY
+    return Question(X, partial(_as_array if accept.startswith(NPY) else _as_json, model))
+
+
+def _as_array(_: Model, __: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Answer:
+    file = io.BytesIO()
+    np.save(file, probabilities.astype(np.float32))
+    return Answer(file.getvalue(), NPY)
+
+
+def _as_json(
+    model: Model, predicted: NDArray[np.bool_], probabilities: NDArray[np.float64]
+) -> Answer:
     names = np.array(model.label_names, dtype=object)
     found = {
         "model_version": model.version,
@@ -202,7 +194,7 @@ def answer(
         "labels": [names[row].tolist() for row in predicted],
         "probabilities": probabilities.round(_DECIMALS).tolist(),
     }
-    return to_json(found), JSON
+    return Answer(to_json(found), JSON)
 
 
 def _features_of(asked: dict[str, Any], model: Model, most_rows: int) -> Any:
