@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from complabel import __version__
+from complabel.cli._annotate import annotate
 from complabel.cli._ask import ask
 from complabel.cli._benchmark import benchmark
 from complabel.cli._consensus import consensus
@@ -123,7 +124,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
-_add(app, onnx, serve, labelstudio_config)
+_add(app, onnx, serve, labelstudio_config, annotate)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(

@@ -121,6 +121,16 @@ def claim_store(path: Path) -> None:
             _try(behind_links(path).parent, path)
 
 
+def claim_continued(path: Path, source: Path) -> None:
+    """Refuse an output that cannot be written; one that was made from ``source`` is replaced."""
+    mark = Output((".csv", ".csv.gz", ".parquet"))
+    if source.is_file():
+        has_written(path)
+        _claim(path, "--out", mark, continued=True)
+    else:
+        _claim(path, "--out", mark)
+
+
 def has_written(path: Path) -> None:
     """Let the command replace a file that it wrote itself."""
     _claims.get().replaceable.add(behind_links(path))
@@ -150,7 +160,7 @@ def unused(path: Path) -> Path:
     return path
 
 
-def _claim(path: Path, option: str, mark: Output) -> None:
+def _claim(path: Path, option: str, mark: Output, *, continued: bool = False) -> None:
     """Refuse a file that cannot be written, or whose content would be lost."""
     claims, shown = _claims.get(), f"{option} {path}".strip()
     if mark.endings and not path.name.lower().endswith(mark.endings):
@@ -163,7 +173,8 @@ def _claim(path: Path, option: str, mark: Output) -> None:
         _refuse_folder(path, shown)
         exists = os.path.lexists(path)
         _refuse_odd(path, shown, claims)
-        if exists and not claims.force and not (mark.page and _is_own_page(path)):
+        own = continued or (mark.page and _is_own_page(path))
+        if exists and not claims.force and not own:
             raise OutputError(
                 f"{shown}: this file exists; give another name, such as {unused(path)}, or --force"
                 " to replace it"

@@ -23,6 +23,8 @@ from complabel.files._names import read_label_names, read_texts
 from complabel.files._names import rows_of as rows_of
 from complabel.files._predictions import PredictionWriter as PredictionWriter
 from complabel.files._table import Table as Table
+from complabel.files._table import refuse_repeated as refuse_repeated
+from complabel.files._table import some_of as some_of
 from complabel.files._write_answers import AnswerWriter
 from complabel.files._write_answers import answers_to_arrow as answers_to_arrow
 
