@@ -25,6 +25,7 @@ from complabel.cli._datasets import datasets
 from complabel.cli._decide import decide
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
+from complabel.cli._features import features
 from complabel.cli._fit import fit
 from complabel.cli._import import import_
 from complabel.cli._inspect import inspect
@@ -123,7 +124,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
+_add(app, demo, import_, inspect, features, ask, consensus, fit, show_, evaluate, decide, predict)
 _add(app, onnx, serve, labelstudio_config, annotate)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
