@@ -168,7 +168,7 @@ class Client(asyncio.Protocol):
         else:
             self.transport.close()
 
-    def connection_lost(self, error: Exception | None) -> None:
+    def connection_lost(self, _: Exception | None) -> None:
         """Note whether the connection ended without an answer."""
         self.load.unanswered += self.waits
         self.load.open -= 1
@@ -221,7 +221,8 @@ def requests_of(X: np.ndarray, n_rows: int, kind: str, path: str) -> list[bytes]
 def requests_of_tasks(n_tasks: int) -> list[bytes]:
     """Return requests as Label Studio sends them, about known items."""
     choices = "".join(f'<Choice value="{k}"/>' for k in range(N_LABELS))
-    form = f'<View><Image name="i" value="$image"/><Choices name="c" toName="i" choice="multiple">{choices}</Choices></View>'
+    control = f'<Choices name="c" toName="i" choice="multiple">{choices}</Choices>'
+    form = f'<View><Image name="i" value="$image"/>{control}</View>'
     tasks = [
         {
             "id": n,
@@ -309,8 +310,7 @@ async def compare(folder: Path, port: int, seconds: float, rounds: int) -> None:
 async def _compare(servers: list[Server], X: np.ndarray, seconds: float, rounds: int) -> None:
     for server in servers:
         await server.ready()
-    print("| request | server | p50 (ms) | p95 | p99 | requests a second | rows a second | processor ms a request |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    head("request", "server", "rows")
     for n_rows in (1, 100):
         for kind in (JSON, NPY):
             found: dict[str, list[Load]] = {name: [] for name in SERVERS}
@@ -323,14 +323,29 @@ async def _compare(servers: list[Server], X: np.ndarray, seconds: float, rounds:
                     if number:  # the first one warms up
                         found[server.name].append(load)
             for name in SERVERS:
-                show(f"{n_rows} row{'s' * (n_rows > 1)}, {kind[12:]}", name, found[name], seconds, n_rows)
+                show(
+                    f"{n_rows} row{'s' * (n_rows > 1)}, {kind[12:]}",
+                    name,
+                    found[name],
+                    seconds,
+                    n_rows,
+                )
+
+
+def head(first: str, second: str, things: str) -> None:
+    """Print the head of a table."""
+    print(
+        f"| {first} | {second} | p50 (ms) | p95 | p99 | requests a second | {things} a second |"
+        " processor ms a request |"
+    )
+    print("|---|---|--:|--:|--:|--:|--:|--:|")
 
 
 def show(what: str, name: str, loads: list[Load], seconds: float, n_rows: int) -> None:
     """Print the medians over rounds."""
-    p50, p95, p99 = np.median(
-        [np.percentile(load.seconds, (50, 95, 99)) for load in loads], axis=0
-    ) * 1e3
+    p50, p95, p99 = (
+        np.median([np.percentile(load.seconds, (50, 95, 99)) for load in loads], axis=0) * 1e3
+    )
     rate = np.median([len(load.seconds) for load in loads]) / seconds
     print(
         f"| {what} | {name} | {p50:.1f} | {p95:.1f} | {p99:.1f} | {rate:,.0f} |"
@@ -341,8 +356,7 @@ def show(what: str, name: str, loads: list[Load], seconds: float, n_rows: int) -
 
 async def tasks(folder: Path, port: int, seconds: float, rounds: int) -> None:
     """Print the times of requests with 100 tasks, from one client and from many."""
-    print("| request | clients | p50 (ms) | p95 | p99 | requests a second | tasks a second | processor ms a request |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    head("request", "clients", "tasks")
     with Server(SERVERS[0], folder, port) as server:
         await server.ready()
         for n_clients in (1, N_CLIENTS):

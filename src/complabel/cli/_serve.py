@@ -53,7 +53,7 @@ def serve(
 
     def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
         assert features is not None
-        found = own.read_own_features(features, items, classifier.n_features_in_)
+        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
         X = own.for_model(found, classifier)
         return found.items, X.to_numpy() if hasattr(X, "to_numpy") else X
 

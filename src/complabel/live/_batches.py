@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from complabel.live._model import Model, ModelFile
 
 _BATCH_BYTES = 2**20  # a larger request is answered alone
-_BATCH_ROWS = 4_096
 
 
 class Answer(NamedTuple):
@@ -65,7 +64,9 @@ class Batches:
 
     def _start(self) -> None:
         """Give waiting requests to a free thread."""
-        requests, futures, size = [], [], 0
+        requests: list[Reader] = []
+        futures: list[asyncio.Future[Answer]] = []
+        size = 0
         while self._waiting and (not requests or size + self._waiting[0][1] <= _BATCH_BYTES):
             request, n_bytes, future = self._waiting.popleft()
             requests.append(request)
@@ -115,12 +116,7 @@ def answers_to(requests: Sequence[Reader], model: Model) -> list[Answer | Except
             shape = (each.X.dtype, each.X.shape[1]) if isinstance(each.X, np.ndarray) else at
             groups.setdefault(shape, []).append(at)
     for members in groups.values():
-        while members:
-            n_rows, part = 0, []
-            while members and (not part or n_rows + found[members[0]].X.shape[0] <= _BATCH_ROWS):
-                part.append(members.pop(0))
-                n_rows += found[part[-1]].X.shape[0]
-            _answer_together(found, part, model)
+        _answer_together(found, members, model)
     return found
 
 

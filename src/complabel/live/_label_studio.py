@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # The control of labelstudio-config for labels that do not apply. People must not see a model's
 # guess while they are asked: the guess would change their answers.
 _ASKS = "not_this"
+_TEXTS = ("Text", "HyperText")
 
 
 class FormError(InputError):
@@ -33,13 +34,13 @@ class FormError(InputError):
 
 @dataclass(frozen=True)
 class Control:
-    """A control with choices; ``shows`` is the field of a task that its object shows."""
+    """A control with choices; ``text`` is the field of a task that its object shows as a text."""
 
     name: str
     to_name: str
     is_single: bool
     choices: frozenset[str]
-    shows: str | None = None
+    text: str | None = None
 
     def result(self, labels: list[str]) -> list[dict[str, Any]]:
         """Return labels as a result of this control; none is no result."""
@@ -49,18 +50,18 @@ class Control:
 
 @dataclass
 class _Reader:
-    """Collects controls and objects while a form is read."""
+    """Collects controls and texts while a form is read."""
 
     controls: list[dict[str, Any]] = field(default_factory=list)
-    objects: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
 
     def start(self, tag: str, given: dict[str, str]) -> None:
         if tag == "Choices":
             self.controls.append({**given, "of": []})
         elif tag == "Choice" and self.controls:
             self.controls[-1]["of"].append(given.get("alias") or given.get("value") or "")
-        elif given.get("value", "").startswith("$"):
-            self.objects[given.get("name", "")] = given["value"][1:]
+        elif tag in _TEXTS and given.get("value", "").startswith("$"):
+            self.texts[given.get("name", "")] = given["value"][1:]
 
     def refuse(self, *_: Any) -> None:
         raise FormError("the form has a DOCTYPE, which no form of Label Studio needs")
@@ -85,25 +86,30 @@ def controls_of(form: str) -> tuple[Control, ...]:
             to_name=(to_name := each.get("toName", "").split(",")[0]),
             is_single=each.get("choice", "single") != "multiple",
             choices=frozenset(each["of"]),
-            shows=reader.objects.get(to_name),
+            text=reader.texts.get(to_name),
         )
         for each in reader.controls
         if "true" not in (each.get("perRegion"), each.get("perItem"))
     )
 
 
-def control_of(form: Any, label_names: Sequence[str]) -> Control:
-    """Return the control of a form that offers most of the labels, or refuse the form.
+def control_for(model: Model, form: Any) -> Control:
+    """Return the control of a form that offers most of the model's labels, or refuse the form."""
+    control = _control_of(form, model.label_names)
+    if model.X is None and model.encoder is None:
+        raise FormError(
+            f"{model.no_texts}, so the model needs the features of the items: start the server with"
+            " --features, a file with a row for each item that a task names"
+        )
+    if model.X is None and control.text is None:
+        raise FormError(
+            f"the model learned from texts, but the form shows none: control {control.name!r} is"
+            f" about {control.to_name!r}, which must be a Text with a value such as $text"
+        )
+    return control
 
-    Examples
-    --------
-    >>> form = '''<View><Image name="item" value="$image"/>
-    ... <Choices name="this" toName="item" choice="multiple">
-    ...   <Choice value="sea"/><Choice value="sky"/></Choices></View>'''
-    >>> control = control_of(form, ["sea", "sun"])
-    >>> control.name, control.to_name, control.shows
-    ('this', 'item', 'image')
-    """
+
+def _control_of(form: Any, label_names: Sequence[str]) -> Control:
     if not isinstance(form, str):
         raise FormError("there is no form; send the labelling configuration of the project")
     controls = controls_of(form)
@@ -141,7 +147,7 @@ def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question
     InputError
         If a task has no data, or the form has no place for the model's labels.
     """
-    control = control_of(form, model.label_names)
+    control = control_for(model, form)
     data = [task.get("data") if isinstance(task, dict) else None for task in tasks]
     if not all(isinstance(each, dict) for each in data):
         raise InputError("a task has no data; each must have an object of this name")
@@ -174,12 +180,15 @@ def _features_of(
     tasks: Sequence[Mapping[str, Any]], data: Sequence[Any], control: Control, model: Model
 ) -> tuple[list[int], Any]:
     """Return the tasks that have features, and these."""
-    if model.X is None:
-        texts = [each.get(control.shows) for each in data]
+    if model.X is None:  # else, what the features of an item say counts
+        texts = [each.get(control.text) for each in data]
         rows = [row for row, text in enumerate(texts) if isinstance(text, str)]
         return rows, model.of_texts([texts[row] for row in rows])
     # As complabel import names items: one field for all tasks, because ids could be equal by chance
     named = next((name for name in ("item", "id") if any(name in each for each in data)), None)
-    items = [str(each.get(named) if named else task.get("id")) for each, task in zip(data, tasks)]
+    told = [
+        each.get(named) if named else task.get("id") for each, task in zip(data, tasks, strict=True)
+    ]
+    items = [str(each) for each in told]
     rows = [row for row, item in enumerate(items) if item in model.row_of]
     return rows, model.of_items([items[row] for row in rows])

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from complabel.errors import ComplabelError, InputError
-from complabel.methods import load
+from complabel.features import encoder_of, model_of
+from complabel.methods import load, read_header
 
 if TYPE_CHECKING:
+    from complabel.features import Encoder
     from complabel.methods import ComplementaryClassifier
 
 _log = logging.getLogger(__name__)
@@ -27,15 +30,16 @@ _log = logging.getLogger(__name__)
 class Model:
     """A classifier as it is served.
 
-    ``row_of`` has the rows of ``X`` (n, d) by the names of known items. ``read_texts`` makes
-    features of texts; None: the model does not learn from texts.
+    ``X`` (n, d) has the features of known items, and ``row_of`` their rows by name. ``encoder``
+    makes features of texts; without one, ``no_texts`` says why.
     """
 
     classifier: ComplementaryClassifier
     version: str
-    row_of: Mapping[str, int] = field(default_factory=dict)
     X: Any = None
-    read_texts: Callable[[Sequence[str]], Any] | None = None
+    row_of: Mapping[str, int] = field(default_factory=dict)
+    encoder: Encoder | None = None
+    no_texts: str = "the model's features are not made of text by complabel features"
 
     @cached_property
     def label_names(self) -> tuple[str, ...]:
@@ -43,31 +47,33 @@ class Model:
         return tuple(map(str, self.classifier.classes_))
 
     def predict(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return which labels are predicted, by the model's thresholds, and probabilities (n, K)."""
+        """Return the labels that the model predicts, as an indicator, and probabilities (n, K)."""
         predicted, probabilities = self.classifier.predict_with_proba(X)
         if predicted.ndim == 1:  # exactly one class applies to each row
             predicted = predicted[:, None] == self.classifier.classes_
         return predicted.astype(np.bool_), probabilities
 
     def of_texts(self, texts: Sequence[str]) -> Any:
-        """Return the features of texts; refuse them if the model learned from other features."""
-        if self.read_texts is None:
+        """Return the features of texts, or refuse them."""
+        if self.encoder is None:
             raise InputError(
-                "the model's features are not made of text; send rows of numbers as rows"
+                f"{self.no_texts}; send rows of numbers, or start the server with --features to ask"
+                " by the names of items"
             )
-        return self.read_texts(texts)
+        step = self.encoder.rows
+        parts = [
+            self.encoder.encode(list(texts[start : start + step]))
+            for start in range(0, len(texts), step)
+        ]
+        return sparse.vstack(parts, "csr") if self.encoder.is_sparse else np.concatenate(parts)
 
     def of_items(self, items: Sequence[str]) -> Any:
-        """Return the features of items; refuse those that are not known."""
-        if self.X is None:
-            raise InputError(
-                "no features of items are known here; start the server with --features"
-            )
+        """Return the features of items, or refuse those that are not known."""
         unknown = [item for item in items if item not in self.row_of]
         if unknown:
             raise InputError(
                 f"{len(unknown)} of {len(items)} items have no features here, first"
-                f" {unknown[0]!r:.100}; send their rows, or add them to the file of --features"
+                f" {unknown[0]!r:.100}; give their features with --features, or send rows"
             )
         return self.X[[self.row_of[item] for item in items]]
 
@@ -99,6 +105,7 @@ class ModelFile:
     ) -> None:
         self._path, self._items, self._also = path, items, also
         self.problem: str | None = None
+        self._encoders: dict[str, Encoder] = {}
         self._seen = self._stamp()
         self.now = self._read()
 
@@ -132,17 +139,29 @@ class ModelFile:
 
     def _read(self) -> Model:
         classifier = load(self._path)
-        names, X = ((), None) if self._items is None else self._items(classifier)
+        items, X = ((), None) if self._items is None else self._items(classifier)
         # Rows of requests have no names of columns; scikit-learn would warn of it each time.
-        vars(classifier).pop("feature_names_in_", None)
+        classifier._forget("feature_names_in_")
+        given: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
+        try:
+            given["encoder"] = self._encoder()
+        except InputError as error:  # rows are still answered
+            given["no_texts"] = str(error)
+        return Model(classifier, self._version(), **given)
+
+    def _version(self) -> str:
         with self._path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256")
-        for path in self._also:
+        for path in self._also:  # these may be large
             found = path.stat()
             digest.update(f"{found.st_size} {found.st_mtime_ns} ".encode())
-        return Model(
-            classifier,
-            version=f"{self._path.stem}-{digest.hexdigest()[:12]}",
-            row_of={str(name): row for row, name in enumerate(names)},
-            X=X,
-        )
+        return f"{self._path.stem}-{digest.hexdigest()[:12]}"
+
+    def _encoder(self) -> Encoder | None:
+        """Return what makes the features of texts, as the model's file says, if it does."""
+        recipe = read_header(self._path)["provenance"]["given"].get("recipe")
+        if not isinstance(recipe, str) or model_of(recipe)[0] != "text":
+            return None
+        if recipe not in self._encoders:
+            self._encoders = {recipe: encoder_of(recipe)}
+        return self._encoders[recipe]

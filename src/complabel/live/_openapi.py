@@ -39,7 +39,9 @@ def described(model: Model, *, most_rows: int, has_token: bool) -> dict[str, Any
         probabilities=_list({**chances, "minItems": len(names), "maxItems": len(names)}),
     )
     result = _record(
-        result=_list(_OBJECT), score={"type": ["number", "null"], "minimum": 0, "maximum": 1}, **version
+        result=_list(_OBJECT),
+        score={"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        **version,
     )
     paths = {
         "/predict": {
@@ -75,16 +77,16 @@ def described(model: Model, *, most_rows: int, has_token: bool) -> dict[str, Any
             )
         },
     }
-    found = {
+    found: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "complabel serve", "version": __version__},
         "paths": paths,
     }
     if has_token:
-        schemes = {"basic": {"type": "http", "scheme": "basic"}}
+        schemes: dict[str, Any] = {"basic": {"type": "http", "scheme": "basic"}}
         schemes["token"] = {"type": "http", "scheme": "bearer"}
-        found |= {"components": {"securitySchemes": schemes}}
-        found |= {"security": [{name: []} for name in schemes]}
+        found["components"] = {"securitySchemes": schemes}
+        found["security"] = [{name: []} for name in schemes]
     return found
 
 

@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 
 from complabel.errors import InputError
 from complabel.live._batches import Answer, Batches, Question
-from complabel.live._label_studio import FormError, control_of, question_of_tasks
+from complabel.live._label_studio import FormError, control_for, question_of_tasks
 from complabel.live._model import Model, ModelFile
 from complabel.live._openapi import JSON, NPY, described
 from complabel.live._server import missing
@@ -30,6 +30,10 @@ _log = logging.getLogger(__name__)
 _LOOK_EVERY = 1.0  # seconds between two looks at the model's file
 _DECIMALS = 7  # of probabilities in JSON, about as exact as single precision
 _WAYS = ("rows", "texts", "items")
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 class TooManyRowsError(InputError):
@@ -60,86 +64,104 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
     try:
         from starlette.applications import Starlette
         from starlette.exceptions import HTTPException
-        from starlette.responses import Response
         from starlette.routing import Route
     except ImportError as error:
         raise missing("starlette") from error
-    batches = Batches(file)
-
-    def said(what: Any, status: int = 200) -> Response:
-        return Response(to_json(what), status, media_type=JSON)
-
-    async def predict(request: Request) -> Response:
-        body = await request.body()
-        kind, accept = (request.headers.get(name, JSON) for name in ("content-type", "accept"))
-        read = partial(question_of, body, kind=kind, accept=accept, most_rows=most_rows)
-        found = await batches.answer(read, len(body))
-        return Response(found.body, media_type=found.kind)
-
-    async def health(_: Request) -> Response:
-        found = {"status": "UP", "model_version": file.now.version}
-        return said(found if file.problem is None else {**found, "problem": file.problem})
-
-    async def labels(_: Request) -> Response:
-        return said(_about(file.now))
-
-    async def openapi(_: Request) -> Response:
-        return said(described(file.now, most_rows=most_rows, has_token=has_token))
-
-    async def setup(request: Request) -> Response:
-        control_of(_object(await request.body()).get("schema"), file.now.label_names)
-        return said({"model_version": file.now.version})
-
-    async def webhook(request: Request) -> Response:
-        _object(await request.body())
-        return said({"model_version": file.now.version}, 201)
-
-    async def refuse(_: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException):
-            return said({"error": f"{error.detail}; see /openapi.json"}, error.status_code)
-        if isinstance(error, FormError):  # Label Studio shows only the status
-            _log.warning("refused Label Studio's request: %s", error)
-        return said({"error": str(error)}, 413 if isinstance(error, TooManyRowsError) else 400)
-
-    @contextlib.asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
-        looking = asyncio.create_task(_look(file))
-        yield
-        looking.cancel()
-        batches.close()
-
+    server = _Predictions(file, most_rows, has_token)
     return Starlette(
         routes=[
-            Route("/predict", predict, methods=["POST"]),
-            Route("/health", health),
-            Route("/labels", labels),
-            Route("/openapi.json", openapi),
-            Route("/setup", setup, methods=["POST"]),
-            Route("/webhook", webhook, methods=["POST"]),
+            Route("/predict", server.predict, methods=["POST"]),
+            Route("/health", server.health),
+            Route("/labels", server.labels),
+            Route("/openapi.json", server.openapi),
+            Route("/setup", server.setup, methods=["POST"]),
+            Route("/webhook", server.webhook, methods=["POST"]),
         ],
-        exception_handlers={InputError: refuse, HTTPException: refuse},
-        lifespan=life,
+        exception_handlers={InputError: _refuse, HTTPException: _refuse_route},
+        lifespan=server.life,
     )
 
 
-async def _look(file: ModelFile) -> None:
-    while True:
-        await asyncio.sleep(_LOOK_EVERY)
-        await asyncio.to_thread(file.refresh)
+class _Predictions:
+    """The routes."""
+
+    def __init__(self, file: ModelFile, most_rows: int, has_token: bool) -> None:
+        self._file, self._most_rows, self._has_token = file, most_rows, has_token
+        self._batches = Batches(file)
+
+    @contextlib.asynccontextmanager
+    async def life(self, _: Starlette) -> AsyncIterator[None]:
+        """Look for a new model while the server runs."""
+        looking = asyncio.create_task(self._look())
+        yield
+        looking.cancel()
+        self._batches.close()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.to_thread(self._file.refresh)
+
+    async def predict(self, request: Request) -> Response:
+        body = await request.body()
+        kind, accept = (request.headers.get(name, JSON) for name in ("content-type", "accept"))
+        read = partial(question_of, body, kind=kind, accept=accept, most_rows=self._most_rows)
+        return _response(*await self._batches.answer(read, len(body)))
+
+    async def health(self, _: Request) -> Response:
+        found = {"status": "UP", "model_version": self._file.now.version}
+        if self._file.problem is not None:  # of a newer file
+            found["problem"] = self._file.problem
+        return _in_json(found)
+
+    async def labels(self, _: Request) -> Response:
+        model = self._file.now
+        classifier: Any = model.classifier
+        thresholds = getattr(classifier, "thresholds_", None)
+        return _in_json(
+            {
+                "model_version": model.version,
+                "n_features": classifier.n_features_in_,
+                "label_names": model.label_names,
+                "thresholds": None if thresholds is None else thresholds.tolist(),
+            }
+        )
+
+    async def openapi(self, _: Request) -> Response:
+        document = described(self._file.now, most_rows=self._most_rows, has_token=self._has_token)
+        return _in_json(document)
+
+    async def setup(self, request: Request) -> Response:
+        """Tell Label Studio the version, or refuse the form of a project."""
+        form = _object(await request.body()).get("schema")
+        control_for(self._file.now, form)
+        return _in_json({"model_version": self._file.now.version})
+
+    async def webhook(self, request: Request) -> Response:
+        """Take notice of what happened in Label Studio; the model is fitted elsewhere."""
+        _object(await request.body())
+        return _in_json({"model_version": self._file.now.version}, 201)
 
 
-def _about(model: Model) -> dict[str, Any]:
-    """Return the labels, and from which probability on each is predicted, if a number says it."""
-    classifier = model.classifier
-    thresholds = getattr(classifier, "thresholds_", None)
-    if thresholds is None and classifier.threshold == "probability" and not classifier._single:
-        thresholds = np.full(len(model.label_names), classifier.cut)
-    return {
-        "model_version": model.version,
-        "n_features": classifier.n_features_in_,
-        "label_names": model.label_names,
-        "thresholds": None if thresholds is None else thresholds.tolist(),
-    }
+def _response(body: bytes, kind: str, status: int = 200) -> Response:
+    from starlette.responses import Response
+
+    return Response(body, status, media_type=kind)
+
+
+def _in_json(found: Any, status: int = 200) -> Response:
+    return _response(to_json(found), JSON, status)
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    if isinstance(error, FormError):  # Label Studio shows only the status
+        _log.warning("Label Studio's request is refused: %s", error)
+    return _in_json({"error": str(error)}, 413 if isinstance(error, TooManyRowsError) else 400)
+
+
+async def _refuse_route(request: Request, error: Any) -> Response:
+    found = f"{request.method} {request.url.path}: {error.detail}; GET /openapi.json lists routes"
+    return _in_json({"error": found}, error.status_code)
 
 
 def question_of(
@@ -202,16 +224,16 @@ def _features_of(asked: dict[str, Any], model: Model, most_rows: int) -> Any:
     if len(ways) != 1:
         raise InputError(
             f"the request has {' and '.join(ways) or 'none of rows, texts and items'}; give one:"
-            ' {"rows": [[0.5, 1], ...]}, {"texts": ["..."]} or {"items": ["..."]}'
+            ' {"rows": [[0.5, 1], ...]}, {"texts": ["...", ...]} or {"items": ["...", ...]}'
         )
     values = _listed(asked, ways[0], most_rows)
     if ways == ["rows"]:
-        try:
-            return np.array(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"rows must be lists of {model.classifier.n_features_in_:,} numbers each"
-            ) from None
+        with contextlib.suppress(TypeError, ValueError):
+            X = np.array(values, dtype=np.float64)
+            if X.ndim == 2:
+                return X
+        n_features = model.classifier.n_features_in_
+        raise InputError(f"rows must be a list of lists of {n_features:,} numbers each")
     if not all(isinstance(value, str) for value in values):
         raise InputError(f"{ways[0]} must be a list of texts")
     return model.of_texts(values) if ways == ["texts"] else model.of_items(values)
@@ -239,7 +261,7 @@ def _object(body: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"the request is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise InputError("the request must be a JSON object, such as {\"rows\": [[0.5, 1]]}")
+        raise InputError('the request must be a JSON object, such as {"rows": [[0.5, 1]]}')
     return found
 
 
@@ -247,20 +269,26 @@ def array_of(body: bytes) -> NDArray[Any]:
     """Return the matrix of numbers in the bytes of a .npy file, without copying it.
 
     Unlike ``numpy.load``, it reserves no memory for what the header promises.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.array([[1.0, 2.0]]))
+    >>> array_of(file.getvalue())
+    array([[1., 2.]])
     """
     file = io.BytesIO(body)
     try:
         version = np.lib.format.read_magic(file)
-        read = {(1, 0): np.lib.format.read_array_header_1_0}.get(
-            version, np.lib.format.read_array_header_2_0
-        )
-        shape, by_columns, dtype = read(file)
-        if dtype.kind not in "biuf" or len(shape) != 2:
-            raise ValueError(f"it holds an array of shape {shape} and type {dtype}")
+        if version not in _HEADERS:
+            raise ValueError(f"version {version} of the format")
+        shape, by_columns, dtype = _HEADERS[version](file)
+        if dtype.kind not in "biuf" or len(shape) != 2 or 0 in shape:
+            raise ValueError(f"an array of shape {shape} and type {dtype}")
         flat = np.frombuffer(body, dtype, offset=file.tell())
         return flat.reshape(shape, order="F" if by_columns else "C")
     except ValueError as error:
         raise InputError(
             f"the request is not a .npy file with a matrix of numbers ({error!s:.200}); send what"
-            " numpy.save writes"
+            " numpy.save writes of a matrix with a row for each item"
         ) from None

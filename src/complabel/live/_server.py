@@ -43,9 +43,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def guarded(
-    app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool = False
-) -> ASGIApp:
+def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool = False) -> ASGIApp:
     """Return an app that answers only to those who know the token, and reads only so much.
 
     Parameters
