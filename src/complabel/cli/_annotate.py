@@ -16,6 +16,7 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.live import Annotation
 
+_OUT = Output(options.TABLE, later=True)
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -56,6 +57,9 @@ def annotate(
         " then the one that tells more in the time that people take.",
         default="asked",
     ),
+    questions: Path | None = option(
+        "FILE", "Ask what this table lists, which complabel ask wrote, in its order."
+    ),
     overlap: float = option(
         "SHARE",
         "Share of the questions that a second person is asked, too, to find mistakes.",
@@ -68,7 +72,7 @@ def annotate(
         "Write the table of answers to this file. The answers are in FILE.sqlite at once; the"
         " same command goes on where it ended.",
         default=Path("answers.csv"),
-        output=Output(options.TABLE, later=True),
+        output=_OUT,
     ),
     host: str = option(
         "HOST",
@@ -99,13 +103,22 @@ def annotate(
 
     if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 8):
         raise InputError("--token must have at least 8 letters or digits")
+    if questions is not None and question != "asked":
+        raise InputError("--question and --questions are both given; leave one of them out")
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
-    claim_continued(out, Path(f"{out}.sqlite"))
+    claim_continued(out, Path(f"{out}.sqlite"), _OUT)
     secret = token or new_token()
     annotation = Annotation.open(
-        found, names, out=out, question=question, overlap=overlap, seed=seed, token=secret
+        found,
+        names,
+        out=out,
+        question=question,
+        questions=questions,
+        overlap=overlap,
+        seed=seed,
+        token=secret,
     )
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"

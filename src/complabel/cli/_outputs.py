@@ -121,14 +121,13 @@ def claim_store(path: Path) -> None:
             _try(behind_links(path).parent, path)
 
 
-def claim_continued(path: Path, source: Path) -> None:
-    """Refuse an output that cannot be written; one that was made from ``source`` is replaced."""
-    mark = Output((".csv", ".csv.gz", ".parquet"))
-    if source.is_file():
-        has_written(path)
-        _claim(path, "--out", mark, continued=True)
-    else:
-        _claim(path, "--out", mark)
+def claim_continued(path: Path, source: Path, mark: Output) -> None:
+    """Refuse an output that cannot be written; one that was made from ``source`` is replaced.
+
+    The command may then write it several times.
+    """
+    _claim(path, "--out", mark, continued=source.is_file())
+    has_written(path)
 
 
 def has_written(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import statistics
@@ -18,7 +19,14 @@ from typing import Any, Protocol
 from complabel.errors import ComplabelError, StoreError
 from complabel.files import AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
-from complabel.live._drawing import Kind, Mixed, RandomQuestions
+from complabel.live._drawing import (
+    Kind,
+    ListedQuestions,
+    Mixed,
+    RandomQuestions,
+    Source,
+    read_questions,
+)
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
 from complabel.live._things import PICTURES, Things
@@ -37,7 +45,11 @@ _NAME = 60  # most characters of a person's name
 _LEARN_AFTER = 50  # answers
 _LEARN_SECONDS = 60.0  # or these, if there is any new answer
 _SAVE_SECONDS = 30.0  # the table is written this often while people answer
-_PAGE = {"page.css": "text/css", "page.js": "text/javascript"}
+_PAGE = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "drawing.js": "text/javascript",
+}
 
 _logger = logging.getLogger(__name__)
 
@@ -94,14 +106,19 @@ class Annotation:
         *,
         out: Path,
         question: str = "asked",
+        questions: Path | None = None,
         overlap: float = 0.0,
         seed: int = 0,
         learner: Learning | None = None,
         token: str = "",
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it."""
-        mixed = None
-        if question == "mixed":
+        mixed: Mixed | None = None
+        source: Source
+        if questions is not None:
+            question = f"those of a file, {hashlib.sha256(questions.read_bytes()).hexdigest()}"
+            source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        elif question == "mixed":
             best = None if learner is None else learner.best_kind
             mixed = Mixed.of(len(labels), best)
             source = RandomQuestions(things.names, len(labels), mixed, None, overlap, seed)
@@ -161,9 +178,22 @@ class Annotation:
                 self._write_table(self.out)
                 self._saved = last
 
+    def table(self) -> dict[str, list[Any]]:
+        """Return all answers so far as a table, with those that a file of questions has."""
+        columns = self.store.answers_table()
+        source = self.asker.source
+        if isinstance(source, ListedQuestions) and source.known:
+            last = max((number for number, _ in list(self.asker.done)), default=-1)
+            for before, row in source.known:
+                if before <= last:
+                    for name, values in columns.items():
+                        value = row.get(name)
+                        values.append(f"known {value}" if name == "answer_id" and value else value)
+        return columns
+
     def _write_table(self, path: Path) -> None:
         with AnswerWriter(path) as writer:
-            writer.write(self.store.answers_table())
+            writer.write(self.table())
 
     def _save_now_and_then(self) -> None:
         while not self.ended.wait(_SAVE_SECONDS):
@@ -181,7 +211,7 @@ class Annotation:
             if new >= _LEARN_AFTER or (new and time.monotonic() - since > _LEARN_SECONDS):
                 known, since = self.asker.answered, time.monotonic()
                 try:
-                    self.learner.update(self.store.answers_table())
+                    self.learner.update(self.table())
                 except Exception:  # people go on answering whatever happens to the model
                     _logger.exception("the model could not be fitted to the answers so far")
 
@@ -278,8 +308,7 @@ class Annotation:
         )
 
     async def _page(self, _: Request) -> Response:
-        # The page's own files also need the token.
-        text = _read("index.html").replace("?token=", f"?token={self.token}")
+        text = self._part_of_page("index.html").replace('data-store=""', f'data-store="{self.store.mark}"')
         images = "'self' https: http:" if self.things.has_remote else "'self'"
         policy = (
             f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images};"
@@ -289,7 +318,12 @@ class Annotation:
 
     async def _part(self, request: Request) -> Response:
         name = request.url.path.removeprefix("/")
-        return Response(_read(name), media_type=_PAGE[name])
+        return Response(self._part_of_page(name), media_type=_PAGE[name])
+
+    def _part_of_page(self, name: str) -> str:
+        """Return a file of the page; those that it loads need the token, too."""
+        text = resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
+        return text.replace('?token="', f'?token={self.token}"')
 
     def _shown(self, event: Event) -> dict[str, Any]:
         """Return a question as a page gets it."""
@@ -308,10 +342,6 @@ class Annotation:
 
 def _median(seconds: Sequence[float]) -> float | None:
     return statistics.median(seconds) if seconds else None
-
-
-def _read(name: str) -> str:
-    return resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
 
 
 def _person(name: object) -> str:

@@ -88,7 +88,7 @@ class Asker:
     _handed: dict[int, Event] = field(default_factory=dict)  # every "asked" and "undone", by id
     _taken: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: who has them
     _answered: dict[int, Event] = field(default_factory=dict)  # answers by the id of the question
-    _done: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: their answers
+    done: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: their answers
     _second: dict[str, deque[int]] = field(default_factory=dict)  # by who was asked the first copy
     _had: dict[tuple[int, int], set[str]] = field(default_factory=dict)  # of two copies: by whom
     _n_open: int = 0  # questions without any answer
@@ -125,7 +125,7 @@ class Asker:
         if id_ in self._answered:
             return False, len(me.answers)
         self._check(self.questions[handed.number], answer)
-        if (handed.number, handed.copy) in self._done:
+        if (handed.number, handed.copy) in self.done:
             raise RefusedError(
                 409,
                 "this question lapsed, and somebody else has answered it meanwhile; this answer is"
@@ -147,15 +147,19 @@ class Asker:
     @property
     def answered(self) -> int:
         """How many answers there are."""
-        return len(self._done)
+        return len(self.done)
 
     def by_person(self) -> dict[str, int]:
         """Return how many answers each person has given."""
-        return {name: len(one.answers) for name, one in self._people.items() if one.answers}
+        return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
 
     def answered_by(self, person: str) -> int:
         """Return how many answers a person has given."""
         return len(self._people[person].answers)
+
+    def held_by(self, person: str) -> list[Event]:
+        """Return the questions that a person has to answer, the present one first."""
+        return list(self._people[person].held) if person in self._people else []
 
     def left(self) -> int | None:
         """Return how many questions nobody has answered yet; None if that is not known."""
@@ -242,7 +246,7 @@ class Asker:
             self._release(copy)
             me.answers.append(event)
             self._n_open -= not self._is_answered(event.number)
-            self._answered[event.of] = self._done[copy] = event
+            self._answered[event.of] = self.done[copy] = event
             self.by_kind[question.kind] += 1
             if event.seconds is not None and event.answer != "unsure":
                 self.seconds.setdefault(question.kind, {})[event.of] = event.seconds
@@ -251,7 +255,7 @@ class Asker:
         if event.what == "undone":
             assert event.of is not None
             me.answers.pop()
-            del self._done[copy]
+            del self.done[copy]
             self._n_open += not self._is_answered(event.number)
             self.by_kind[question.kind] -= 1
             self.seconds.get(question.kind, {}).pop(event.of, None)
@@ -267,7 +271,7 @@ class Asker:
         self._taken[copy] = event
 
     def _is_answered(self, number: int) -> bool:
-        return (number, 0) in self._done or (number, 1) in self._done
+        return (number, 0) in self.done or (number, 1) in self.done
 
     def _release(self, copy: tuple[int, int]) -> None:
         """Take a copy from whoever holds it."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.asking import break_even
+from complabel._opening import StrPath, fault
 from complabel.errors import InputError
+from complabel.files import COLUMNS, Table
 
 MENU = 10  # labels of the menu in mixed questions
 ENOUGH = 10  # timed answers of a kind; the median of fewer says too little
@@ -104,6 +106,8 @@ class Mixed:
         if min(map(len, seconds)) < ENOUGH:
             self._turn += 1
             return kinds[self._turn % 2]
+        from complabel.asking import break_even  # slow to import
+
         one, all_ = (float(np.median(each)) for each in seconds)
         told = f"yes or no takes {one:.1f} s, ticking {self.ticked.size} labels {all_:.1f} s"
         best = None if self.best is None else self.best()
@@ -211,9 +215,14 @@ class RandomQuestions:
 
 @dataclass
 class ListedQuestions:
-    """Asks what a file lists, in its order."""
+    """Asks what a file lists, in its order.
+
+    Rows of the file that have an answer are ``known``: of each the number of the question behind
+    it, and its values. They belong to the random sample as far as it was asked.
+    """
 
     questions: Sequence[Question]
+    known: Sequence[tuple[int, dict[str, Any]]] = ()
     _next: int = 0
 
     @property
@@ -231,3 +240,87 @@ class ListedQuestions:
     def restore(self, question: Question) -> None:
         """Take a question as drawn."""
         self._next = max(self._next, question.number + 1)
+
+
+def read_questions(
+    path: StrPath,
+    items: Mapping[str, int],
+    labels: Sequence[str],
+    *,
+    overlap: float = 0.0,
+    seed: int = 0,
+) -> ListedQuestions:
+    """Read a table of questions, as ``complabel ask`` writes them.
+
+    Parameters
+    ----------
+    path : path
+        A table with the columns of answers. Rows whose ``answer`` is blank are asked; those of one
+        ``answer_id`` are one question.
+    items : mapping of str to int
+        The number of each item.
+    labels : sequence of str
+    overlap : float, default=0.0
+        Share of the questions that a second person is asked, too.
+    seed : int, default=0
+        Decides which these are.
+
+    Raises
+    ------
+    DatasetFormatError
+        If an item or a label is unknown, or a row asks nothing that can be asked here.
+    """
+    table = Table.open(path, "tables of questions", ["item", "label"])
+    names = [name for name in COLUMNS if name in table.columns]
+    rows: list[dict[str, Any]] = []
+    for piece in table.pieces(names):
+        columns = (piece[name].to_pylist() for name in names)
+        rows += [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    groups: dict[Any, list[int]] = {}
+    for at, row in enumerate(rows):
+        one = row.get("answer_id") if row.get("question") != "asked" else None
+        groups.setdefault(one or at, []).append(at)
+    second = np.random.default_rng([seed, 2]).random(len(groups)) < overlap
+    place = {name: at for at, name in enumerate(labels)}
+    found: list[Question] = []
+    known: list[tuple[int, dict[str, Any]]] = []
+    for group, twice in zip(groups.values(), second.tolist(), strict=True):
+        first = rows[group[0]]
+        if all(rows[at].get("answer") for at in group):
+            known += [(len(found), rows[at]) for at in group]
+            continue
+        try:
+            made = _question_of(first, len(found), items, place)
+        except (KeyError, TypeError, ValueError) as error:
+            raise table.refuse(group[0], _problem(error)) from error
+        found.append(replace(made, copies=2 if twice else 1))
+    if not found:
+        raise fault(table.path, "there is no row without an answer, so there is nothing to ask")
+    return ListedQuestions(found, known)
+
+
+def _question_of(
+    row: Mapping[str, Any], number: int, items: Mapping[str, int], labels: Mapping[str, int]
+) -> Question:
+    """Return the question of a row; KeyError is about a name, ValueError about another value."""
+    kind = row.get("question") or "asked"
+    if kind not in ("asked", "ticked", "named"):
+        raise ValueError(f"the question is {kind!r}; give asked, ticked or named")
+    listed: Any = json.loads(row.get("offered") or "null")
+    if kind == "asked":
+        listed = [row.get("label") or ""]
+    chance, asked_for = row.get("probability"), row.get("asked_for")
+    return Question(
+        number=number,
+        item=items[row["item"]],
+        kind="menu" if kind == "named" and listed else kind,
+        labels=tuple(labels[each] for each in listed) if listed else None,
+        probability=float(chance) if chance else None,
+        asked_for=int(asked_for or 1) if kind == "named" else None,
+    )
+
+
+def _problem(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{str(error.args[0])[:60]!r} is not among the items or labels; correct it"
+    return f"the question cannot be read: {error}"

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import ipaddress
 import json
+import os
 import secrets
 import signal
 import socket
@@ -259,7 +260,17 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=2048)
+        # Only if the protocol is said, asyncio sends small answers at once, not after 40 ms.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            if os.name == "posix":  # elsewhere two servers could then have the same port
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind((host, port))
+            listening.listen(2048)
+        except BaseException:
+            listening.close()
+            raise
+        return listening
     except (OSError, OverflowError) as error:
         raise InputError(
             f"the server cannot listen at host={host!r}, port={port}: "

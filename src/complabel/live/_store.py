@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,6 +63,11 @@ class AnswerStore:
     about : mapping
         What is asked: values of JSON. The keys ``labels``, all names, and ``question`` are needed.
         A file that exists must have been made with the same.
+
+    Attributes
+    ----------
+    mark : str
+        Drawn when the file is made. By it, pages know which answers belong to this file.
 
     Raises
     ------
@@ -146,11 +152,12 @@ class AnswerStore:
             rows = self._connection.execute("SELECT key, value FROM about").fetchall()
             known = {row["key"]: json.loads(row["value"]) for row in rows}
             if not known:
-                pairs = [(key, json.dumps(value)) for key, value in about.items()]
+                known = {**about, "mark": secrets.token_hex(8)}
+                pairs = [(key, json.dumps(value)) for key, value in known.items()]
                 self._connection.execute("BEGIN IMMEDIATE")
                 with self._connection:
                     self._connection.executemany("INSERT INTO about VALUES (?, ?)", pairs)
-                return
+        self.mark: str = known["mark"]
         for key, value in about.items():
             if known.get(key) != value:
                 raise StoreError(

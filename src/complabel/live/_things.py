@@ -166,7 +166,7 @@ def _pictures(folder: Path, root: Path) -> Iterator[str]:
             if entry.is_dir(follow_symlinks=False):
                 yield from _pictures(path, root)
             elif path.suffix.lower() in PICTURES and entry.is_file():
-                if entry.is_symlink() and not path.resolve().is_relative_to(root):
+                if entry.is_symlink() and not _may_show(path.resolve(), root):
                     continue
                 name = path.relative_to(root).as_posix()
                 if not name.isprintable():
