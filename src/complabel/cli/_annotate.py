@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import threading
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
+from complabel.cli import _own as own
 from complabel.cli._console import command, remark, say, working
-from complabel.cli._options import argument, flag, option
-from complabel.cli._outputs import Output, claim_continued
+from complabel.cli._options import argument, flag, option, target
+from complabel.cli._outputs import Output, has_written
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from complabel.live import Annotation
+    from complabel.live import Annotation, Learner, Things
 
-_OUT = Output(options.TABLE, later=True)
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -60,6 +61,15 @@ def annotate(
     questions: Path | None = option(
         "FILE", "Ask what this table lists, which complabel ask wrote, in its order."
     ),
+    features: Path | None = option(
+        "FILE",
+        "Features of the items, as for complabel fit. A model learns from the answers meanwhile,"
+        " and the page shows how good it is.",
+    ),
+    model: Path | None = target(
+        "Write the model so far to this file at the end; it needs --features.",
+        endings=(".safetensors",),
+    ),
     overlap: float = option(
         "SHARE",
         "Share of the questions that a second person is asked, too, to find mistakes.",
@@ -72,7 +82,7 @@ def annotate(
         "Write the table of answers to this file. The answers are in FILE.sqlite at once; the"
         " same command goes on where it ended.",
         default=Path("answers.csv"),
-        output=_OUT,
+        output=Output(options.TABLE, source=".sqlite"),
     ),
     host: str = option(
         "HOST",
@@ -101,6 +111,8 @@ def annotate(
     from complabel.files import read_label_names
     from complabel.live import MOST_BYTES, Annotation, guarded, new_token, read_things, run
 
+    if model is not None and features is None:
+        raise InputError("--model is given without --features; also give what to learn from")
     if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 8):
         raise InputError("--token must have at least 8 letters or digits")
     if questions is not None and question != "asked":
@@ -108,7 +120,8 @@ def annotate(
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
-    claim_continued(out, Path(f"{out}.sqlite"), _OUT)
+    learner = None if features is None else _learner(features, found, names, seed)
+    has_written(out)  # from now on it is written again and again
     secret = token or new_token()
     annotation = Annotation.open(
         found,
@@ -118,6 +131,7 @@ def annotate(
         questions=questions,
         overlap=overlap,
         seed=seed,
+        learner=learner,
         token=secret,
     )
     say(
@@ -146,7 +160,28 @@ def annotate(
     finally:
         annotation.end()
         annotation.store.close()
-    _say_end(annotation, labels)
+    if model is not None and learner is not None and annotation.asker.answered:
+        with working("learning from all answers"):
+            learner.update(annotation.table())
+            learner.save(model)
+        say(f"wrote {model}")
+    _say_end(annotation, labels, features)
+
+
+def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
+    """Return what learns from features while people answer."""
+    from complabel.live import Learner
+
+    found = own.read_own_features(path)
+    known = len(things.numbers.keys() & {*found.items})
+    if not known:
+        raise InputError(
+            f"{path} has features of none of the {len(things):,} items; use the same names in both,"
+            f" such as {things.names[0]!r}"
+        )
+    if known < len(things):
+        remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
+    return Learner(found.X, list(found.items), labels, seed=seed)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
@@ -157,7 +192,7 @@ def _tell(annotation: Annotation, tell: Any) -> None:
         tell(f"{answered:,} answers by {people:,} {'person' if people == 1 else 'people'}")
 
 
-def _say_end(annotation: Annotation, labels: Path) -> None:
+def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> None:
     by_person = annotation.asker.by_person()
     if not by_person:
         say("nobody has answered yet; the same command goes on")
@@ -166,5 +201,5 @@ def _say_end(annotation: Annotation, labels: Path) -> None:
     say(f"wrote {annotation.out}: {annotation.asker.answered:,} answers ({each})")
     say("next: the same command goes on asking; to see what the answers tell, and to learn:")
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
-    fit = {"features": "X.npz", "label_names": labels, "out": "model.safetensors"}
+    fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}
     say(f"  {command('fit', annotation.out, **fit)}")

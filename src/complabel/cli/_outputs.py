@@ -1,8 +1,9 @@
 """What commands write: the one rule for their outputs, tried before any work.
 
 A file that exists is not replaced without ``--force``, and a file that the command also reads not
-at all. There are two exceptions, which nobody typed and which can be made again: a web page that
-complabel wrote, and a report in whose folder no file has changed since.
+at all. There are exceptions, which nobody typed and which can be made again: a web page that
+complabel wrote, a report in whose folder no file has changed since, and a table that is made from a
+file beside it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Output:
 
     endings: tuple[str, ...] = ()  # how the name may end; empty: as it likes
     page: bool = False  # a web page of complabel's may replace an earlier one
+    source: str = ""  # ending of a file beside it, from which it is made again and again
     later: bool = False  # the command itself claims what it writes, when it knows the names
 
 
@@ -121,15 +123,6 @@ def claim_store(path: Path) -> None:
             _try(behind_links(path).parent, path)
 
 
-def claim_continued(path: Path, source: Path, mark: Output) -> None:
-    """Refuse an output that cannot be written; one that was made from ``source`` is replaced.
-
-    The command may then write it several times.
-    """
-    _claim(path, "--out", mark, continued=source.is_file())
-    has_written(path)
-
-
 def has_written(path: Path) -> None:
     """Let the command replace a file that it wrote itself."""
     _claims.get().replaceable.add(behind_links(path))
@@ -159,7 +152,7 @@ def unused(path: Path) -> Path:
     return path
 
 
-def _claim(path: Path, option: str, mark: Output, *, continued: bool = False) -> None:
+def _claim(path: Path, option: str, mark: Output) -> None:
     """Refuse a file that cannot be written, or whose content would be lost."""
     claims, shown = _claims.get(), f"{option} {path}".strip()
     if mark.endings and not path.name.lower().endswith(mark.endings):
@@ -172,8 +165,10 @@ def _claim(path: Path, option: str, mark: Output, *, continued: bool = False) ->
         _refuse_folder(path, shown)
         exists = os.path.lexists(path)
         _refuse_odd(path, shown, claims)
-        own = continued or (mark.page and _is_own_page(path))
-        if exists and not claims.force and not own:
+        is_own = exists and mark.page and _is_own_page(path)
+        if mark.source and path.with_name(f"{path.name}{mark.source}").is_file():
+            is_own = True
+        if exists and not claims.force and not is_own:
             raise OutputError(
                 f"{shown}: this file exists; give another name, such as {unused(path)}, or --force"
                 " to replace it"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from complabel.live._server import guarded as guarded
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
+    from complabel.live._things import Things as Things
     from complabel.live._things import read_things as read_things
 
 _NAMES_IN = {
@@ -21,7 +22,7 @@ _NAMES_IN = {
     "_model": ("ModelFile",),
     "_prediction": ("predicting",),
     "_server": ("guarded", "new_token", "run"),
-    "_things": ("read_things",),
+    "_things": ("Things", "read_things"),
 }
 _PLACES = {name: f"{__name__}.{at}:{name}" for at, names in _NAMES_IN.items() for name in names}
 __getattr__, __dir__ = lazily(__name__, _PLACES)

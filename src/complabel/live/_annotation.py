@@ -308,7 +308,9 @@ class Annotation:
         )
 
     async def _page(self, _: Request) -> Response:
-        text = self._part_of_page("index.html").replace('data-store=""', f'data-store="{self.store.mark}"')
+        text = self._part_of_page("index.html").replace(
+            'data-store=""', f'data-store="{self.store.mark}"'
+        )
         images = "'self' https: http:" if self.things.has_remote else "'self'"
         policy = (
             f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images};"
