@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import ipaddress
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
+_LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
 _HEADERS = {
     b"cache-control": b"no-store",
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
@@ -221,6 +223,8 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
     address = _address(listening, host)
 
     class Server(uvicorn.Server):
+        listens = True
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             if self.started:
@@ -244,8 +248,28 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
             self.force_exit = self.should_exit
             self.should_exit = True
 
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Take what has arrived on open connections, too, before these are closed."""
+            for _ in range(2):  # connections that wait are taken
+                await asyncio.sleep(0)
+            for each in self.servers:
+                each.close()
+            self.listens = False
+            if self.server_state.connections and not self.force_exit:
+                await asyncio.sleep(_LAST)
+            await super().shutdown(sockets=sockets)
+
+    async def until_stopped(scope: Scope, receive: Receive, send: Send) -> None:
+        async def last(message: Message) -> None:
+            if not server.listens and message["type"] == "http.response.start":
+                headers = [*message.get("headers", ()), (b"connection", b"close")]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await app(scope, receive, last)
+
     config = uvicorn.Config(
-        app,
+        until_stopped,
         access_log=False,
         log_config=None,
         log_level="warning",
@@ -253,8 +277,9 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         timeout_graceful_shutdown=_GRACE,
         ws="none",
     )
+    server = Server(config)
     with listening:
-        Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
