@@ -221,28 +221,66 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         raise missing("uvicorn") from error
     listening = _listen(host, port)
     address = _address(listening, host)
+    server: Any = None  # it needs the app, which asks it
+    config = uvicorn.Config(
+        _telling(app, lambda: bool(server.listens)),
+        access_log=False,
+        log_config=None,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=_GRACE,
+        ws="none",
+    )
+    server = _stoppable(uvicorn.Server)(config)
+    server.on_start = lambda: started(address)
+    with listening:
+        server.run(sockets=[listening])
 
-    class Server(uvicorn.Server):
-        listens = True
+
+def _telling(app: ASGIApp, listens: Callable[[], bool]) -> ASGIApp:
+    """Return an app whose answers end their connections once the server no longer listens."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def last(message: Message) -> None:
+            if message["type"] == "http.response.start" and not listens():
+                headers = [*message.get("headers", ()), (b"connection", b"close")]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await app(scope, receive, last)
+
+    return answer
+
+
+@contextlib.contextmanager
+def _handling(stop: Callable[..., None]) -> Iterator[None]:
+    """Call it at a signal, but do not raise the signal again: what follows ``run`` still runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    former = {each: signal.signal(each, stop) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in former.items():
+            signal.signal(each, handler)
+
+
+def _stoppable(base: Any) -> Any:
+    """Return uvicorn's server, which ends at a signal when all that it took is answered."""
+
+    class Server(base):  # type: ignore[misc]
+        listens, should_exit = True, False
+        on_start: Callable[[], None]
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets=sockets)
             if self.started:
-                started(address)
+                self.on_start()
 
-        @contextlib.contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            """Stop at a signal, but do not raise it again: what follows ``run`` still runs."""
-            if threading.current_thread() is not threading.main_thread():
-                yield
-                return
-            signals = (signal.SIGINT, signal.SIGTERM)
-            former = {each: signal.signal(each, self._stop) for each in signals}
-            try:
-                yield
-            finally:
-                for each, handler in former.items():
-                    signal.signal(each, handler)
+        def capture_signals(self) -> contextlib.AbstractContextManager[None]:
+            return _handling(self._stop)
 
         def _stop(self, *_: Any) -> None:
             self.force_exit = self.should_exit
@@ -259,27 +297,7 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
                 await asyncio.sleep(_LAST)
             await super().shutdown(sockets=sockets)
 
-    async def until_stopped(scope: Scope, receive: Receive, send: Send) -> None:
-        async def last(message: Message) -> None:
-            if not server.listens and message["type"] == "http.response.start":
-                headers = [*message.get("headers", ()), (b"connection", b"close")]
-                message = {**message, "headers": headers}
-            await send(message)
-
-        await app(scope, receive, last)
-
-    config = uvicorn.Config(
-        until_stopped,
-        access_log=False,
-        log_config=None,
-        log_level="warning",
-        server_header=False,
-        timeout_graceful_shutdown=_GRACE,
-        ws="none",
-    )
-    server = Server(config)
-    with listening:
-        server.run(sockets=[listening])
+    return Server
 
 
 def _listen(host: str, port: int) -> socket.socket:
