@@ -34,6 +34,7 @@ from complabel.cli._methods import methods
 from complabel.cli._onnx import onnx
 from complabel.cli._outputs import GuardedCommand, option_of
 from complabel.cli._predict import predict
+from complabel.cli._serve import serve
 from complabel.cli._show import show_
 from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.cli._tune import tune
@@ -124,7 +125,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _add(app, demo, features, annotate, import_, inspect, ask, consensus, fit, show_, evaluate)
-_add(app, decide, predict, onnx, labelstudio_config)
+_add(app, decide, predict, serve, onnx, labelstudio_config)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(
