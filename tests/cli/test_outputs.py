@@ -14,6 +14,7 @@ from complabel.errors import InputError, OutputError
 
 COMMAND = get_command(_app.app)
 ANSWERS = ("named.csv", "--features", "X.csv", "--label-names", "labels.txt")
+ANNOTATE = ("texts.csv", "--text", "text", "--labels", "labels.txt", "--no-browser")
 MODEL = ("m.safetensors", "X.csv")
 
 # Every output of every command: what is typed before it, a file that is read, and an ending.
@@ -43,6 +44,8 @@ OUTPUTS = {
     "show --html": (["show", MODEL[0]], MODEL[0], ".html"),
     "show --json": (["show", MODEL[0]], MODEL[0], ".json"),
     "labelstudio-config --out": (["labelstudio-config", "labels.txt"], "labels.txt", ".xml"),
+    "annotate --out": (["annotate", *ANNOTATE], "labels.txt", ".csv"),
+    "annotate --model": (["annotate", *ANNOTATE, "--features", "X.csv"], "X.csv", ".safetensors"),
     "demo --output": (["demo"], None, ".html"),
     "tune --json": (["tune", *ANSWERS, "--method", "ridge"], "named.csv", ".json"),
     "benchmark --json": (["benchmark", *ANSWERS], "labels.txt", ".json"),

@@ -114,7 +114,8 @@ def ask(
                 " items: give --features, and leave out --kind and --label-names"
             )
         classifier = load(to_evaluate)
-        found = own.read_own_features(features, items, classifier.n_features_in_)
+        d = classifier.n_features_in_
+        found = own.read_own_features(features, items, d, model=to_evaluate)
         names = [str(name) for name in classifier.classes_]
         said = _said_about(list(found.items), files, names, question, contradictions)
         table = _on_model(classifier, found, said, n, figure or "f1", seed)
