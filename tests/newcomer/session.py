@@ -119,10 +119,10 @@ def install(environment: Path, variables: dict[str, str]) -> None:
     """Make an environment and install the project with the command in README."""
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[report,tables]"]
+    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[live,pictures,report,tables]"]
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
     demand(
-        'pip install -c constraints.txt ".[report,tables]"' in readme, "README says how to install"
+        'pip install -c constraints.txt ".[live,pictures,report,tables]"' in readme, "README says how to install"
     )
     subprocess.run([str(python), *command], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT)
 
