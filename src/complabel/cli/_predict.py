@@ -86,6 +86,8 @@ def predict(
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
         for piece in pieces:
+            if done == 0:
+                own.refuse_other_features(model, piece, features)
             found = classifier.predict_proba(own.for_model(piece, classifier))
             if said is not None:
                 answered += _give_consensus(found, classifier, piece, said, row_of)

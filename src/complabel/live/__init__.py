@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from complabel.live._annotation import MOST_BYTES as MOST_BYTES
     from complabel.live._annotation import Annotation as Annotation
     from complabel.live._learner import Learner as Learner
+    from complabel.live._model import ModelFile as ModelFile
+    from complabel.live._prediction import predicting as predicting
     from complabel.live._server import guarded as guarded
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 _NAMES_IN = {
     "_annotation": ("MOST_BYTES", "Annotation"),
     "_learner": ("Learner",),
+    "_model": ("ModelFile",),
+    "_prediction": ("predicting",),
     "_server": ("guarded", "new_token", "run"),
     "_things": ("Things", "read_things"),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import contextlib
 import ipaddress
 import json
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
+_LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
 _HEADERS = {
     b"cache-control": b"no-store",
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
@@ -43,7 +46,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def guarded(app: ASGIApp, *, token: str | None, most_bytes: int) -> ASGIApp:
+def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool = False) -> ASGIApp:
     """Return an app that answers only to those who know the token, and reads only so much.
 
     Parameters
@@ -51,10 +54,13 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int) -> ASGIApp:
     app : ASGI app
         It gets the body of a request in one piece.
     token : str or None
-        Who asks must give it as ``Authorization: Bearer TOKEN``, as ``X-Token: TOKEN`` or as
-        ``?token=TOKEN``. None: everybody may ask.
+        Who asks must give it as ``Authorization: Bearer TOKEN``, as the password of basic
+        authentication, as ``X-Token: TOKEN`` or as ``?token=TOKEN``. None: everybody may ask.
     most_bytes : int
         Most bytes of a request's body.
+    any_host : bool, default=False
+        Also answer requests to this machine that call it by another name, as programs in a
+        container do. Pages of strangers do so, too, so it needs a token.
 
     Returns
     -------
@@ -72,7 +78,8 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int) -> ASGIApp:
             return await send({"type": "websocket.close"})
         careful = _with_headers(send)
         headers = {name.lower(): value for name, value in scope["headers"]}
-        wrong = _wrong_host(scope, headers) or _wrong_token(scope, headers, token)
+        other_host = None if any_host and token else _wrong_host(scope, headers)
+        wrong = other_host or _wrong_token(scope, headers, token)
         if wrong:
             return await _refuse(careful, 403, wrong)
         try:
@@ -111,9 +118,10 @@ def _is_loopback(host: str) -> bool:
 def _wrong_token(scope: Scope, headers: Mapping[bytes, bytes], token: str | None) -> str | None:
     if token is None:
         return None
-    bearer = headers.get(b"authorization", b"")
+    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
     said = [
-        bearer[7:].strip() if bearer[:7].lower() == b"bearer " else b"",
+        given.strip() if scheme.lower() == b"bearer" else b"",
+        _password(given) if scheme.lower() == b"basic" else b"",
         headers.get(b"x-token", b""),
         parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0].encode(),
     ]
@@ -123,6 +131,12 @@ def _wrong_token(scope: Scope, headers: Mapping[bytes, bytes], token: str | None
         "the token is missing or wrong; open the address that the command printed, which ends with"
         " ?token=..., or send the header X-Token"
     )
+
+
+def _password(given: bytes) -> bytes:
+    with contextlib.suppress(ValueError):
+        return base64.b64decode(given).partition(b":")[2]
+    return b""
 
 
 async def _read(receive: Receive, headers: Mapping[bytes, bytes], most_bytes: int) -> bytes | None:
@@ -207,33 +221,9 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         raise missing("uvicorn") from error
     listening = _listen(host, port)
     address = _address(listening, host)
-
-    class Server(uvicorn.Server):
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.started:
-                started(address)
-
-        @contextlib.contextmanager
-        def capture_signals(self) -> Iterator[None]:
-            """Stop at a signal, but do not raise it again: what follows ``run`` still runs."""
-            if threading.current_thread() is not threading.main_thread():
-                yield
-                return
-            signals = (signal.SIGINT, signal.SIGTERM)
-            former = {each: signal.signal(each, self._stop) for each in signals}
-            try:
-                yield
-            finally:
-                for each, handler in former.items():
-                    signal.signal(each, handler)
-
-        def _stop(self, *_: Any) -> None:
-            self.force_exit = self.should_exit
-            self.should_exit = True
-
+    server: Any = None  # it needs the app, which asks it
     config = uvicorn.Config(
-        app,
+        _telling(app, lambda: bool(server.listens)),
         access_log=False,
         log_config=None,
         log_level="warning",
@@ -241,8 +231,73 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         timeout_graceful_shutdown=_GRACE,
         ws="none",
     )
+    server = _stoppable(uvicorn.Server)(config)
+    server.on_start = lambda: started(address)
     with listening:
-        Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
+
+
+def _telling(app: ASGIApp, listens: Callable[[], bool]) -> ASGIApp:
+    """Return an app whose answers end their connections once the server no longer listens."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def last(message: Message) -> None:
+            if message["type"] == "http.response.start" and not listens():
+                headers = [*message.get("headers", ()), (b"connection", b"close")]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await app(scope, receive, last)
+
+    return answer
+
+
+@contextlib.contextmanager
+def _handling(stop: Callable[..., None]) -> Iterator[None]:
+    """Call it at a signal, but do not raise the signal again: what follows ``run`` still runs."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = (signal.SIGINT, signal.SIGTERM)
+    former = {each: signal.signal(each, stop) for each in signals}
+    try:
+        yield
+    finally:
+        for each, handler in former.items():
+            signal.signal(each, handler)
+
+
+def _stoppable(base: Any) -> Any:
+    """Return uvicorn's server, which ends at a signal when all that it took is answered."""
+
+    class Server(base):  # type: ignore[misc]
+        listens, should_exit = True, False
+        on_start: Callable[[], None]
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets=sockets)
+            if self.started:
+                self.on_start()
+
+        def capture_signals(self) -> contextlib.AbstractContextManager[None]:
+            return _handling(self._stop)
+
+        def _stop(self, *_: Any) -> None:
+            self.force_exit = self.should_exit
+            self.should_exit = True
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            """Take what has arrived on open connections, too, before these are closed."""
+            for _ in range(2):  # connections that wait are taken
+                await asyncio.sleep(0)
+            for each in self.servers:
+                each.close()
+            self.listens = False
+            if self.server_state.connections and not self.force_exit:
+                await asyncio.sleep(_LAST)
+            await super().shutdown(sockets=sockets)
+
+    return Server
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,0 +1,177 @@
+"""Rows of numbers from pictures: grey pixels and edges, or a pretrained network."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel._opening import StrPath
+from complabel.errors import DatasetFormatError, InputError
+from complabel.features._encoder import Encoder, scaled, unknown
+from complabel.features._networks import of_onnx, of_timm, of_torchvision
+
+PICTURE_MODELS = ("pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP")
+_MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
+_THREADS = min(4, os.cpu_count() or 1)
+_SIDE, _CELL, _ANGLES = 64, 8, 9
+
+
+def picture_encoder(model: str = "pixels") -> Encoder:
+    """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``."""
+    package, _, name = model.partition("/")
+    if model == "pixels":
+        return _grey_pixels()
+    if model.lower().endswith(".onnx"):
+        return of_onnx(Path(model))
+    if package == "timm" and name:
+        return of_timm(model, name)
+    if package == "torchvision" and name:
+        return of_torchvision(model, name)
+    raise unknown(model, "pictures", PICTURE_MODELS)
+
+
+def picture_features(paths: Sequence[StrPath], *, model: str = "pixels") -> NDArray[np.float32]:
+    """Return a row of numbers for each picture.
+
+    Parameters
+    ----------
+    paths : sequence of path, of length n
+        Files in the formats JPEG, PNG, GIF, WebP and BMP; the first picture of each. They are
+        turned as the camera says.
+    model : str, default="pixels"
+        - "pixels": 16 x 16 grey pixels, and histograms of the directions of edges. A first try.
+        - "timm/NAME", "torchvision/NAME": a pretrained network of these packages, without its last
+          layer. They download its weights.
+        - a file that ends in .onnx: a network of your own. It takes colours (b, 3, height, width)
+          or (b, height, width, 3), with the mean and spread of ImageNet, or bytes if it takes
+          uint8. Its first output is used.
+
+    Returns
+    -------
+    ndarray of shape (n, d), float32
+        Rows have the length 1. A picture always gets the same row, whatever the others are.
+
+    Raises
+    ------
+    DatasetFormatError
+        If a picture is damaged, or has more than 100 million pixels.
+    InputError
+        If the model is unknown or cannot be loaded.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> path = Path(tempfile.mkdtemp()) / "red.png"
+    >>> Image.new("RGB", (30, 20), "red").save(path)
+    >>> picture_features([path]).shape
+    (1, 832)
+    """
+    encoder = picture_encoder(model)
+    blocks = []
+    for start in range(0, len(paths), encoder.rows):
+        prepared = []
+        for found in load_pictures(paths[start : start + encoder.rows], encoder):
+            if isinstance(found, DatasetFormatError):
+                raise found
+            prepared.append(found)
+        blocks.append(encoder.encode(prepared))
+    if not blocks:
+        raise InputError("paths is empty; give at least one picture")
+    return np.concatenate(blocks)
+
+
+def load_pictures(
+    paths: Sequence[StrPath], encoder: Encoder
+) -> Iterator[NDArray[Any] | DatasetFormatError]:
+    """Yield each picture as its encoder wants it, or the error about it."""
+    Image = _pillow()
+
+    def load(path: StrPath) -> NDArray[Any] | DatasetFormatError:
+        try:
+            with Image.open(path, formats=_FORMATS) as image:
+                if math.prod(image.size) > _MOST_PIXELS:
+                    raise ValueError(f"it has {math.prod(image.size):,} pixels")
+                image.draft("RGB", (1024, 1024))  # reads a large JPEG at a part of its size
+                return encoder.prepare(_upright(image))  # type: ignore[misc]
+        except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError) as cause:
+            reason = str(cause).replace(str(path), "it")[:200] or type(cause).__name__
+        except Image.DecompressionBombError:
+            reason = f"it has more than {_MOST_PIXELS:,} pixels"
+        return DatasetFormatError(f"{path}: is no picture that can be read: {reason}")
+
+    # Pillow gives other threads their turn while it unpacks.
+    with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
+        warnings.simplefilter("ignore")  # about odd but readable files, and about large ones
+        yield from threads.map(load, paths)
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as cause:
+        raise InputError(
+            'pictures need Pillow, which is not installed; run pip install "complabel[pictures]"'
+        ) from cause
+    return Image
+
+
+def _upright(image: Any) -> Any:
+    """Return a picture in colours, turned as its camera says, and white where it is transparent."""
+    from PIL import Image, ImageOps
+
+    found = ImageOps.exif_transpose(image)
+    if found.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+        grey = np.asarray(found, dtype=np.float64) / 257
+        found = Image.fromarray(grey.round().clip(0, 255).astype(np.uint8))
+    if found.has_transparency_data:
+        layer = found.convert("RGBA")
+        found = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return found.convert("RGB")
+
+
+def _grey_pixels() -> Encoder:
+    def prepare(image: Any) -> NDArray[np.uint8]:
+        return np.asarray(image.convert("L").resize((_SIDE, _SIDE), _pillow().Resampling.BOX))
+
+    def encode(pictures: list[Any]) -> NDArray[np.float32]:
+        return scaled(pixels_and_edges(np.stack(pictures)))
+
+    how = "16 x 16 grey pixels, and edges in 9 directions in 8 x 8 cells, rows scaled (1)"
+    return Encoder("pictures", "pixels", how, encode, prepare, rows=512)
+
+
+def pixels_and_edges(pictures: NDArray[Any]) -> NDArray[np.float32]:
+    """Return small grey pixels and histograms of oriented gradients of pictures (b, 64, 64).
+
+    The histograms follow Dalal and Triggs (2005), without their overlapping blocks: each cell is
+    divided by the mean energy of the 3 x 3 cells around it.
+    """
+    grey = pictures.astype(np.float32) / 255
+    b, n = len(grey), _SIDE // _CELL
+    down, right = np.gradient(grey, axis=(1, 2))
+    angle = np.arctan2(down, right) % np.pi * (_ANGLES / np.pi)
+    low = np.floor(angle).astype(np.intp)
+    share, strength = angle - low, np.hypot(down, right)
+    cell = np.arange(_SIDE) // _CELL
+    place = (np.arange(b)[:, None, None] * n + cell[:, None]) * n + cell  # (b, 64, 64)
+    sums = np.zeros(b * n * n * _ANGLES)
+    for direction, weight in ((low, 1 - share), (low + 1, share)):
+        at = place * _ANGLES + direction % _ANGLES
+        sums += np.bincount(at.ravel(), (weight * strength).ravel(), len(sums))
+    edges = sums.reshape(b, n, n, _ANGLES)
+    around = np.pad((edges**2).sum(axis=3), ((0, 0), (1, 1), (1, 1)), mode="edge")
+    energy = np.lib.stride_tricks.sliding_window_view(around, (3, 3), axis=(1, 2)).mean(axis=(3, 4))
+    edges /= np.sqrt(energy + 1e-2)[..., None]
+    small = grey.reshape(b, 16, 4, 16, 4).mean(axis=(2, 4)).reshape(b, -1)
+    small -= small.mean(axis=1, keepdims=True)
+    return np.hstack([scaled(small), scaled(edges.reshape(b, -1))])
