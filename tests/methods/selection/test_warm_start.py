@@ -21,7 +21,7 @@ def answers_in_two_parts(question, **given):
     """Return answers about all items, and these with others about some of them."""
     first = draw_answers(DATA.Y, question=question, random_state=1, **given)
     more = draw_answers(DATA.Y, question=question, random_state=2, **given)
-    new = np.arange(more.n_answers) < 120
+    new = np.arange(more.n_answers) < 60
     return first, Answers.concatenate([first, more.only(new)])
 
 
@@ -75,7 +75,7 @@ def test_a_refit_is_a_fit_from_nothing(question, settings):
     assert refitted.mean_cardinality_ == pytest.approx(anew.mean_cardinality_, abs=5e-3)
 
 
-def test_choices_are_kept_until_answers_have_doubled():
+def test_choices_are_kept_until_there_are_a_quarter_more_answers():
     first, both = answers_in_two_parts("asked")
     classifier = fixed(alpha="auto", cv=2, warm_start=True)
     chosen = classifier.fit(X, first).cv_results_
@@ -107,8 +107,8 @@ def test_a_label_that_nobody_judged_is_left_at_the_start():
 def test_alpha_counts_as_much_when_there_are_more_rows():
     answers = draw_answers(DATA.Y, question="asked", random_state=1)
     classifier = fixed(alpha="auto", cv=2, warm_start=True)
-    alpha = classifier.fit(X[:200], answers[:200]).alpha_
-    assert classifier.fit(X, answers).alpha_ == pytest.approx(alpha * 200 / 300)
+    alpha = classifier.fit(X[:250], answers[:250]).alpha_
+    assert classifier.fit(X, answers).alpha_ == pytest.approx(alpha * 250 / 300)
 
 
 def test_a_parameter_that_changed_asks_for_a_fit_from_nothing():
