@@ -17,18 +17,19 @@ from complabel.cli._options import argument, option, target
 def labelstudio_config(
     labels: Path | None = argument(
         "LABELS",
-        "File with all labels, one on each line; none for asked, and for ticked if each task has"
-        " its own menu.",
+        "File with all labels, one on each line; none for asked, and for tasks of complabel ask,"
+        " which have their own menus.",
         default=None,
     ),
     question: str = option(
         "named|ticked|both|asked",
-        "What to ask. named: one label that does not apply. ticked: all labels that do not"
-        " apply; without LABELS, all labels of the task that apply. both: one label that does not"
-        " apply, and some that do. asked: whether the label in the task applies.",
+        "What to ask. named: one label that does not apply; without LABELS, one of the task's"
+        " menu. ticked: all labels that do not apply; without LABELS, all labels of the task that"
+        " apply. both: one label that does not apply, and some that do. asked: whether the label in"
+        " the task applies.",
         default="named",
     ),
-    show: str = option("image|text|audio", "Kind of the items.", default="image"),
+    show: str = option("image|text|url|audio", "Kind of the items.", default="image"),
     field: str | None = option(
         "FIELD", "Field of a task that holds the item. [default: as --show]"
     ),
