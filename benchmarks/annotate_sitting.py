@@ -1,7 +1,8 @@
 """Thirty simulated minutes of one person: what is learned from yes/no, from ticking, from both.
 
-    python benchmarks/annotate_sitting.py --draws 5
-    python benchmarks/annotate_sitting.py --draws 5 --data scene --data-dir DIR
+    python benchmarks/annotate_sitting.py --draws 3
+    python benchmarks/annotate_sitting.py --draws 3 --halves
+    python benchmarks/annotate_sitting.py --draws 3 --data scene --data-dir DIR
 
 The person misses labels and invents some as people did who ticked relations, and takes as long as
 people did with videos, or a tenth of that for a yes/no about a picture. ``mixed`` is what
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+import warnings
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from complabel.answers import Answers
+from complabel.asking import kinds_of
 from complabel.datasets import load_dataset, make_digits
 from complabel.files import COLUMNS
 from complabel.live._drawing import Mixed
@@ -36,6 +40,7 @@ from complabel.metrics import average_precision
 MISSED, INVENTED = 0.25, 0.026
 TIMES = {"videos": {"asked": 14.5, "ticked": 22.0}, "pictures": {"asked": 1.5, "ticked": 4.5}}
 SPREAD = 0.4  # of the logarithm of seconds
+LEARNS = 5  # every so many minutes, to save time; annotate does after 50 answers or a minute
 CHECKED = (10, 20, 30)  # minutes
 RIVAL_CHECKED = (10, 30)
 POOL = 2000  # items to ask about; the others are for the test
@@ -68,8 +73,8 @@ class Sitting:
     def until(self, minutes: float) -> None:
         """Ask and learn until the person has worked for so long."""
         while self.clock < 60 * minutes:
-            at, count = self.clock, self.n_answers
-            while self.clock < min(at + 60, 60 * minutes) and self.n_answers < count + 50:
+            at = self.clock
+            while self.clock < min(at + 60 * LEARNS, 60 * minutes):
                 self.ask()
             self.state = self.refits.update(self.table) or {}
 
@@ -102,6 +107,29 @@ class Sitting:
         item = np.array(self.table["item"], dtype=int)
         label, yes = np.array(self.table["label"]), np.array(self.table["answer"]) == "yes"
         return [(item[label == name], yes[label == name]) for name in self.labels]
+
+
+def halves(sitting: Sitting, minutes: float, test: Any, truth: Any) -> tuple[float, ...]:
+    """Ask both kinds in turn; return how far ticks are ahead by held-out answers, and the error.
+
+    Both learn from equal time. The third number is the same on true labels of other items.
+    """
+    turns = itertools.cycle(("asked", "ticked"))
+    sitting.kind = lambda: next(turns)
+    while sitting.clock < 60 * minutes:
+        sitting.ask()
+    answers = Answers.from_table(sitting.table, items=sitting.names, label_names=sitting.labels)
+    kinds, areas, on_truth = kinds_of(answers), [], []
+    time = min(answers.seconds[kinds == kind].sum() for kind in ("asked", "ticked"))
+    for kind in ("asked", "ticked"):
+        so_far = np.cumsum(np.where(kinds == kind, answers.seconds, 0))
+        refits = Refits(sitting.X, sitting.names, sitting.labels)
+        refits._refit(answers.only((kinds == kind) & (so_far <= time)), minutes)
+        areas.append(refits._areas(answers)[-1])
+        on_truth.append(average_precision(truth, refits.model.predict_proba(test)))
+    (one, by_item), (other, by_item_of_other) = areas
+    error = float(np.sqrt(((by_item_of_other - by_item) ** 2).sum()))
+    return other - one, error, on_truth[1] - on_truth[0]
 
 
 def rival(sitting: Sitting, test: Any) -> Any:
@@ -147,23 +175,27 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--data", default="digits")
     parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--halves", action="store_true", help="which kind is better, by the data")
     parser.add_argument("--times", nargs="+", default=list(TIMES))
     options = parser.parse_args()
     digits = options.data == "digits"
     data = make_digits() if digits else load_dataset(options.data, data_dir=options.data_dir)
     found, ahead = defaultdict(list), defaultdict(list)
+    warnings.simplefilter("ignore")
     for draw, times in itertools.product(range(options.draws), options.times):
         order = np.random.default_rng(draw).permutation(len(data.X))
         pool, test = order[:POOL], order[POOL:] if digits else order[-400:]
-        for way in ("asked", "ticked", "mixed"):
+        for minutes in CHECKED if options.halves else ():
+            sitting = Sitting(data.X[pool], data.Y[pool], "asked", TIMES[times], draw)
+            told = halves(sitting, minutes, data.X[test], data.Y[test])
+            print(times, minutes, "ticks ahead by {:.3f} ± {:.3f}, on truth {:.3f}".format(*told))
+        for way in () if options.halves else ("asked", "ticked", "mixed"):
             sitting = Sitting(data.X[pool], data.Y[pool], way, TIMES[times], draw)
             told = {}
             for minutes in CHECKED:
                 sitting.until(minutes)
-                figures = average_precision(
-                    data.Y[test], sitting.refits.probabilities(data.X[test])
-                )
-                found[times, way, minutes].append(figures)
+                p = sitting.refits.model.predict_proba(data.X[test])
+                found[times, way, minutes].append(average_precision(data.Y[test], p))
                 told[minutes] = sitting.state
                 if minutes in RIVAL_CHECKED and way != "mixed":
                     by_rival = average_precision(data.Y[test], rival(sitting, data.X[test]))

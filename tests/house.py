@@ -137,7 +137,7 @@ class House:
 
 
 def module_name(path: str) -> str:
-    """src/complabel/metrics/_ranked.py is complabel.metrics._ranked."""
+    """src/complabel/metrics/_criteria.py is complabel.metrics._criteria."""
     parts = PurePosixPath(path).with_suffix("").parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

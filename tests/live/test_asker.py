@@ -243,25 +243,41 @@ class People(RuleBasedStateMachine):
         super().__init__()
         self.clock = _Clock()
         self.asker = _asker(n_items=3, overlap=0.4, clock=self.clock)
-        self.asked: list[tuple[str, int]] = []  # people, and the ids that they were ever shown
+        self.asked: dict[int, tuple[str, int]] = {}  # by id, whatever was shown: who, and what
         self.answered: dict[int, str] = {}  # by id
+        self.heard: dict[str, float] = {}  # when each person did something
+        self.holder: dict[tuple[int, int], str] = {}  # who was shown a copy last
+
+    def _shown(self, event) -> None:
+        """Nobody gets what another has, unless that one was not heard of for two minutes."""
+        copy = (event.number, event.copy)
+        other = self.holder.get(copy, event.person)
+        if event.id not in self.asked and other != event.person:
+            assert self.clock.now - self.heard[other] > LAPSE
+        self.holder[copy] = event.person
+        self.asked[event.id] = (event.person, event.number)
 
     @rule(person=people, skip=st.integers(0, 3))
     def ask(self, person: str, skip: int) -> None:
         event = self.asker.next(person, skip)
-        if event is not None:
-            assert event.person == person
-            assert event.id not in self.answered
-            self.asked.append((person, event.id))
+        for each in self.asker.held_by(person):
+            assert each.person == person
+            assert each.id not in self.answered
+            self._shown(each)
+        self.heard[person] = self.clock.now
+        assert event is None or event == self.asker.held_by(person)[skip]
 
     @precondition(lambda self: self.asked)
     @rule(data=st.data(), answer=st.sampled_from(["yes", "no", "unsure"]))
     def answer(self, data, answer) -> None:
-        person, id_ = data.draw(st.sampled_from(self.asked))
+        id_ = data.draw(st.sampled_from(list(self.asked)[-6:]))
+        person, _ = self.asked[id_]
         before = self.asker.by_person().get(person, 0)
+        self.heard[person] = self.clock.now
         try:
             is_new, count = self.asker.answer(id_, person, answer, 1.0)
         except RefusedError:
+            assert id_ not in self.answered
             return
         assert is_new == (id_ not in self.answered)
         assert count == before + is_new
@@ -274,9 +290,12 @@ class People(RuleBasedStateMachine):
         except RefusedError:
             assert not self.asker.by_person().get(person)
             return
+        finally:
+            self.heard[person] = self.clock.now
         assert self.answered[undone] == person
+        assert self.asked[undone] == (person, back.number)
         assert self.asker.next(person) == back
-        self.asked.append((person, back.id))
+        self._shown(back)
 
     @rule(seconds=st.sampled_from([1.0, LAPSE + 1]))
     def wait(self, seconds: float) -> None:
@@ -284,6 +303,7 @@ class People(RuleBasedStateMachine):
 
     @rule()
     def begin_anew(self) -> None:
+        self.heard = dict.fromkeys(self.heard, self.clock.now)
         self.asker = _again(self.asker, self.clock)
 
     @invariant()

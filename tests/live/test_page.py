@@ -337,6 +337,39 @@ def test_hostile_texts_and_names_run_nothing(page, serve, texts):
     assert {item for item, *_ in served.said()} == set(items)
 
 
+class Told:
+    """A learner that says what it is told to say."""
+
+    def __init__(self, **state):
+        self.state = lambda: state
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("question", ["asked", "ticked"])
+def test_what_the_model_has_learned_is_drawn(page, serve, texts, question):
+    served = serve(texts([f"text {number}" for number in range(9)]), question)
+    served.annotation.learner = Told(advice="The model <b>starts</b> soon.")
+    page.open(served.address("&person=Ann"))
+    page.until(SHOWN)
+    page.until("return document.querySelector('#advice').textContent")
+    assert page.text("#advice") == "The model <b>starts</b> soon."
+    assert not page.script("return document.querySelector('#curve').checkVisibility()")
+    assert not page.violations()
+
+    curve = [[1.0, 0.5, 0.05], [4.0, 0.7, 0.02], [9.0, 0.8, 0.01]]
+    served.annotation.learner = Told(advice="Go on.", curve=curve)
+    page.open(served.address("&person=Ann"))
+    page.until("return document.querySelector('#curve').childElementCount")
+    corners = page.script("return document.querySelector('#curve .line').getAttribute('points')")
+    (x0, y0), (x1, y1), (x2, y2) = (map(float, each.split(",")) for each in corners.split())
+    assert (x2 - x0) / (x1 - x0) == pytest.approx(8 / 3, rel=0.01)
+    assert (y0 - y2) / (y0 - y1) == pytest.approx(3 / 2, rel=0.01)
+    label = page.script("return document.querySelector('#curve').getAttribute('aria-label')")
+    assert label == "Score on held-out answers: .800 after 9 minutes"
+    assert not page.violations()
+    assert page.errors() == []
+
+
 @pytest.mark.slow
 def test_links_open_in_another_tab_and_the_time_there_counts(page, serve, tmp_path):
     rows = "".join(f"{name},https://127.0.0.1:1/?a={name}\n" for name in "ab")

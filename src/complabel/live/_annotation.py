@@ -95,7 +95,7 @@ class Annotation:
     mixed: Mixed | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     ended: threading.Event = field(default_factory=threading.Event)
-    _saved: int | None = None  # the last event in the table that was written
+    _saved: int = 0  # the last event in the table that was written
     _saving: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod

@@ -180,7 +180,6 @@ class RandomQuestions:
     def restore(self, question: Question) -> None:
         """Take a question as drawn."""
         self._count(question)
-        self._left = 0  # the round begins anew, with the items that are not counted yet
 
     def _count(self, question: Question) -> None:
         size = self.n_labels if question.labels is None else len(question.labels)

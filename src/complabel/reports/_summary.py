@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import SupportsFloat, TypeAlias
+from typing import Self, SupportsFloat, TypeAlias
 
 from complabel.paper import Published
-from complabel.statistics import Judgement, WinTieLoss
+from complabel.statistics import Judgement
 from complabel.studies import Draw
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
@@ -147,6 +147,19 @@ class Cell(Placed):
     plain: Judgement | None
     corrected: Judgement | None
     tested_folds: int
+
+
+@dataclass(frozen=True)
+class WinTieLoss:
+    """Counts of how often the reference row was better, equal and worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+    @classmethod
+    def of(cls, judgements: Sequence[Judgement]) -> Self:
+        return cls(*map(judgements.count, ("better", "tie", "worse")))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 // Nothing here knows what happened before. All that comes from outside becomes text, never HTML.
 
 const LONG_TEXT = 20_000; // characters shown of a text, until more are wanted
-const TINY = 100; // pixels; smaller pictures are drawn with clear squares
+const LEAST = 384; // pixels to which tiny pictures grow; others grow up to four times
 
 // ---------------------------------------------------------------------- the item
 
@@ -40,10 +40,9 @@ function withToken(image, token) {
 
 function fitPicture(picture) {
   const { naturalWidth: width, naturalHeight: height } = picture;
-  const grow = Math.max(width, height) < TINY ? 24 : 4;
-  picture.classList.toggle("tiny", grow === 24);
-  picture.style.maxWidth = `${Math.max(width * grow, 16)}px`;
-  picture.style.maxHeight = `${Math.max(height * grow, 16)}px`;
+  const scale = Math.max(4, LEAST / Math.max(width, height));
+  picture.style.maxWidth = `${width * scale}px`;
+  picture.style.maxHeight = `${height * scale}px`;
 }
 
 function textOf(question) {
@@ -111,8 +110,7 @@ export function hintFor(question) {
 
 // ---------------------------------------------------------------------- the score
 
-export const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
-export const signed = (value) => `${value < 0 ? "−" : "+"}${decimals(Math.abs(value))}`;
+const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
 
 // The held-out score against minutes, with a band of one standard error.
 export function drawCurve(into, points) {

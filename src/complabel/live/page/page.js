@@ -6,8 +6,7 @@
 // questions in `line`.
 
 import {
-  count, decimals, drawCurve, element, hintFor, isolated, naming, prepare, sentence, signed, single,
-  wording,
+  count, drawCurve, element, hintFor, isolated, naming, prepare, sentence, single, wording,
 } from "./drawing.js?token=";
 
 const address = new URLSearchParams(location.search);
@@ -439,6 +438,8 @@ function fillOptions(question) {
     return false;
   }
   $("options").made = made;
+  const longest = Math.max(...question.offered.map((name) => name.length));
+  $("options").style.setProperty("--longest", `${Math.min(longest, 40)}ch`);
   $("options").replaceChildren(
     ...question.offered.map((name) => {
       const key = element("kbd", { ariaHidden: "true" });
@@ -561,12 +562,10 @@ async function readProgress() {
 function showLearning(learning) {
   $("learning").hidden = !learning;
   if (!learning) return;
-  const { score, error, curve = [], ten_minutes: next, advice } = learning;
-  drawCurve(curve.length ? curve : [[0, score, error]]);
-  $("gain").textContent = next
-    ? `Ten more minutes: ${signed(next.gain)} (give or take ${decimals(next.error)}).`
-    : "";
-  $("advice").textContent = advice ?? "";
+  const { curve = [], advice = "" } = learning;
+  $("curve").toggleAttribute("hidden", !curve.length);
+  if (curve.length) drawCurve($("curve"), curve);
+  $("advice").textContent = advice;
 }
 
 // ---------------------------------------------------------------------- begin

@@ -1,4 +1,7 @@
-"""Estimate the sharpness of a biased draw from the complementary labels that it gave."""
+"""Estimate the sharpness of a biased draw from the complementary labels that it gave.
+
+On released labels: docs/released.md.
+"""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +21,7 @@ from complabel.answers import (
     name_some,
 )
 from complabel.errors import AnnotationError
-from complabel.simulate._draws import log_dissimilarity
+from complabel.simulate import log_dissimilarity
 
 # Smaller differences are rounding errors, of logarithms of rates and of eigenvalues per row.
 _EQUAL = 1e-9

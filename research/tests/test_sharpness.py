@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from research.sharpness import estimate_sharpness
 from scipy import optimize, sparse, stats
 from tests.examples import examples
 
 from complabel.answers import indicator_from_indices
 from complabel.errors import AnnotationError, InputError
-from complabel.simulate import draw_complementary, estimate_sharpness
+from complabel.simulate import draw_complementary
 
 SMALL = np.array(
     [

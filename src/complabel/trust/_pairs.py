@@ -1,4 +1,4 @@
-"""All pairs of an item and a label with their scores, of which some are judged."""
+"""Pairs of an item and a label: those judged at random, and all with their scores."""
 
 from __future__ import annotations
 
@@ -7,13 +7,77 @@ from functools import cached_property
 from typing import Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from complabel.trust._sample import JudgedPairs
+from complabel._parameters import check_array
+from complabel.answers import Answers
+from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import inverse_probability, judged_at_random
 
 Array: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """J judgements, each of one label of one item, drawn with known chances; arrays are (J,).
+
+    One over the chance of a judgement is its weight. So weighted sums over judgements are, but for
+    one factor, unbiased estimates of sums over all n_items * n_labels pairs.
+    """
+
+    item: NDArray[np.intp]
+    label: NDArray[np.intp]
+    annotator: NDArray[np.intp]  # -1: unknown
+    applies: NDArray[np.bool_]  # what the annotator said
+    weight: Array  # their mean is 1
+    n_items: int
+    n_labels: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Self:
+        """Collect the judgements of random questions.
+
+        Weights are compared within one form of question (its kind and its number of labels), since
+        each form is drawn in its own way. The forms count by their numbers of judgements.
+        """
+        random = judged_at_random(answers)
+        said = answers.statements()
+        said = said.only(random[said.answer])
+        if not len(said):
+            raise AnnotationError(
+                "no answer is to a random question, so nothing tells which part of all pairs of an"
+                " item and a label was judged; draw random questions with complabel ask, and keep"
+                " their column probability"
+            )
+        inverse = inverse_probability(answers)[said.answer]
+        form = 2 * answers.n_offered + (answers.question == "ticked")
+        _, place = np.unique(form[said.answer], return_inverse=True)
+        mean = np.bincount(place, weights=inverse) / np.bincount(place)
+        return cls(
+            item=said.item,
+            label=said.label,
+            annotator=answers.annotator[said.answer],
+            applies=said.applies,
+            weight=inverse / mean[place],
+            n_items=answers.n_items,
+            n_labels=answers.n_labels,
+        )
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
+    """Return one threshold, or one for each label, or refuse them."""
+    found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
+    if found.ndim and len(found) != n_labels:
+        raise InputError(
+            f"threshold has {len(found)} numbers; give one, or one for each of {n_labels} labels"
+        )
+    return found
+
 
 # Probabilities nearer to 0 or 1 are not told apart in the recalibration.
 _LEAST_CHANCE = 1e-4
@@ -174,7 +238,8 @@ class ScoredPairs:
         item go together; that holds for chances that are right, too.
         """
         error = self.weight * self.error * u
-        error -= (self._by_cell(error) / self._by_cell(self.weight))[self.cell] * self.weight
+        sums = np.bincount(self.cell, weights=error, minlength=2)  # of both signs
+        error -= (sums / self._by_cell(self.weight))[self.cell] * self.weight
         alone = float((error**2).sum())
         if not alone:
             return 1.0
