@@ -235,6 +235,15 @@ def test_another_name_of_this_machine_is_answered_only_with_a_token(client):
     assert status(token=None) == 403
 
 
+def test_a_failure_is_told_without_its_details(path, monkeypatch):
+    monkeypatch.setattr(Model, "predict", lambda *_: 1 / 0)
+    app = predicting(ModelFile(path), most_rows=9)
+    asks = TestClient(app, raise_server_exceptions=False)
+    answer = asks.post("/predict", json={"rows": X[:1].tolist()})
+    assert answer.status_code == 500
+    assert "the server failed" in answer.json()["error"]
+
+
 def test_routes_that_are_not_there(client):
     assert client.get("/predict").status_code == 405
     answer = client.get("/nothing")
