@@ -238,19 +238,3 @@ def test_nobody_touches_the_global_random_state(house):
         for node in ast.walk(house.tree(path)):
             if isinstance(node, ast.Attribute) and node.attr in legacy:
                 assert ast.unparse(node.value) not in {"np.random", "numpy.random"}, path
-
-
-@pytest.mark.parametrize(
-    ("former", "name", "now"),
-    [
-        ("annotations", "Answers", "answers"),
-        ("annotations", "draw_answers", "simulate"),
-        ("tables", "read_answers", "files"),
-    ],
-)
-def test_former_names_of_rooms_say_the_new_ones(former, name, now):
-    with pytest.warns(FutureWarning, match=f"is complabel.{now}.{name} now"):
-        found = getattr(importlib.import_module(f"complabel.{former}"), name)
-    assert found is getattr(importlib.import_module(f"complabel.{now}"), name)
-    with pytest.raises(AttributeError):
-        _ = importlib.import_module(f"complabel.{former}").absent

@@ -22,7 +22,6 @@ OUTPUTS = {
     "import --out": (["import", "export.json"], "export.json", ".csv"),
     "import --labels-out": (["import", "asked.csv", "--out", "n.csv"], "asked.csv", ".txt"),
     "ask --out": (["ask", *ANSWERS, "-n", "9"], "named.csv", ".csv"),
-    "ask --prompts": (["ask", *ANSWERS, "-n", "9", "--out", "n.csv"], "labels.txt", ".jsonl"),
     "fit --out": (["fit", *ANSWERS, "--method", "ridge"], "X.csv", ".safetensors"),
     "predict --out": (["predict", *MODEL], "X.csv", ".csv"),
     "decide --out": (
@@ -119,7 +118,7 @@ def refused(folder, words, *said):
 
 
 def ending_fits(output, name):
-    return output.split()[-1] in {"--json", "--html", "--output", "--prompts", "--labels-out"} or (
+    return output.split()[-1] in {"--json", "--html", "--output", "--labels-out"} or (
         name.endswith(OUTPUTS[output][2])
     )
 
@@ -166,7 +165,6 @@ def test_what_a_command_reads_is_not_replaced_even_with_force(folder, output, wa
 @pytest.mark.parametrize(
     "words",
     [
-        [*typed("ask --out", "n.csv"), "--prompts", "n.csv"],
         [*typed("inspect --html", "n.html"), "--json", "./n.html"],
         [*typed("import --out", "n.csv"), "--labels-out", "n.csv"],
         [*typed("benchmark --json", "n.json"), "--store", "n.json"],
@@ -213,7 +211,7 @@ def test_the_table_holds_every_output():
     assert found == {*OUTPUTS, *OF_FOLDERS}
 
 
-LIGHT = ("import --out", "import --labels-out", "ask --out", "ask --prompts", "inspect --html")
+LIGHT = ("import --out", "import --labels-out", "ask --out", "inspect --html")
 LIGHT += ("inspect --json", "labelstudio-config --out")
 
 

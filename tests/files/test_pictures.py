@@ -25,6 +25,7 @@ def test_hidden_files_and_links_out_do_not_count(tmp_path):
     (top / "folder").symlink_to(outside)
     (top / "gone.png").symlink_to(top / "nothing.png")
     (top / "in.png").symlink_to(top / "b.png")
+    (top / "shown.png").symlink_to(top / ".hidden" / "a.png")
     assert list_pictures(top) == ["b.png", "in.png"]
 
 

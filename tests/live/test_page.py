@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from complabel.errors import StoreError
 from complabel.live import MOST_BYTES, Annotation, guarded, read_things
 
 TOKEN = "a1b2c3d4"
@@ -222,8 +223,7 @@ def test_answers_given_while_the_server_is_away_are_stored_once(page, serve, tex
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 @pytest.mark.parametrize("question", ["asked", "ticked", "menu-4", "named"])
 def test_nothing_sticks_out_and_all_has_a_name(page, serve, pictures, question, scheme, width):
     served = serve(pictures, question)
@@ -457,5 +457,50 @@ def test_with_a_wrong_token_answers_are_kept(page, serve, texts):
     served.token = TOKEN
     served.start()
     page.answer("n")
+    page.stored()
+    assert [answer for *_, answer in served.said()] == ["yes", "no"]
+
+
+@pytest.mark.slow
+def test_after_a_question_that_somebody_else_answered_asking_goes_on(page, serve, texts):
+    served = serve(texts([f"text {number}" for number in range(9)]), labels=["one label"])
+    page.open(served.address("&person=Ann"))
+    page.until(SHOWN)
+    item = page.text("#caption")
+    asker = served.annotation.asker
+    asker.now = lambda: time.time() + 1000  # Ann was away for long
+    lapsed = asker.next("Ben")
+    assert served.annotation.things.names[asker.questions[lapsed.number].item] == item
+    asker.answer(lapsed.id, "Ben", "no", 1.0)
+    page.answer("y")
+    page.until("return document.querySelector('#alert').innerText", lambda t: "lapsed" in t)
+    for _ in range(7):
+        page.answer("y")
+    page.press("y")
+    page.until(STATE, lambda state: state == "done")
+    said = served.said()
+    assert sorted(item for item, *_ in said) == [f"t{number}" for number in range(9)]
+    assert [each for each in said if each[2] == "no"] == [(item, "one label", "no")]
+    page.press("u")
+    page.until(SHOWN)
+    assert len(served.said()) == 8
+
+
+@pytest.mark.slow
+def test_answers_that_cannot_be_stored_wait(page, serve, texts, monkeypatch):
+    served = serve(texts([f"text {number}" for number in range(9)]))
+    page.open(served.address("&person=Ann"))
+    page.until(SHOWN)
+
+    def full(*_):
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(served.annotation.store, "append", full)
+        page.answer("y")
+        page.answer("n")
+        page.until("return document.querySelector('#alert').innerText", lambda t: "full" in t)
+        assert page.text("#stored") == "2 not stored yet"
+        assert served.said() == []
     page.stored()
     assert [answer for *_, answer in served.said()] == ["yes", "no"]

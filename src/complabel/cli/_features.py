@@ -12,7 +12,7 @@ from complabel.cli._options import argument, option, target
 
 @options.with_examples(
     "features tickets.csv --text body --out X.npz",
-    "features tickets.csv --text body --model words --out X.npz",
+    "features tickets.csv --text body --model wordllama+words --out X.npz",
     "features photos/ --model timm/resnet50.a1_in1k --out X.npz",
 )
 def features(
@@ -34,10 +34,10 @@ def features(
     ),
     model: str | None = option(
         "MODEL",
-        "What makes the numbers. Of texts: words (hashed words and pairs of words), wordllama,"
-        " model2vec/NAME or sentence-transformers/NAME. Of pictures: pixels (small grey ones, and"
-        " edges), timm/NAME, torchvision/NAME or a network in FILE.onnx. [default: words or pixels,"
-        " which need no other package]",
+        "What makes the numbers. Of texts: words (counts of hashed words), wordllama,"
+        " model2vec/NAME or sentence-transformers/NAME; with +words after the name, both. Of"
+        " pictures: pixels (small grey ones, and edges), timm/NAME, torchvision/NAME or a network"
+        " in FILE.onnx. [default: wordllama if it is installed, else words; pixels]",
     ),
     on_error: str = option(
         "stop|skip",

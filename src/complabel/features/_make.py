@@ -26,7 +26,7 @@ from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder
 from complabel.features._pictures import load_pictures
 from complabel.features._sources import Source
-from complabel.files import CSR_PARTS, RECIPE_KEY
+from complabel.files import CSR_PARTS, RECIPE_KEY, pyarrow
 
 ENDINGS = (".npz", ".parquet")
 _MOST_CHARACTERS = 8_000_000  # of the texts of a part
@@ -165,7 +165,7 @@ def _part(pairs: Sequence[Pair], encoder: Encoder) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any] | None:
     """Return a part that was made before, or None if there is none, or a damaged one."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             return dict(file)
     except FileNotFoundError:
         return None
@@ -222,8 +222,8 @@ def _write_parquet(
     path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder
 ) -> tuple[int, int]:
     """Write a table with a column of names and one of lists; return as ``_write_npz`` does."""
-    import pyarrow as pa  # type: ignore[import-untyped]
-    from pyarrow import parquet
+    pa = pyarrow()
+    from pyarrow import parquet  # type: ignore[import-untyped]
 
     width = next(_of_parts(parts, "X")).shape[1]
     kind = pa.list_(pa.float32(), width)

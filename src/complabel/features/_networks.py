@@ -61,7 +61,7 @@ def of_onnx(path: Path) -> Encoder:
     return Encoder("pictures", path.name, how, encode, prepare)
 
 
-def _pooled(found: NDArray[Any]) -> NDArray[Any]:
+def _pooled(found: NDArray[Any]) -> Any:
     """Return rows (b, d): means over places of maps (b, d, height, width) or tokens (b, t, d)."""
     if found.ndim == 4:
         return found.mean(axis=(2, 3))

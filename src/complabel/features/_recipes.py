@@ -19,7 +19,7 @@ _FEW = 0.8  # below this share of known words, a remark is made
 def encoder_for(kind: Kind, model: str | None = None) -> Encoder:
     """Return the encoder of that name; by default the one that needs no other package."""
     if kind == "text":
-        return text_encoder() if model is None else text_encoder(model)
+        return text_encoder(model)
     return picture_encoder() if model is None else picture_encoder(model)
 
 

@@ -14,13 +14,18 @@ from complabel._parameters import check_integer
 from complabel.errors import InputError
 from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
 
-TEXT_MODELS = ("words", "wordllama", "model2vec/NAME", "sentence-transformers/NAME")
+TEXT_MODELS = ("words", "wordllama", "model2vec/NAME", "sentence-transformers/NAME", "NAME+words")
 _LONGEST = 1_000_000  # characters of a text that are read
-_BITS = 18
+# More columns tell a little more, but a fit takes time in proportion to them.
+_BITS, _BITS_BESIDE = 14, 12
 
 
-def text_encoder(model: str = "words") -> Encoder:
+def text_encoder(model: str | None = None) -> Encoder:
     """Return the encoder of texts of that name, one of ``TEXT_MODELS``."""
+    if model is None:
+        model = "wordllama" if importlib.util.find_spec("wordllama") else "words"
+    if model.endswith("+words"):
+        return _with_words(text_encoder(model.removesuffix("+words")))
     package, _, name = model.partition("/")
     if model == "words":
         return _words()
@@ -33,7 +38,7 @@ def text_encoder(model: str = "words") -> Encoder:
     raise unknown(model, "text", TEXT_MODELS)
 
 
-def text_features(texts: Sequence[str], *, model: str = "words", n_rows: int = 10_000) -> Any:
+def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int = 10_000) -> Any:
     """Return a row of numbers for each text.
 
     Parameters
@@ -41,12 +46,15 @@ def text_features(texts: Sequence[str], *, model: str = "words", n_rows: int = 1
     texts : sequence of str, of length n
         Also an array or a column of a data frame. Only the first million characters of a text
         count.
-    model : str, default="words"
-        - "words": words and pairs of words, hashed into 2^18 columns; sparse, no download.
+    model : str or None, default=None
+        - "words": counts of words, hashed into 2^14 columns; sparse, no download.
         - "wordllama": the mean of 256 numbers for each part of a word, from the package wordllama,
           which holds them; no download.
         - "model2vec/NAME", "sentence-transformers/NAME": a model of these packages, by the name of
           a folder, or by a name from which the package downloads it.
+        - one of these with "+words", such as "wordllama+words": beside 2^12 columns of words.
+
+        By default "wordllama" if that is installed, else "words".
     n_rows : int, default=10_000
         Texts that are read at a time.
 
@@ -63,9 +71,9 @@ def text_features(texts: Sequence[str], *, model: str = "words", n_rows: int = 1
 
     Examples
     --------
-    >>> X = text_features(["The printer is out of paper.", "No paper!", ""])
+    >>> X = text_features(["The printer is out of paper.", "No paper!", ""], model="words")
     >>> X.shape, X.count_nonzero(axis=1).tolist()
-    ((3, 262144), [11, 3, 0])
+    ((3, 16384), [6, 2, 0])
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import FunctionTransformer
     >>> from complabel.methods import PriorClassifier
@@ -93,16 +101,31 @@ def _encoder(model: str, how: str, encode: Callable[[list[str]], Any], **more: A
     return Encoder("text", model, how, cut, **more)
 
 
-def _words() -> Encoder:
+def _words(bits: int = _BITS) -> Encoder:
     from sklearn.feature_extraction.text import HashingVectorizer  # takes a second
 
-    hashed = HashingVectorizer(n_features=2**_BITS, ngram_range=(1, 2), dtype=np.float32)
+    hashed = HashingVectorizer(n_features=2**bits, dtype=np.float32)
 
     def encode(texts: list[str]) -> Any:
         return sparse.csr_array(hashed.transform(texts), dtype=np.float32)
 
-    how = f"hashed words and pairs of words, 2^{_BITS} columns, rows scaled (1)"
+    how = f"hashed words, 2^{bits} columns, rows scaled (1)"
     return _encoder("words", how, encode, rows=5_000, is_sparse=True)
+
+
+def _with_words(other: Encoder) -> Encoder:
+    if other.is_sparse:
+        raise unknown(f"{other.model}+words", "text", TEXT_MODELS)
+    words = _words(_BITS_BESIDE)
+
+    def encode(texts: list[str]) -> Any:
+        both = [sparse.csr_array(each.encode(texts)) for each in (other, words)]
+        found = sparse.hstack(both, format="csr", dtype=np.float32)
+        found.data *= np.float32(0.5**0.5)  # so that rows have the length 1 again
+        return found
+
+    how = f"{other.how}, beside {words.how}"
+    return _encoder(f"{other.model}+words", how, encode, rows=other.rows, is_sparse=True)
 
 
 def _wordllama() -> Encoder:

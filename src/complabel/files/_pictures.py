@@ -16,7 +16,7 @@ def list_pictures(folder: StrPath) -> list[str]:
     """Return the pictures in a folder and in its folders: paths from there, with ``/``, sorted.
 
     Names that begin with a dot do not count. Links to folders are not followed, nor links to files
-    outside the folder.
+    that lie outside the folder, or are hidden in it.
     """
     top = as_path("folder", folder)
     if not top.is_dir():
@@ -32,7 +32,7 @@ def list_pictures(folder: StrPath) -> list[str]:
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 path = Path(place, name)
-                if is_picture(name) and path.resolve().is_relative_to(inside) and path.is_file():
+                if _is_picture(path) and _is_shown(path.resolve(), inside) and path.is_file():
                     found.append(path.relative_to(top).as_posix())
     if not found:
         raise fault(top, f"there are no pictures; their names end in {', '.join(PICTURES)}")
@@ -42,6 +42,12 @@ def list_pictures(folder: StrPath) -> list[str]:
     return sorted(found)
 
 
-def is_picture(name: str) -> bool:
-    """Return whether a file of this name counts as a picture."""
-    return name.lower().endswith(PICTURES) and not name.startswith(".")
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in PICTURES and not path.name.startswith(".")
+
+
+def _is_shown(path: Path, folder: Path) -> bool:
+    """Return whether a picture is in a folder, and neither it nor a folder on the way is hidden."""
+    if not (path.is_relative_to(folder) and _is_picture(path)):
+        return False
+    return not any(part.startswith(".") for part in path.relative_to(folder).parts)
