@@ -128,10 +128,10 @@ def test_texts_become_features_as_the_model_says(classifier):
 
 
 def test_a_model_of_hashed_words_reads_texts(tmp_path):
-    from complabel.features import text_features
+    from complabel.features import encoder_for, text_features
     from complabel.methods import PriorClassifier
 
-    recipe = "text by words: hashed words and pairs of words, 2^18 columns, rows scaled (1)"
+    recipe = encoder_for("text").recipe
     words = text_features(["the sea", "the sun", "rain"])
     model = PriorClassifier().fit(words, pd.DataFrame(np.eye(3, dtype=int), columns=LABELS))
     model.save(tmp_path / "m.safetensors", provenance={"recipe": recipe})
