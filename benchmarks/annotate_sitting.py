@@ -206,7 +206,8 @@ def main() -> None:
                     real = later["score"] - told[minutes]["score"]
                     ahead[times, way, minutes].append((gain["gain"], gain["error"], real))
             ticked = len(sitting.took["ticked"])
-            print(draw, times, way, sitting.n_answers, "answers,", ticked, "ticked", flush=True)
+            last = [round(found[times, way, minutes][-1], 3) for minutes in CHECKED]
+            print(draw, times, way, sitting.n_answers, "answers,", ticked, "ticked:", *last)
             print("  ", sitting.state["advice"], flush=True)
     print("\naverage precision, mean ± standard error")
     for (times, way), group in itertools.groupby(sorted(found), key=lambda key: key[:2]):

@@ -116,6 +116,16 @@ def test_who_lets_others_in_is_told(folder, run, sitting):
     assert "not encrypted" in " ".join(err.split())
 
 
+def test_the_address_is_the_same_at_each_start(folder, run, sitting):
+    sitting += [0, 0, 0]
+    found = [re.search(r"open (\S+)", run(TYPED)[1])[1] for _ in range(2)]
+    other = re.search(r"open (\S+)", run(f"{TYPED} --out other.csv")[1])[1]
+
+    assert found[0] == found[1]
+    assert re.fullmatch(r"http://127.0.0.1:2\d{4}/\?token=[\w-]{32}", other)
+    assert other.split("token=")[1] not in found[0]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_real_server_ends_on_a_signal_and_refuses_a_second_one(folder, number):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import webbrowser
-from collections.abc import Sequence
+import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +16,7 @@ from complabel.cli import _own as own
 from complabel.cli._console import command, remark, say, working
 from complabel.cli._options import argument, flag, option, target
 from complabel.cli._outputs import Output, has_written
-from complabel.errors import InputError
+from complabel.errors import ComplabelError, InputError
 
 if TYPE_CHECKING:
     from complabel.live import Annotation, Learner, Things
@@ -89,16 +92,15 @@ def annotate(
         "Listen at this address. Others than 127.0.0.1 let other machines in.",
         default="127.0.0.1",
     ),
-    port: int = option(
+    port: int | None = option(
         "N",
-        "Listen at this port. [default: any free one]",
-        default=0,
+        "Listen at this port. [default: one that is the same at each start, if it is free]",
         min=0,
         max=65535,
-        show_default=False,
     ),
     token: str | None = option(
-        "TOKEN", "What the address must have to be let in. [default: a new secret]"
+        "TOKEN",
+        "What the address must have to be let in. [default: a secret, kept with the answers]",
     ),
     no_browser: bool = flag("Do not open the page in a browser.", "--no-browser"),
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
@@ -109,7 +111,7 @@ def annotate(
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
     from complabel.files import read_label_names
-    from complabel.live import MOST_BYTES, Annotation, guarded, new_token, read_things, run
+    from complabel.live import MOST_BYTES, Annotation, guarded, read_things
 
     if model is not None and features is None:
         raise InputError("--model is given without --features; also give what to learn from")
@@ -122,7 +124,6 @@ def annotate(
         found = read_things(things, text=text, image=image, url=url, item=item)
     learner = None if features is None else _learner(features, found, names, seed)
     has_written(out)  # from now on it is written again and again
-    secret = token or new_token()
     annotation = Annotation.open(
         found,
         names,
@@ -132,7 +133,7 @@ def annotate(
         overlap=overlap,
         seed=seed,
         learner=learner,
-        token=secret,
+        token=token,
     )
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
@@ -143,10 +144,10 @@ def annotate(
             " all items and answers. It is not encrypted",
             style="yellow",
         )
-    app = guarded(annotation.app(), token=secret, most_bytes=MOST_BYTES)
+    app = guarded(annotation.app(), token=annotation.token, most_bytes=MOST_BYTES)
 
     def started(address: str) -> None:
-        page = f"{address}/?token={secret}"
+        page = f"{address}/?token={annotation.token}"
         say(f"open {page}")
         say("Ctrl-C ends it; all answers are kept")
         if not no_browser:
@@ -156,16 +157,35 @@ def annotate(
 
     try:
         with working("asking") as tell:
-            run(app, host=host, port=port, started=started)
+            _run(app, host, [_usual_port(out), 0] if port is None else [port], started)
     finally:
         annotation.end()
         annotation.store.close()
-    if model is not None and learner is not None and annotation.asker.answered:
-        with working("learning from all answers"):
-            learner.update(annotation.table())
-            learner.save(model)
-        say(f"wrote {model}")
     _say_end(annotation, labels, features)
+    if model is not None and learner is not None and annotation.asker.answered:
+        try:
+            with working("learning from all answers"):
+                learner.update(annotation.table())
+                learner.save(model)
+        except ComplabelError as error:
+            remark(f"no model was written: {error}", style="yellow")
+        else:
+            say(f"wrote {model}")
+
+
+def _usual_port(out: Path) -> int:
+    """Return a port that is the same at each start, so that open pages find the server again."""
+    return 20_000 + zlib.crc32(os.fsencode(out.absolute())) % 10_000
+
+
+def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
+    """Serve at the first of these ports that is free."""
+    from complabel.live import run
+
+    for port in ports[:-1]:
+        with contextlib.suppress(InputError):
+            return run(app, host=host, port=port, started=started)
+    return run(app, host=host, port=ports[-1], started=started)
 
 
 def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:

@@ -110,9 +110,12 @@ class Annotation:
         overlap: float = 0.0,
         seed: int = 0,
         learner: Learning | None = None,
-        token: str = "",
+        token: str | None = None,
     ) -> Annotation:
-        """Open the file of answers beside ``out``, and go on with what is in it."""
+        """Open the file of answers beside ``out``, and go on with what is in it.
+
+        The token is that of the file, unless one is given.
+        """
         mixed: Mixed | None = None
         source: Source
         if questions is not None:
@@ -136,7 +139,7 @@ class Annotation:
         except BaseException:
             store.close()
             raise
-        return cls(things, labels, asker, store, out, learner, token, mixed)
+        return cls(things, labels, asker, store, out, learner, token or store.token, mixed)
 
     def app(self) -> Starlette:
         """Return the routes."""
@@ -196,11 +199,14 @@ class Annotation:
             writer.write(self.table())
 
     def _save_now_and_then(self) -> None:
-        while not self.ended.wait(_SAVE_SECONDS):
+        took = 0.0
+        while not self.ended.wait(max(_SAVE_SECONDS, 20 * took)):
+            begun = time.monotonic()
             try:
                 self.save()
             except ComplabelError as error:
                 _logger.warning("%s", error)
+            took = time.monotonic() - begun
 
     def _learn(self) -> None:
         """Learn after enough answers or enough time; this thread does nothing else."""
@@ -224,7 +230,7 @@ class Annotation:
             try:
                 append = asyncio.to_thread(self.store.append, self.things.names, new)
                 await asyncio.shield(append)  # a server that ends does not forget them
-            except StoreError:  # it is tried again with the next request
+            except Exception:  # it is tried again with the next request
                 self.asker.new = new + self.asker.new
                 raise
 

@@ -16,6 +16,7 @@ from complabel.answers import COLUMNS
 from complabel.errors import StoreError
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
+from complabel.live._server import new_token
 
 # Marks a SQLite file as answers of complabel, also for SQLite's own tools.
 _APPLICATION_ID = 0x636F6D61
@@ -66,8 +67,9 @@ class AnswerStore:
 
     Attributes
     ----------
-    mark : str
-        Drawn when the file is made. By it, pages know which answers belong to this file.
+    mark, token : str
+        Drawn when the file is made. By the mark, pages know which answers belong to this file. The
+        token lets people in: an address still holds when the server is started again.
 
     Raises
     ------
@@ -152,12 +154,12 @@ class AnswerStore:
             rows = self._connection.execute("SELECT key, value FROM about").fetchall()
             known = {row["key"]: json.loads(row["value"]) for row in rows}
             if not known:
-                known = {**about, "mark": secrets.token_hex(8)}
+                known = {**about, "mark": secrets.token_hex(8), "token": new_token()}
                 pairs = [(key, json.dumps(value)) for key, value in known.items()]
                 self._connection.execute("BEGIN IMMEDIATE")
                 with self._connection:
                     self._connection.executemany("INSERT INTO about VALUES (?, ?)", pairs)
-        self.mark: str = known["mark"]
+        self.mark, self.token = str(known["mark"]), str(known["token"])
         for key, value in about.items():
             if known.get(key) != value:
                 raise StoreError(

