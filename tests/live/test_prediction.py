@@ -128,11 +128,11 @@ def test_texts_become_features_as_the_model_says(classifier):
 
 
 def test_a_model_of_hashed_words_reads_texts(tmp_path):
-    from complabel.features import encoder_for, text_features
+    from complabel.features import encoder_for
     from complabel.methods import PriorClassifier
 
-    recipe = encoder_for("text").recipe
-    words = text_features(["the sea", "the sun", "rain"])
+    encoder = encoder_for("text", "words")
+    recipe, words = encoder.recipe, encoder.encode(["the sea", "the sun", "rain"])
     model = PriorClassifier().fit(words, pd.DataFrame(np.eye(3, dtype=int), columns=LABELS))
     model.save(tmp_path / "m.safetensors", provenance={"recipe": recipe})
     found = ModelFile(tmp_path / "m.safetensors").now
