@@ -147,7 +147,8 @@ def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None
             f"it holds the method {name!r:.80}, which this version of complabel does not have"
         )
     made: Any = resolve_name(PLACES[name])
-    check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names()))
+    # An older file lacks the parameters that came later; they get their defaults.
+    check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names(), (MISSING,)))
     if parameters.get("callback") is not None:
         raise InputError("it has a callback, which no file may hold")
     try:
