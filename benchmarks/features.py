@@ -48,34 +48,37 @@ PHOTOGRAPHS = (
     *("motorcycle_left.png", "retina.jpg", "rocket.jpg", "china.jpg", "flower.jpg"),
 )
 _FEATURES = """
-import resource, sys, time
+import sys, time
 from complabel.cli import main
 sys.argv = ["complabel", "features", *sys.argv[1:]]
 try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak.split()[1]) / 1024)
 """
 _PLAIN = """
-import resource, sys, time
+import sys, time
 import numpy as np, pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 texts = pd.read_csv(sys.argv[1])["body"]
 X = HashingVectorizer(n_features=2**14, dtype=np.float32).transform(texts)
 sparse.save_npz(sys.argv[2], X, compressed=False)
-print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak.split()[1]) / 1024)
 """
 _EMBED = """
-import resource, sys, time
+import sys, time
 from pathlib import Path
 import numpy as np, pandas as pd, wordllama
 texts = pd.read_csv(sys.argv[1])["body"].tolist()
 home = Path(wordllama.__file__).parent
 model = wordllama.WordLlama.load(cache_dir=home, disable_download=True)
 np.save(sys.argv[2], model.embed(texts, norm=True))
-print(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak.split()[1]) / 1024)
 """
 
 

@@ -26,8 +26,6 @@ SOURCE, TESTS = "src/complabel", "tests"
 ROOMS = (
     "errors",
     "_lazy",
-    "annotations",  # former names, which import when they are used
-    "tables",
     "_writing",
     "_opening",
     "_parameters",

@@ -143,7 +143,7 @@ class TestFriedman:
     @given(score_tables())
     def test_f_is_that_of_an_analysis_of_variance_of_the_ranks(self, scores):
         result = friedman_test(scores)
-        assume(result.statistic > 0 and math.isfinite(result.f_statistic))
+        assume(result.statistic > 0 and result.f_statistic is not None)
         assert result.f_statistic == pytest.approx(two_way_f(stats.rankdata(scores, axis=1)))
 
 
@@ -213,7 +213,7 @@ class TestGroups:
 def test_full_agreement_and_nothing_but_ties():
     result = friedman_test([[1, 2, 3, 4], [10, 20, 30, 40]])
     assert (result.statistic, result.f_p_value) == (pytest.approx(6), 0)
-    assert result.f_statistic == math.inf
+    assert result.f_statistic is None
     ties = friedman_test([[1, 1, 1], [2, 2, 2]])
     assert (ties.statistic, ties.p_value, ties.f_statistic, ties.f_p_value) == (0, 1, 0, 1)
     assert paired_t_test([0.1, 0.7, 0.3], [0.1, 0.7, 0.3]).p_value == 1

@@ -89,12 +89,12 @@ def judge(
 class FriedmanResult:
     """Friedman's chi-squared, corrected for ties, and Iman and Davenport's less conservative F.
 
-    F is infinite if all problems rank the methods alike.
+    F is infinite if all problems rank the methods alike; then it is None, as JSON needs it.
     """
 
     statistic: float
     p_value: float
-    f_statistic: float
+    f_statistic: float | None
     f_p_value: float
 
 
@@ -142,7 +142,12 @@ def friedman_test(scores: ArrayLike) -> FriedmanResult:
     exact = remaining <= _RELATIVE_ROUNDING * largest
     f_statistic = math.inf if exact else (n_problems - 1) * chi_squared / remaining
     f_p_value = stats.f.sf(f_statistic, n_methods - 1, (n_methods - 1) * (n_problems - 1))
-    return FriedmanResult(chi_squared, float(result.pvalue), f_statistic, float(f_p_value))
+    return FriedmanResult(
+        statistic=chi_squared,
+        p_value=float(result.pvalue),
+        f_statistic=None if exact else f_statistic,
+        f_p_value=float(f_p_value),
+    )
 
 
 def critical_difference(n_methods: int, n_problems: int, *, level: float = _LEVEL) -> float:

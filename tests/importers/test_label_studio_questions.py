@@ -220,7 +220,12 @@ ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
             "question is 'Named'",
         ),
         ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "offered.0"),
-        (ABOUT_SEA, [{"answer": ["yes", "no"]}, {"answer": ["no"]}], {}, "several answers"),
+        (
+            ABOUT_SEA,
+            [{"answer": ["yes", "no"]}, {"answer": ["no"]}],
+            {},
+            "control 'answer': says 'yes' and 'no' to a yes",
+        ),
     ],
 )
 @pytest.mark.parametrize("name", FORMATS)

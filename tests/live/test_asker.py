@@ -327,5 +327,5 @@ class People(RuleBasedStateMachine):
         assert left == 15 - len({number for number, _ in standing})
 
 
-People.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+People.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
 TestPeople = People.TestCase

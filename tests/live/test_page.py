@@ -502,7 +502,7 @@ def test_after_a_question_that_somebody_else_answered_asking_goes_on(page, serve
 def test_answers_that_cannot_be_stored_wait(page, serve, texts, monkeypatch):
     served = serve(texts([f"text {number}" for number in range(9)]))
     page.open(served.address("&person=Ann"))
-    page.until(SHOWN)
+    page.until(FETCHED, lambda n: n >= 4)
 
     def full(*_):
         raise StoreError("the disk is full")

@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 MINUTES = 60
 LIMIT = 10 * MINUTES
 
+EXTRAS = '".[live,pictures,report,tables]"'
 N_ANSWERS = 120  # in the browser
 LEAST_PRECISION = 0.3
 # What annotate's page asks, as a person reads it there.
@@ -119,12 +120,13 @@ def install(environment: Path, variables: dict[str, str]) -> None:
     """Make an environment and install the project with the command in README."""
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[report,tables]"]
+    command = f"pip install -c constraints.txt {EXTRAS}"
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    demand(
-        'pip install -c constraints.txt ".[report,tables]"' in readme, "README says how to install"
+    demand(f"`{command}`" in readme, "README says how to install")
+    words = ["-m", *shlex.split(command)]
+    subprocess.run(
+        [str(python), *words, "-qq"], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT
     )
-    subprocess.run([str(python), *command], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT)
 
 
 def readme_code() -> str:

@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from complabel import __version__
 from complabel.cli._annotate import annotate
-from complabel.cli._ask import ask
+from complabel.cli._ask import ask, labelstudio_config
 from complabel.cli._benchmark import benchmark
 from complabel.cli._consensus import consensus
 from complabel.cli._console import complain, remark
@@ -29,11 +29,9 @@ from complabel.cli._features import features
 from complabel.cli._fit import fit
 from complabel.cli._import import import_
 from complabel.cli._inspect import inspect
-from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
-from complabel.cli._onnx import onnx
 from complabel.cli._outputs import GuardedCommand, option_of
-from complabel.cli._predict import predict
+from complabel.cli._predict import onnx, predict
 from complabel.cli._serve import serve
 from complabel.cli._show import show_
 from complabel.cli._study_run import export, report, reproduce, run, status

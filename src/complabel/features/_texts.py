@@ -131,8 +131,8 @@ def _with_words(other: Encoder) -> Encoder:
 def _wordllama() -> Encoder:
     """Read the files in the package, since its own loader looks for one of them in the network.
 
-    The mean is a product with the counts of tokens. So no text is filled up to the longest one,
-    which takes the package ten times as long and gigabytes for one long text.
+    The mean is a product with the counts of tokens. So no text is filled up to the longest one of
+    its batch, for which the package needs gigabytes if one text is long.
     """
     from safetensors.numpy import load_file
 

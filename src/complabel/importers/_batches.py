@@ -14,18 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from complabel._opening import fault
-from complabel.answers import ANSWER_WORDS
 from complabel.importers._format import Format, Head, Options, Row, Tally, pieces, some
 from complabel.importers._forms import Controls, Form, nothing_ticked, rows_of
 from complabel.importers._json import parse, seconds_of, shown
-from complabel.importers._questions import (
-    ALL_APPLY,
-    NONE_APPLY,
-    UNSURE,
-    Travelled,
-    question_in,
-    question_of,
-)
+from complabel.importers._questions import Travelled, question_in, question_of
 from complabel.importers._tabular import Table, open_table
 
 
@@ -139,7 +131,7 @@ def _form(
         place=place,
         answer_id=cells.get(site.answer_id) or str(number + 1),
         item=cells[item],
-        chosen={name: _labels(cells[name], site, options, place) for name in columns},
+        chosen={name: _labels(cells[name], site, options.separator, place) for name in columns},
         annotator=cells[site.person].strip() or None,
         time=cells.get(site.time) or None,
         seconds=_seconds(cells, site),
@@ -151,11 +143,11 @@ def _form(
     )
 
 
-def _labels(cell: str, site: _Site, options: Options, place: str) -> list[str]:
+def _labels(cell: str, site: _Site, told: str | None, place: str) -> list[str]:
     """Return the labels in a cell, which may be a list as JSON."""
     if cell.startswith('["'):
         return [str(label) for label in parse(cell, place)]
-    separator = options.separator or site.separator
+    separator = told or site.separator
     parts = [cell] if separator is None else cell.split(separator)
     return [part.strip() for part in parts if part.strip()]
 
@@ -194,7 +186,9 @@ def _answer(
     question = question_of(form.task, form.place, item=form.item)
     tally.list_labels(question.offered)
     place = f"{form.place}, column {shown(column)}"
-    said = _said(kind, cells[column], question.offered, site, place)
+    cell = cells[column]
+    chosen = [cell] * bool(cell.strip()) if kind == "asked" else _labels(cell, site, None, place)
+    said = question.meaning(chosen, place)
     if said is None:
         return []
     return travelled.rows(
@@ -206,24 +200,6 @@ def _answer(
         time=form.time,
         seconds=form.seconds,
     )
-
-
-def _said(
-    kind: str, cell: str, offered: list[str], site: _Site, place: str
-) -> str | list[str] | None:
-    """Return what a cell says to a question; None if nothing."""
-    word = cell.strip().casefold()
-    if kind == "asked" and word and word not in ANSWER_WORDS:
-        told = f"says {shown(cell)} to the question whether a label applies"
-        raise fault(place, f"{told}; it must be one of {', '.join(ANSWER_WORDS)}")
-    if kind == "asked":
-        return ANSWER_WORDS.get(word)
-    labels = _labels(cell, site, Options(), place)
-    if word == UNSURE and UNSURE not in offered:
-        return UNSURE
-    if kind == "named":
-        return [] if word == ALL_APPLY else labels or None
-    return [] if word == NONE_APPLY else labels
 
 
 BATCH = Format(

@@ -40,7 +40,6 @@ from complabel.importers._json import (
     text_of,
 )
 from complabel.importers._questions import (
-    ALL_APPLY,
     CONTROLS,
     UNSURE,
     Question,
@@ -367,24 +366,16 @@ def _rows(
         rows = rows_of(form, controls, options, tally, probability)
         if not rows and not form.is_cancelled:
             rows = nothing_ticked(form, controls, options, tally, probability)
-        answers = []
-        said = _said(form, own)
-        if said is not None:
-            question = question_of(form.task, form.place, item=form.item)
+        answers: list[Row] = []
+        question = _own_question(form, own)
+        if question is not None:
             if question.question == "asked" and options.random_questions:
                 question.probability = question.probability or 1 / n_asked
-            tally.list_labels(question.offered)
-            if not said:
-                _count_nothing(question, tally)
-            answers = travelled.rows(
-                question,
-                said,
-                form.place,
-                answer_id=f"{form.answer_id}-asked" if any(controls) else form.answer_id,
-                annotator=form.annotator,
-                time=form.time,
-                seconds=None if rows else form.seconds,
-            )
+            more = {
+                "answer_id": f"{form.answer_id}-asked" if any(controls) else form.answer_id,
+                "seconds": None if rows else form.seconds,
+            }
+            answers = _answers(form, question, own[question.question], travelled, tally, more)
         if len({row.answer_id for row in rows}) + bool(answers) > 1:  # whose time it is, is unknown
             rows = [row._replace(seconds=None) for row in rows]
         tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
@@ -392,13 +383,27 @@ def _rows(
     return found
 
 
-def _count_nothing(question: Question, tally: Tally) -> None:
-    if question.question == "ticked":
+def _answers(
+    form: Form,
+    question: Question,
+    control: str,
+    travelled: Travelled,
+    tally: Tally,
+    more: Mapping[str, Any],
+) -> list[Row]:
+    """Return the rows of an answer to a question that the task brings along, if there is one."""
+    place = f"{form.place}, control {shown(control)}"
+    tally.list_labels(question.offered)
+    said = UNSURE if form.is_cancelled else question.meaning(form.chosen.get(control, []), place)
+    if said is None:
+        return []
+    if not said and question.question == "ticked":
         tally.counts["forms without a tick"] += 1
         tally.remark(
             "Where nothing was ticked, no labels on offer apply, because the tasks ask for all"
             " labels that do."
         )
+    return travelled.rows(question, said, place, annotator=form.annotator, time=form.time, **more)
 
 
 def _answer_of(choice: str) -> str | None:
@@ -491,26 +496,14 @@ def _some(words: Iterable[str]) -> str:
     return ", ".join(map(shown, list(words)[:3]))
 
 
-def _said(form: Form, own: Mapping[str, str]) -> str | list[str] | None:
-    """Return what somebody said to the question that a task brings along; None if nothing."""
+def _own_question(form: Form, own: Mapping[str, str]) -> Question | None:
+    """Return the question that a task brings along, if a control answers it."""
     kind = question_in(form.task) or ""
     if kind != "asked" and form.chosen.get(own.get("asked", "")):
         told = f"control {shown(own['asked'])} says yes or no, but the task's question is"
         told += f" {shown(form.task.get('question'))} and its label is {shown(_told(form, LABEL))}"
         raise fault(form.place, f"{told}; show each task the form of its question")
-    if kind not in own:
-        return None
-    if form.is_cancelled:
-        return UNSURE
-    chosen = form.chosen.get(own[kind], [])
-    if kind == "ticked":
-        return chosen
-    if len(chosen) > 1 and kind == "asked":
-        many = f"several answers were chosen in control {shown(own[kind])}"
-        raise fault(form.place, f"{many}; keep one of them, and let people choose only one")
-    if kind == "asked":
-        return _answer_of(chosen[0]) if chosen else None
-    return [] if chosen == [ALL_APPLY] else chosen or None
+    return question_of(form.task, form.place, item=form.item) if kind in own else None
 
 
 _TITLE = "Label Studio: JSON, JSON-MIN, CSV, TSV"

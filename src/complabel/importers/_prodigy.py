@@ -161,14 +161,12 @@ def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str |
             " label; people should choose, and then accept, or ignore."
         )
         return UNSURE
-    chosen = _selected(task, place)
-    if question.question == "ticked":
-        return chosen
-    if not chosen:
+    said = question.meaning(_selected(task, place), place)
+    if said is None:
         raise fault(
             place, f"was accepted without a choice; ask again: choose a label, or {ALL_APPLY!r}"
         )
-    return [] if chosen == [ALL_APPLY] else chosen
+    return said
 
 
 def _check_labels(task: _Task, place: str) -> None:

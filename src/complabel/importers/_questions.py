@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import answers_to_arrow
 from complabel.importers._format import Row, as_json
@@ -164,6 +165,21 @@ class Question(BaseModel):
     probability: Chance | None = None
     answer_id: OptionalText = None
     known: Annotated[list[dict[str, Any]], BeforeValidator(_listed)] = []
+
+    def meaning(self, chosen: Sequence[str], place: str) -> str | list[str] | None:
+        """Return what choices in a form say; None if nothing was chosen where it had to be."""
+        words = [each.strip().casefold() for each in chosen]
+        if self.question == "asked":
+            meant = {ANSWER_WORDS.get(word, "") for word in words}
+            if len(meant) > 1 or "" in meant:
+                told = f"says {' and '.join(map(shown, chosen))} to a yes or no question"
+                raise fault(place, f"{told}; it must be one of {', '.join(ANSWER_WORDS)}")
+            return meant.pop() if meant else None
+        if words == [UNSURE] and chosen[0] not in self.offered:
+            return UNSURE
+        if words == [ALL_APPLY if self.question == "named" else NONE_APPLY]:
+            return []
+        return list(chosen) or (None if self.question == "named" else [])
 
     def rows(self, said: str | Sequence[str], **shared: Any) -> list[Row]:
         """Return the rows of an answer.

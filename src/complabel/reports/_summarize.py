@@ -251,9 +251,7 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
         return {**found, "reason": reason}
     return {
         **found,
-        "friedman": data.Friedman(
-            **{**vars(friedman), "f_statistic": measured(friedman.f_statistic)}
-        ),
+        "friedman": friedman,
         "critical_difference": difference,
         "groups": tuple(statistics.groups_not_different(ranks, difference)),
     }

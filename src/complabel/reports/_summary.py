@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Self, SupportsFloat, TypeAlias
 
 from complabel.paper import Published
-from complabel.statistics import Judgement
+from complabel.statistics import FriedmanResult, Judgement
 from complabel.studies import Draw
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
@@ -174,16 +174,6 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Friedman:
-    """Friedman's test; ``f_statistic`` is None if it is infinite."""
-
-    statistic: float
-    p_value: float
-    f_statistic: float | None
-    f_p_value: float
-
-
-@dataclass(frozen=True)
 class Ranking:
     """Average ranks of the competing rows by one criterion.
 
@@ -198,7 +188,7 @@ class Ranking:
     left_out_rows: tuple[str, ...]
     left_out_datasets: tuple[str, ...]
     ranks: tuple[float, ...] | None = None
-    friedman: Friedman | None = None
+    friedman: FriedmanResult | None = None
     critical_difference: float | None = None
     groups: tuple[tuple[int, ...], ...] | None = None
     reason: str = ""

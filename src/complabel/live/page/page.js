@@ -21,6 +21,7 @@ const main = document.querySelector("main");
 const KEPT = `complabel answer ${main.dataset.store} `; // before their ids in the browser's storage
 
 let line = []; // questions that the server handed out; the first one is shown
+const known = new Set(); // ids of all questions that were in `line`
 const waiting = []; // answers that the server has not confirmed: {body, question, tried, last}
 const times = []; // seconds of this sitting's answers
 let undoing = false;
@@ -90,6 +91,7 @@ async function sendFirst() {
   } catch (error) {
     if (!isAboutThis(error)) throw error;
     say(`The server did not take your answer (${first.last}): ${error.message}`, 10);
+    known.delete(first.body.id); // it may be asked again
   }
   waiting.shift();
   forget(first.body.id);
@@ -100,10 +102,12 @@ async function sendFirst() {
 
 async function fetchNext() {
   // The server's first questions for this person are those in `line`, so the one behind them is
-  // new. If it is known, another one of them is not, such as one that was taken back elsewhere.
+  // new. If it is not, another one is, such as one that was taken back elsewhere. Meanwhile people
+  // answer, so a known question need not be in `line` any more.
   for (let skip = line.length; skip >= 0; skip--) {
     const question = await call("api/next", { person, ...(skip && { skip }) });
-    if (question && !line.some((known) => known.id === question.id)) {
+    if (question && !known.has(question.id)) {
+      known.add(question.id);
       line.push(prepare(question, token));
       if (line.length === 1) show();
       return;
@@ -117,10 +121,11 @@ async function fetchNext() {
 async function takeBack() {
   try {
     const { question } = await call("api/undo", {}, { person });
+    known.add(question.id);
     undoing = false;
     times.pop();
     stored = Math.max(stored - 1, 0);
-    line = [prepare(question, token), ...line.filter((known) => known.id !== question.id)];
+    line = [prepare(question, token), ...line.filter(({ id }) => id !== question.id)];
     $("last").textContent = "Taken back.";
     show();
     showStored();
@@ -593,6 +598,7 @@ function begin() {
   $("person").querySelector("bdi").textContent = person;
   $("person").querySelector("a").href = `?${others}`;
   line = [];
+  known.clear();
   ended = false;
   setState("loading");
   showStored();
