@@ -19,6 +19,7 @@ MODEL = ("m.safetensors", "X.csv")
 
 # Every output of every command: what is typed before it, a file that is read, and an ending.
 OUTPUTS = {
+    "features --out": (["features", "truth.csv", "--text", "item"], "truth.csv", ".npz"),
     "import --out": (["import", "export.json"], "export.json", ".csv"),
     "import --labels-out": (["import", "asked.csv", "--out", "n.csv"], "asked.csv", ".txt"),
     "ask --out": (["ask", *ANSWERS, "-n", "9"], "named.csv", ".csv"),

@@ -154,6 +154,7 @@ OUTSIDE = '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + FORM.replac
     [
         (None, "no form"),
         ("<View", "not XML"),
+        (FORM + " " * 1_000_000, "more than 1,000,000 characters"),
         (BOMB, "DOCTYPE"),
         (OUTSIDE, "DOCTYPE"),
         (FORM.replace("dog", "&b;"), "not XML"),
@@ -165,7 +166,7 @@ OUTSIDE = '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + FORM.replac
         (form(choices('value="yes"', 'value="no"', name="answer")), "offers a label"),
         (form(choices(name="applies", more='value="$options"')), "offers a label"),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_forms_without_a_place_for_the_labels_are_refused(client, ask, caplog, given, told):
     for answer in (client.post("/setup", json={"schema": given}), ask([task(1, item="1")], given)):

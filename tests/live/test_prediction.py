@@ -128,11 +128,11 @@ def test_texts_become_features_as_the_model_says(classifier):
 
 
 def test_a_model_of_hashed_words_reads_texts(tmp_path):
-    from complabel.features import text_features
+    from complabel.features import encoder_for
     from complabel.methods import PriorClassifier
 
-    recipe = "text by words: hashed words and pairs of words, 2^18 columns, rows scaled (1)"
-    words = text_features(["the sea", "the sun", "rain"])
+    encoder = encoder_for("text", "words")
+    recipe, words = encoder.recipe, encoder.encode(["the sea", "the sun", "rain"])
     model = PriorClassifier().fit(words, pd.DataFrame(np.eye(3, dtype=int), columns=LABELS))
     model.save(tmp_path / "m.safetensors", provenance={"recipe": recipe})
     found = ModelFile(tmp_path / "m.safetensors").now
@@ -233,6 +233,15 @@ def test_another_name_of_this_machine_is_answered_only_with_a_token(client):
 
     assert status(token="sesame") == 200
     assert status(token=None) == 403
+
+
+def test_a_failure_is_told_without_its_details(path, monkeypatch):
+    monkeypatch.setattr(Model, "predict", lambda *_: 1 / 0)
+    app = predicting(ModelFile(path), most_rows=9)
+    asks = TestClient(app, raise_server_exceptions=False)
+    answer = asks.post("/predict", json={"rows": X[:1].tolist()})
+    assert answer.status_code == 500
+    assert "the server failed" in answer.json()["error"]
 
 
 def test_routes_that_are_not_there(client):

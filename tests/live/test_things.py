@@ -119,7 +119,7 @@ def test_what_is_missing_or_there_twice_is_named(photos, tmp_path):
     (tmp_path / "empty").mkdir()
     (photos / "t.csv").write_text("item,see\n1,a\n1,b\n")
     (photos / "none.csv").write_text("item,see\n")
-    with pytest.raises(DatasetNotFoundError, match="no picture in this folder"):
+    with pytest.raises(DatasetFormatError, match="there are no pictures"):
         read_things(tmp_path / "empty")
     with pytest.raises(DatasetNotFoundError, match="no such file"):
         read_things(tmp_path / "nothing.csv")

@@ -190,6 +190,9 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
 
 def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
     """Return what learns from features while people answer."""
+    import numpy as np
+
+    from complabel.features import advice
     from complabel.live import Learner
 
     found = own.read_own_features(path)
@@ -201,6 +204,8 @@ def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Le
         )
     if known < len(things):
         remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
+    if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
+        remark(f"hint: {hint}")
     return Learner(found.X, list(found.items), labels, seed=seed)
 
 

@@ -19,14 +19,89 @@ from typing import Any, cast
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+from scipy import sparse
 
 from complabel._opening import StrPath, as_path, ending_of
 from complabel._writing import explained, replacing
 from complabel.errors import DatasetFormatError, InputError
-from complabel.features._encoder import Encoder
-from complabel.features._pictures import load_pictures
-from complabel.features._sources import Source
-from complabel.files import CSR_PARTS, RECIPE_KEY, pyarrow
+from complabel.features._encoder import Encoder, Kind, model_of
+from complabel.features._pictures import load_pictures, picture_encoder
+from complabel.features._texts import text_encoder
+from complabel.files import CSR_PARTS, RECIPE_KEY, Table, list_pictures, pyarrow, refuse_repeated
+
+
+@dataclass(frozen=True)
+class Source:
+    """Items of a kind: texts, or files of pictures. ``n_items`` is None before a table is read."""
+
+    kind: Kind
+    path: Path
+    table: Table | None = None
+    column: str = ""
+    item: str | None = None
+    pictures: tuple[str, ...] = ()
+
+    @property
+    def n_items(self) -> int | None:
+        return None if self.table is not None else len(self.pictures)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of each item, and its text or the path of its picture."""
+        if self.table is None:
+            yield from ((name, str(self.path / name)) for name in self.pictures)
+            return
+        folder = self.path.parent if self.kind == "pictures" else None
+        names: list[str] = []
+        wanted = [self.column] if self.item is None else [self.item, self.column]
+        for piece in self.table.pieces(wanted):
+            values = [each or "" for each in piece[self.column].to_pylist()]
+            if self.item is None:
+                own = [str(len(names) + at) for at in range(len(values))]
+            else:
+                own = [each or "" for each in piece[self.item].to_pylist()]
+            for at, (name, value) in enumerate(zip(own, values, strict=True), start=len(names)):
+                blank = self.item if not name.strip() else self.column if folder else None
+                if blank is not None and not (name.strip() and value.strip()):
+                    problem = f"{blank!r} is blank; fill it in, or leave the row out"
+                    raise self.table.refuse(at, problem)
+                yield name, value if folder is None else os.path.join(folder, value)
+            names += own
+        refuse_repeated(self.path, names, self.table.place)
+        if not names:
+            raise InputError(f"{self.path}: there are no rows; add one for each item")
+
+
+def open_source(
+    path: StrPath, *, text: str | None = None, image: str | None = None, item: str | None = None
+) -> Source:
+    """Open a folder of pictures, or a table with a column of texts or of paths of pictures.
+
+    Paths are seen from the folder of the table. Without a column ``item``, or that of another
+    name, items are called by the numbers of their rows.
+    """
+    file = as_path("path", path)
+    if file.is_dir():
+        given = {"--text": text, "--image": image, "--item": item}
+        wrong = next((option for option, value in given.items() if value is not None), None)
+        if wrong is not None:
+            raise InputError(
+                f"{file} is a folder, so all its pictures are read; leave {wrong} out, or give a"
+                " table"
+            )
+        return Source("pictures", file, pictures=tuple(list_pictures(file)))
+    column = text if text is not None else image
+    if column is None or (text is not None and image is not None):
+        raise InputError(
+            f"{file}: give the column of the texts with --text, or that of the paths of pictures"
+            " with --image, and only one of them"
+        )
+    needed = [column] if item is None else [column, item]
+    table = Table.open(file, "tables of items", needed)
+    called = item if item is not None else "item" if "item" in table.columns else None
+    if called == column:
+        raise InputError(f"{file}: the column {column!r} cannot also name the items")
+    return Source("text" if text is not None else "pictures", file, table, column, called)
+
 
 ENDINGS = (".npz", ".parquet")
 _MOST_CHARACTERS = 8_000_000  # of the texts of a part
@@ -239,3 +314,51 @@ def _write_parquet(
             done += len(block)
             empty += int((~block.any(axis=1)).sum())
     return width, empty
+
+
+# Recipes
+_FEW = 0.8  # below this share of known words, a remark is made
+
+
+def encoder_for(kind: Kind, model: str | None = None) -> Encoder:
+    """Return the encoder of that name; by default the one that needs no other package."""
+    if kind == "text":
+        return text_encoder(model)
+    return picture_encoder() if model is None else picture_encoder(model)
+
+
+def encoder_of(recipe: str) -> Encoder:
+    """Return the encoder that makes features by a recipe; refuse one that has changed since."""
+    kind, model = model_of(recipe)
+    encoder = encoder_for(kind, model)
+    if encoder.recipe != recipe:
+        raise InputError(
+            f"the features were made as {recipe!r}, but {model} now makes them as"
+            f" {encoder.recipe!r}; install what made them, or make features and model again"
+        )
+    return encoder
+
+
+def advice(X: Any, answered: NDArray[np.bool_], recipe: str | None) -> str:
+    """Return what other features might gain, in words; empty if there is nothing to say.
+
+    ``X`` (n, d) are features by a recipe, ``answered`` (n,) the items that a model learns from.
+    Hashed words tell nothing before they occur in another item with answers.
+    """
+    kind, model = model_of(recipe) if recipe else ("", "")
+    if kind == "pictures" and model == "pixels":
+        return (
+            "these features are small grey pixels, a first try; of photographs, a pretrained"
+            " network usually tells much more: complabel features FOLDER --model timm/NAME"
+        )
+    if kind == "text" and model == "words" and answered.any():
+        rows = sparse.csr_array(X)[np.flatnonzero(answered)]
+        items = np.bincount(rows.indices, minlength=rows.shape[1])
+        share = float((items[rows.indices] > 1).mean()) if rows.nnz else 0.0
+        if share < _FEW:
+            return (
+                f"of the words of an item, {share:.0%} occur in another item with answers; the"
+                " model learns nothing about the others. A pretrained model knows words that are"
+                " alike: complabel features TABLE --text COLUMN --model wordllama"
+            )
+    return ""

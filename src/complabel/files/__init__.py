@@ -26,6 +26,7 @@ from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
 from complabel.files._pictures import PICTURES as PICTURES
 from complabel.files._pictures import list_pictures as list_pictures
+from complabel.files._pictures import may_show as may_show
 from complabel.files._predictions import PredictionWriter as PredictionWriter
 from complabel.files._table import Table as Table
 from complabel.files._table import pyarrow as pyarrow

@@ -8,8 +8,15 @@ from pathlib import Path
 from complabel._opening import StrPath, as_path, explained, fault
 from complabel.errors import DatasetNotFoundError
 
-PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp")
-"""How the names of pictures end."""
+PICTURES = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".png": "image/png",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+}
+"""Types of pictures by the ending of their names; all browsers show them, and none runs them."""
 
 
 def list_pictures(folder: StrPath) -> list[str]:
@@ -32,7 +39,7 @@ def list_pictures(folder: StrPath) -> list[str]:
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in names:
                 path = Path(place, name)
-                if _is_picture(path) and _is_shown(path.resolve(), inside) and path.is_file():
+                if _is_picture(path) and may_show(path.resolve(), inside) and path.is_file():
                     found.append(path.relative_to(top).as_posix())
     if not found:
         raise fault(top, f"there are no pictures; their names end in {', '.join(PICTURES)}")
@@ -46,8 +53,8 @@ def _is_picture(path: Path) -> bool:
     return path.suffix.lower() in PICTURES and not path.name.startswith(".")
 
 
-def _is_shown(path: Path, folder: Path) -> bool:
-    """Return whether a picture is in a folder, and neither it nor a folder on the way is hidden."""
+def may_show(path: Path, folder: Path) -> bool:
+    """Return whether a path is that of a picture in a folder, and nothing on the way is hidden."""
     if not (path.is_relative_to(folder) and _is_picture(path)):
         return False
     return not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from complabel.errors import ComplabelError, StoreError
-from complabel.files import AnswerWriter
+from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
 from complabel.live._drawing import (
     Kind,
@@ -29,7 +29,7 @@ from complabel.live._drawing import (
 )
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
-from complabel.live._things import PICTURES, Things
+from complabel.live._things import Things
 
 try:
     from starlette.applications import Starlette

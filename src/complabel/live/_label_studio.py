@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # The control of labelstudio-config for labels that do not apply. People must not see a model's
 # guess while they are asked: the guess would change their answers.
 _ASKS = "not_this"
+_LONGEST = 1_000_000
 _TEXTS = ("Text", "HyperText")
 
 
@@ -112,6 +113,8 @@ def control_for(model: Model, form: Any) -> Control:
 def _control_of(form: Any, label_names: Sequence[str]) -> Control:
     if not isinstance(form, str):
         raise FormError("there is no form; send the labelling configuration of the project")
+    if len(form) > _LONGEST:  # forms are kept in memory
+        raise FormError(f"the form has more than {_LONGEST:,} characters")
     controls = controls_of(form)
     if any(control.name == _ASKS for control in controls):
         raise FormError(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel.errors import ComplabelError, InputError
+from complabel.errors import InputError
 from complabel.features import encoder_of, model_of
 from complabel.methods import load, read_header
 
@@ -116,7 +116,7 @@ class ModelFile:
             return
         try:
             found = self._read()
-        except (ComplabelError, OSError) as error:
+        except Exception as error:  # half a file may raise anything
             self._seen, self.problem = stamp, str(error)
             _log.warning("%s; %s still answers", error, self.now.version)
             return

@@ -77,7 +77,11 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
             Route("/setup", server.setup, methods=["POST"]),
             Route("/webhook", server.webhook, methods=["POST"]),
         ],
-        exception_handlers={InputError: _refuse, HTTPException: _refuse_route},
+        exception_handlers={
+            InputError: _refuse,
+            HTTPException: _refuse_route,
+            Exception: _fail,
+        },
         lifespan=server.life,
     )
 
@@ -162,6 +166,10 @@ async def _refuse(_: Request, error: Exception) -> Response:
 async def _refuse_route(request: Request, error: Any) -> Response:
     found = f"{request.method} {request.url.path}: {error.detail}; GET /openapi.json lists routes"
     return _in_json({"error": found}, error.status_code)
+
+
+async def _fail(_: Request, __: Exception) -> Response:
+    return _in_json({"error": "the server failed at this request; its terminal says why"}, 500)
 
 
 def question_of(

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from complabel._opening import StrPath, as_path, fault
-from complabel.errors import DatasetNotFoundError, InputError
-from complabel.files import Table, refuse_repeated, some_of
-
-PICTURES = {
-    ".bmp": "image/bmp",
-    ".gif": "image/gif",
-    ".jpeg": "image/jpeg",
-    ".jpg": "image/jpeg",
-    ".png": "image/png",
-    ".webp": "image/webp",
-}
-"""Types of pictures by the ending of their names; all browsers show them, and none runs them."""
+from complabel.errors import InputError
+from complabel.files import PICTURES, Table, list_pictures, may_show, refuse_repeated, some_of
 
 _WEB = ("http://", "https://")
 
@@ -83,7 +73,7 @@ class Things:
             is_file = found.is_file()
         except (OSError, ValueError, RuntimeError):
             return None
-        return found if is_file and _may_show(found, self.root) else None
+        return found if is_file and may_show(found, self.root) else None
 
 
 def read_things(
@@ -128,13 +118,7 @@ def read_things(
                 " leave it out"
             )
         root = source.resolve()
-        names = sorted(_pictures(root, root))
-        if not names:
-            endings = ", ".join(PICTURES)
-            raise DatasetNotFoundError(
-                f"{source}: there is no picture in this folder; names must end in {endings}"
-            )
-        return Things(names, "image", root)
+        return Things(list_pictures(root), "image", root)
     table = Table.open(source, "tables of things to show")
     if len(given) != 1:
         raise InputError(
@@ -145,33 +129,8 @@ def read_things(
     return _of_table(table, kind, column, item)
 
 
-def _may_show(path: Path, root: Path) -> bool:
-    """Return whether this is the path of a picture inside a folder, and nothing in it is hidden."""
-    if not path.is_relative_to(root) or path.suffix.lower() not in PICTURES:
-        return False
-    return not any(part.startswith(".") for part in path.relative_to(root).parts)
-
-
 def _address(name: str) -> str:
     return f"/picture/{quote(name)}"
-
-
-def _pictures(folder: Path, root: Path) -> Iterator[str]:
-    """Yield the paths of pictures below the root; hidden ones and links that lead out are not."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            path = Path(entry.path)
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from _pictures(path, root)
-            elif path.suffix.lower() in PICTURES and entry.is_file():
-                if entry.is_symlink() and not _may_show(path.resolve(), root):
-                    continue
-                name = path.relative_to(root).as_posix()
-                if not name.isprintable():
-                    raise fault(root, f"the name of {name!a} has odd characters; rename it")
-                yield name
 
 
 def _of_table(table: Table, kind: str, column: str, item: str | None) -> Things:
@@ -210,7 +169,7 @@ def _refuse_unshowable(table: Table, kind: str, column: str, values: Any, root: 
             problem = f"{column!r} is blank; fill it in, or drop the row"
         elif kind == "url":
             problem = f"{column!r} is {value[:60]!r}; give an address with http:// or https://"
-        elif "\0" in value or not _may_show(Path(os.path.normpath(root / value)), root):
+        elif "\0" in value or not may_show(Path(os.path.normpath(root / value)), root):
             problem = (
                 f"{value[:60]!r} is not the path of a picture in {root}, the folder of the table;"
                 f" others are not shown, nor hidden ones. Names end in {', '.join(PICTURES)}"
