@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -80,7 +81,7 @@ class Choices:
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _variances: dict[Any, float | None] = field(default_factory=dict, init=False, repr=False)
+    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         return replace(self, answers=self.answers[index])
@@ -104,7 +105,7 @@ class Choices:
         """
         c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
         known_log_w = self.log_propensities(setting)
-        variance_of_biases = self.variance_of_biases(setting, float(np.mean(sizes)))
+        variances = self.variances_of_biases(setting, sizes)
         if self.frequencies is not None:
             pi = torch.from_numpy(self.frequencies_at(c).values)
             weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
@@ -122,11 +123,11 @@ class Choices:
                 losses += excess**2
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
             values, through_others = share.means(losses), others
-            if variance_of_biases is not None:
+            if variances is not None:
                 # The mean of a label's logits is its bias, if the features are centred.
                 biases = share.means(logits)
                 biases -= biases.mean(dim=1, keepdim=True)
-                prior = biases / (variance_of_biases * share.sizes.unsqueeze(1))
+                prior = biases / (variances * share.sizes).unsqueeze(1)
                 values += (prior * biases).sum(dim=1) / 2
                 gradient += share.to_items(prior.to(gradient.dtype))
             if self.frequencies is not None:
@@ -146,10 +147,10 @@ class Choices:
 
         return means_and_gradients
 
-    def variance_of_biases(self, setting: Setting, n_items: float) -> float | None:
-        """Return the variance of the normal prior of biases around their mean, by empirical Bayes.
+    def variances_of_biases(self, setting: Setting, sizes: Sequence[int]) -> Tensor | None:
+        """Return the variances (B,) of normal priors of biases around their mean.
 
-        Few namings say little about how often each label applies: without the prior, errors of the
+        Few namings say little about how often each label applies: without a prior, errors of the
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
         The likeliest v is returned. None, without a prior, if frequencies are known, or if fitted
@@ -158,7 +159,7 @@ class Choices:
         """
         if self.frequencies is not None or setting.spread is not None:
             return None
-        key = setting.cardinality, setting.error_rates, n_items
+        key = setting.cardinality, setting.error_rates
         if key not in self._variances:
             level = special.logit(special.expit(self.constant_logits(setting.cardinality)).mean())
             alike = torch.full((len(self.answers), self.answers.n_labels), float(level))
@@ -166,9 +167,8 @@ class Choices:
                 found = self._evaluate(alike, self.log_propensities(setting), self.rates(setting))
                 slope = found.through_logits
                 slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
-                information = (slope.t() @ slope).double().numpy() / len(slope)
-                score = slope.mean(dim=0, dtype=torch.float64).numpy()
-            self._variances[key] = _likeliest_variance(score, information, n_items)
+                parts = torch.split(slope, [*sizes])
+            self._variances[key] = torch.tensor([_likeliest_variance(part) for part in parts])
         return self._variances[key]
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -300,18 +300,19 @@ class Choices:
         )
 
 
-def _likeliest_variance(
-    score: NDArray[np.float64], information: NDArray[np.float64], n_items: float
-) -> float | None:
-    """Return the v for which a score (K,) with the covariance H / n + v H^2 is likeliest."""
+def _likeliest_variance(slope: Tensor) -> float:
+    """Return the v for which the mean of gradients (n, K), with H / n + v H^2, is likeliest."""
+    n = len(slope)
+    information = (slope.t() @ slope).double().numpy() / n
     sizes, vectors = np.linalg.eigh(information)
     told = sizes > _LEAST_SHARE * sizes.max()
     if not told.any():
-        return None
-    turned, sizes = (score @ vectors)[told], sizes[told]
-    tried = np.geomspace(_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS) / (n_items * sizes.mean())
-    variance = sizes / n_items + tried[:, None] * sizes**2
-    return float(tried[np.argmin((np.log(variance) + turned**2 / variance).sum(axis=1))])
+        return math.inf
+    sizes = sizes[told]
+    score = slope.mean(dim=0, dtype=torch.float64).numpy() @ vectors[:, told]
+    tried = np.geomspace(_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS) / (n * sizes.mean())
+    variance = sizes / n + tried[:, np.newaxis] * sizes**2
+    return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
 
 
 def _tensors(

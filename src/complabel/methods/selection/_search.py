@@ -316,8 +316,9 @@ class Rungs:
 
     def choose_setting(self, space: Space) -> Setting:
         """Return the setting to fit to all rows."""
-        # From one rung to the next, and to all rows, alpha times the number of rows stays the same:
-        # the log-likelihood grows with the number of rows, and the log of the prior does not.
+        # From one rung to the next, and from training rows of folds to all rows, alpha times
+        # the number of rows stays the same: the log-likelihood grows with the number of rows, and
+        # the log of the prior does not.
         n_rows = self.X.shape[0]
         order = np.random.default_rng(self.seed).permutation(n_rows)
         starts, before = space.starts, 0
@@ -339,7 +340,9 @@ class Rungs:
         if space.finds_one_sided:
             chosen = search.tune_mistakes(chosen)
         self._chosen = chosen
-        return self._scaled(chosen, before / n_rows)
+        if not self._tried:
+            return chosen
+        return self._scaled(chosen, (1 - 1 / self.cv) * before / n_rows)
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for the final fit. Call it last: it may delete the searches."""
