@@ -81,7 +81,7 @@ class Choices:
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _variances: dict[float | None, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         return replace(self, answers=self.answers[index])
@@ -154,17 +154,19 @@ class Choices:
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
         The likeliest v is returned. None, without a prior, if frequencies are known, or if fitted
-        propensities explain what is named. Source: Efron and Morris, "Stein's estimation rule and
-        its competitors: an empirical Bayes approach", JASA 1973.
+        propensities, mistakes or rates of exclusion also decide how often a label is chosen.
+        Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes
+        approach", JASA 1973.
         """
-        if self.frequencies is not None or setting.spread is not None:
+        others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
+        if any(each is not None for each in (*others, setting.error_rates)):
             return None
-        key = setting.cardinality, setting.error_rates
+        key = setting.cardinality
         if key not in self._variances:
             level = special.logit(special.expit(self.constant_logits(setting.cardinality)).mean())
             alike = torch.full((len(self.answers), self.answers.n_labels), float(level))
             with torch.inference_mode():
-                found = self._evaluate(alike, self.log_propensities(setting), self.rates(setting))
+                found = self._evaluate(alike, self.log_propensities(setting), None)
                 slope = found.through_logits
                 slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
                 parts = torch.split(slope, [*sizes])

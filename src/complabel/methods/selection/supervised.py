@@ -18,7 +18,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     It is not a method for complementary labels: its ``fit`` takes the true labels as ``y``. It is
     what :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row:
     one logistic regression for each label, with features, kernel, alpha and rank chosen by held-out
-    true labels of the training rows.
+    true labels of the training rows, and a prior of the biases.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     gamma : "auto" or float, default="auto"
     n_components : int, default=500
     rank : "auto", int or None, default="auto"
-    cv : int, default=3
+    cv : "auto" or int, default="auto"
     threshold : {"probability", "minmax"}, default="probability"
     random_state : int, numpy.random.Generator or None, default=None
     callback : callable or None, default=None
@@ -79,7 +79,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
         gamma: str | float = "auto",
         n_components: int = 500,
         rank: str | int | None = "auto",
-        cv: int = 3,
+        cv: str | int = "auto",
         threshold: str = "probability",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,
