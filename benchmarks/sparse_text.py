@@ -31,7 +31,9 @@ def measure(n_texts: int, n_words: int, strength: float, seed: int) -> list[floa
     X_train, X_test, Y_test = X[:n_texts], X[n_texts:], Y[n_texts:]
     found = []
     for method in _METHODS:
-        classifier: Any = make_classifier(method, random_state=seed)
+        classifier: Any = make_classifier(method)
+        if "random_state" in classifier.get_params():
+            classifier.set_params(random_state=seed)
         classifier.fit(X_train, answers)
         found.append(average_precision(Y_test, classifier.predict_proba(X_test)))
     constant = np.tile(Y[:n_texts].mean(axis=0), (len(Y_test), 1))

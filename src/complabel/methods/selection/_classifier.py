@@ -128,9 +128,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         about random labels. Without these, excluded labels are treated as named freely, with a
         warning. The rates are never fitted: features can predict a rule, and the likelihood would
         mistake this for a high rate.
-    cv : "auto" or int, default="auto"
-        Number of folds of the training data for the automatic choices. ``"auto"`` is 8 up to 1,000
-        rows, and 3 beyond.
+    cv : int, default=3
+        Number of folds of the training data for the automatic choices.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
@@ -249,7 +248,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         "n_components": Integer(at_least=1),
         "rank": ("auto", None, Integer(at_least=1)),
         "error_rate": ("auto", "per-annotator", Real(at_least=0, below=1)),
-        "cv": ("auto", Integer(at_least=2)),
+        "cv": Integer(at_least=2),
         "random_state": RandomState(),
     }
     _fitted: ClassVar[Constraints] = FITTED
@@ -278,7 +277,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         missed: str | ArrayLike = 0.0,
         invented: str | ArrayLike = 0.0,
         exclusion_rates: ArrayLike | None = None,
-        cv: str | int = "auto",
+        cv: int = 3,
         threshold: str = "probability",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,

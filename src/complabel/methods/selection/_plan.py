@@ -42,13 +42,7 @@ from complabel.methods.selection._mistakes import (
     given_mistakes,
     warn_of_unknown_mistakes,
 )
-from complabel.methods.selection._search import (
-    FIRST_ALPHA,
-    Rungs,
-    Space,
-    cardinality_grid,
-    number_of_folds,
-)
+from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
 from complabel.methods.selection._trials import fit_maps
 
 # Number of multiplications in a product of all rows, above which several threads are used.
@@ -88,7 +82,7 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         return Rungs(
             X,
             choices,
-            cv=number_of_folds(X.shape[0]) if classifier.cv == "auto" else classifier.cv,
+            cv=classifier.cv,
             seed=folds_seed,
             tunes_alpha=classifier.alpha == "auto",
             tunes_gamma=tunes_gamma,

@@ -45,9 +45,6 @@ _LEAST_MOVE = 0.01
 _FIRST_ROWS, _FACTOR = 3000, 4
 # The search uses at most this many rows: more rows would not make the choices better.
 _MOST_ROWS = 32_000
-# Models of two thirds of few rows say too little about a model of all, and more folds take little
-# time there.
-_FOLDS, _MORE_FOLDS, _ROWS_OF_MORE = 3, 8, 1000
 # A rung is left out if the last one has less than this many times its rows.
 _WORTH = 1.5
 
@@ -399,7 +396,3 @@ def _with(grid: Sequence[float], *more: float | None) -> list[float]:
 def cardinality_grid(n_labels: int) -> list[float]:
     """Return the cardinalities that are tried first: from 1 to half the number of labels."""
     return [1.0, *(c for c in _CARDINALITIES[1:] if c < n_labels / 2)]
-
-
-def number_of_folds(n_rows: int) -> int:
-    return _MORE_FOLDS if _MORE_FOLDS <= n_rows <= _ROWS_OF_MORE else _FOLDS

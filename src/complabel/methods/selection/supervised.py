@@ -28,7 +28,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     gamma : "auto" or float, default="auto"
     n_components : int, default=500
     rank : "auto", int or None, default="auto"
-    cv : "auto" or int, default="auto"
+    cv : int, default=3
     threshold : {"probability", "minmax"}, default="probability"
     random_state : int, numpy.random.Generator or None, default=None
     callback : callable or None, default=None
@@ -79,7 +79,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
         gamma: str | float = "auto",
         n_components: int = 500,
         rank: str | int | None = "auto",
-        cv: str | int = "auto",
+        cv: int = 3,
         threshold: str = "probability",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,
