@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -46,3 +50,23 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: {folder} is absent; set COMPLABEL_TEST_DATA to test with it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A headless Chromium; tests leave its window and its colours as they like."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
+    if None in programs:
+        pytest.skip("chromium and chromedriver are not on the path")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking"):
+        options.add_argument(f"--{argument}")
+    options.add_argument(profile)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=programs[1], log_output=subprocess.DEVNULL)
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()

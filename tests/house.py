@@ -26,8 +26,6 @@ SOURCE, TESTS = "src/complabel", "tests"
 ROOMS = (
     "errors",
     "_lazy",
-    "annotations",  # former names, which import when they are used
-    "tables",
     "_writing",
     "_opening",
     "_parameters",
@@ -137,7 +135,7 @@ class House:
 
 
 def module_name(path: str) -> str:
-    """src/complabel/metrics/_ranked.py is complabel.metrics._ranked."""
+    """src/complabel/metrics/_criteria.py is complabel.metrics._criteria."""
     parts = PurePosixPath(path).with_suffix("").parts[1:]
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

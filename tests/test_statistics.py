@@ -11,16 +11,12 @@ from tests.examples import examples
 
 from complabel.errors import InputError
 from complabel.statistics import (
-    Summary,
-    WinTieLoss,
     average_ranks,
     critical_difference,
     friedman_test,
     groups_not_different,
     judge,
     paired_t_test,
-    summarize,
-    win_tie_loss,
 )
 
 # Demsar (2006), Table 6: ranks of four variants of C4.5 on 14 data sets.
@@ -110,18 +106,6 @@ class TestJudge:
         assert paired_t_test(ours, others).statistic == pytest.approx(2.5)
         assert judge(ours, others, higher_is_better=True) == "better"
         assert judge(ours, others, higher_is_better=True, test_share=0.1) == "tie"
-        assert judge(ours, others, higher_is_better=True, level=0.01) == "tie"
-
-
-def test_judgements_are_counted():
-    judgements = iter(["tie", "better", "worse", "better", "tie", "better"])
-    assert win_tie_loss(judgements) == WinTieLoss(wins=3, ties=2, losses=1)
-    assert win_tie_loss([]) == WinTieLoss(wins=0, ties=0, losses=0)
-
-
-def test_summary():
-    # Squared deviations 9, 1, 1, 1, 0, 0, 4, 16 around 5; 32 / 7.
-    assert summarize([2, 4, 4, 4, 5, 5, 7, 9]) == Summary(mean=5, std=math.sqrt(32 / 7))
 
 
 class TestAverageRanks:
@@ -159,7 +143,7 @@ class TestFriedman:
     @given(score_tables())
     def test_f_is_that_of_an_analysis_of_variance_of_the_ranks(self, scores):
         result = friedman_test(scores)
-        assume(result.statistic > 0 and math.isfinite(result.f_statistic))
+        assume(result.statistic > 0 and result.f_statistic is not None)
         assert result.f_statistic == pytest.approx(two_way_f(stats.rankdata(scores, axis=1)))
 
 
@@ -229,7 +213,7 @@ class TestGroups:
 def test_full_agreement_and_nothing_but_ties():
     result = friedman_test([[1, 2, 3, 4], [10, 20, 30, 40]])
     assert (result.statistic, result.f_p_value) == (pytest.approx(6), 0)
-    assert result.f_statistic == math.inf
+    assert result.f_statistic is None
     ties = friedman_test([[1, 1, 1], [2, 2, 2]])
     assert (ties.statistic, ties.p_value, ties.f_statistic, ties.f_p_value) == (0, 1, 0, 1)
     assert paired_t_test([0.1, 0.7, 0.3], [0.1, 0.7, 0.3]).p_value == 1
@@ -239,25 +223,12 @@ def test_full_agreement_and_nothing_but_ties():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: paired_t_test([1, 2, 3], [1, 2]), "3 values of the first method and 2"),
-        (lambda: paired_t_test([1], [2]), "at least 2 values"),
         (lambda: paired_t_test([1, math.nan], [1, 2]), "first method's values"),
         (lambda: paired_t_test([1, 2], [[1, 2]]), "second method's values"),
-        (lambda: paired_t_test([1, 2], [2, 1], test_share=0), "test_share"),
-        (lambda: paired_t_test([1, 2], [2, 1], test_share=1), "test_share"),
-        (lambda: judge([1, 2], [2, 1], higher_is_better=True, level=0), "level"),
-        (lambda: judge([1, 2], [2, 1], higher_is_better=True, level=1), "level"),
-        (lambda: win_tie_loss(["won", "tie"]), "judgement"),
-        (lambda: summarize([1.0]), "at least 2 values"),
-        (lambda: summarize([1.0, math.inf]), "values"),
         (lambda: average_ranks([[1, math.nan]], higher_is_better=True), "scores"),
         (lambda: average_ranks(np.empty((0, 3)), higher_is_better=True), "scores"),
         (lambda: friedman_test(np.zeros((1, 3))), "1 by 3"),
         (lambda: friedman_test(np.zeros((5, 2))), "5 by 2"),
-        (lambda: critical_difference(1, 5), "n_methods"),
-        (lambda: critical_difference(3, 1), "n_problems"),
-        (lambda: critical_difference(3, 5, level=0), "level"),
-        (lambda: groups_not_different([1, 2], 0), "difference"),
         (lambda: groups_not_different([1, math.nan], 1), "ranks"),
     ],
 )

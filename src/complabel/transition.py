@@ -1,8 +1,9 @@
 """Transition matrices: how likely each label is chosen as complementary, given a relevant one.
 
 The estimating functions expect indicators that :func:`complabel.answers.check_complementary`
-returned. They do not check them again. The equation numbers are those of Gao, Xu and Zhang,
-"Complementary to Multiple Labels: A Correlation-Aware Correction Approach".
+returned, uint8 of shape (n_samples, K), and do not check them again. A TransitionError names labels
+for which a matrix is undefined. The equation numbers are those of Gao, Xu and Zhang, "Complementary
+to Multiple Labels: A Correlation-Aware Correction Approach".
 """
 
 from __future__ import annotations
@@ -15,35 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from complabel._parameters import check_array
 from complabel.errors import InputError, TransitionError
 
-__all__ = [
-    "corrected_transition",
-    "initial_transition",
-    "label_correlation",
-    "phi_correlation",
-    "uniform_transition",
-]
-
 
 def uniform_transition(n_labels: int) -> NDArray[np.float64]:
-    """Return the transition matrix of an annotator who chooses uniformly.
+    """Return (1 - I) / (K - 1), (K, K), the matrix of an annotator who chooses uniformly.
 
-    Parameters
-    ----------
-    n_labels : int
-        K, at least 2.
+    It is exact if every instance has exactly one relevant label.
 
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-        ``(1 - I) / (K - 1)``; exact if every instance has exactly one relevant label.
-
-    Raises
-    ------
-    TransitionError
-        If there are fewer than 2 labels.
-
-    Examples
-    --------
     >>> uniform_transition(2)
     array([[0., 1.],
            [1., 0.]])
@@ -56,27 +34,11 @@ def uniform_transition(n_labels: int) -> NDArray[np.float64]:
 def initial_transition(
     probabilities: NDArray[np.floating[Any]], complementary: NDArray[np.uint8]
 ) -> NDArray[np.float64]:
-    """Estimate S, the transition matrix before correction by label correlations (eq. 5 and 6).
+    """Estimate S (K, K), the transition matrix before correction by correlations (eq. 5 and 6).
 
-    Row k is the mean of the predicted distributions over the instances for which label k is still
-    a candidate. The diagonal is set to 0, because the definition leaves it out.
-
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n_samples, K), float
-        Predicted distribution of the complementary label of each instance; rows sum to 1.
-    complementary : ndarray of shape (n_samples, K), uint8
-        If a label is complementary for every instance, there is a TransitionError.
-
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-        S. Its rows do not sum to 1, because the diagonal is removed.
-
-    Raises
-    ------
-    TransitionError
-        If a label is complementary for every instance, so it is never a candidate.
+    Row k is the mean of the predicted distributions (n_samples, K) of the complementary label, over
+    the instances for which label k is still a candidate. The diagonal is set to 0, because the
+    definition leaves it out, so rows do not sum to 1.
     """
     candidates = _candidates(complementary)
     sums: NDArray[np.float64] = candidates.T @ probabilities  # (K, K)
@@ -86,22 +48,9 @@ def initial_transition(
 
 
 def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Compute C, the co-occurrence rates of candidate labels (section 4.2).
+    """Compute C, the co-occurrence rates of candidate labels, (K, K) (section 4.2).
 
-    Parameters
-    ----------
-    complementary : ndarray of shape (n_samples, K), uint8
-        If a label is complementary for every instance, there is a TransitionError.
-
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-        ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
-
-    Raises
-    ------
-    TransitionError
-        If a label is complementary for every instance.
+    ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
     """
     candidates = _candidates(complementary)
     together = candidates.T @ candidates  # (K, K), exact counts
@@ -109,28 +58,11 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Compute the correlation the paper's released code uses in place of C.
+    """Compute the correlation (K, K) that the paper's released code uses in place of C.
 
     These are the phi coefficients (Pearson correlations) of the complementary columns. The
     diagonal is set to 0, and each row is divided by its sum. With one complementary label per
     instance all coefficients are negative, and the division makes them positive.
-
-    Parameters
-    ----------
-    complementary : ndarray of shape (n_samples, K), uint8
-        If a label is complementary for no instance or for all, or its coefficients sum to 0, the
-        result is undefined, and there is a TransitionError.
-
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-        The coefficients; each row sums to 1.
-
-    Raises
-    ------
-    TransitionError
-        If a label is complementary for no instance or for all, or if the coefficients of a label
-        sum to 0. In both cases the result is undefined.
     """
     chosen = complementary.mean(axis=0)
     _refuse_labels(
@@ -152,23 +84,7 @@ def corrected_transition(
 ) -> NDArray[np.float64]:
     """Correct S by label correlations: T = S C^T, diagonal 0, rows normalized (section 4.2).
 
-    Parameters
-    ----------
-    initial : ndarray of shape (K, K), float64
-        S, from :func:`initial_transition`.
-    correlation : ndarray of shape (K, K), float64, or None, default=None
-        C, from :func:`label_correlation` or :func:`phi_correlation`. None only normalizes S; the
-        paper calls this ablation "without C".
-
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-        T. A row that is 0 outside the diagonal, or has a negative entry, is a TransitionError.
-
-    Raises
-    ------
-    TransitionError
-        If a row is 0 outside the diagonal, or has a negative entry. The message names the label.
+    A ``correlation`` of None only normalizes S; the paper calls this ablation "without C".
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)
@@ -181,24 +97,9 @@ def corrected_transition(
 
 
 def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]:
-    """Check a transition matrix that the caller gives.
+    """Return a copy of a transition matrix that the caller gives, after a check.
 
-    Parameters
-    ----------
-    matrix : array-like of shape (K, K)
-        ``matrix[k, j]`` is p(label j is complementary | label k is relevant).
-    n_labels : int
-
-    Returns
-    -------
-    ndarray of shape (K, K), float64
-        A copy.
-
-    Raises
-    ------
-    TransitionError
-        If the shape is not (K, K), an entry is negative or not finite, the diagonal is not 0, or
-        a row does not sum to 1 within 1e-6.
+    ``matrix[k, j]`` is p(label j is complementary | label k is relevant).
     """
     try:
         checked = check_array("the transition matrix", matrix, "row", "column").copy()

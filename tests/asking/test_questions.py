@@ -272,7 +272,39 @@ def test_ticks_become_answers_and_what_was_left_blank_does_not_apply(data):
         assert_array_equal(after.relevant[[at]].toarray()[0][seen], data.Y[after.item[at]][seen])
 
 
-@pytest.mark.parametrize("kind", ["ticked-1", "ticked-6", "named", "ticked-x", None, "menu-2"])
+@pytest.mark.parametrize(("kind", "size"), [("named", 5), ("menu-2", 2), ("menu-4", 4)])
+def test_namings_are_drawn_from_all_items_and_menus(named, data, kind, size):
+    table = suggest_questions(named, 60, kind=kind, random_state=0)
+    assert sorted(table["item"]) == list(range(60)), "also items about which all is known"
+    assert set(table["question"]) == {"named"}
+    assert set(table["asked_for"]) == {1}
+    assert table["label"].isna().all() & table["answer"].isna().all()
+    menus = [json.loads(menu) for menu in table["offered"]]
+    assert {len(set(menu)) for menu in menus} == {size}
+    assert len({*map(tuple, menus)}) == math.comb(5, size)
+    assert table["probability"].unique() == pytest.approx([1 / math.comb(5, size)])
+    for at, (item, menu) in enumerate(zip(table["item"], menus, strict=True)):
+        absent = [label for label in menu if not data.Y[item, int(label)]]
+        table.loc[at, "label" if absent else "answer"] = absent[0] if absent else "yes"
+    labels = [str(k) for k in range(5)]
+    answers = Answers.from_table(table, items=range(60), label_names=labels)
+    assert answers.n_answers == 60
+    assert set(answers.n_offered) == {size}
+    with pytest.raises(InputError, match="n=61 questions are more than the 60 items"):
+        suggest_questions(named, 61, kind=kind)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_menus_are_drawn_with_equal_chances(size):
+    table = suggest_questions(nothing_known(4_000, 4), 4_000, kind=f"menu-{size}", random_state=0)
+    counts = table["offered"].value_counts()
+    n_menus = math.comb(4, size)
+    assert len(counts) == n_menus
+    expected = 4_000 / n_menus
+    assert ((counts - expected) ** 2 / expected).sum() < 25  # chi-square, 3 or 5 degrees of freedom
+
+
+@pytest.mark.parametrize("kind", ["ticked-1", "ticked-6", "menu-1", "named-2", "ticked-x", None])
 def test_kinds_that_cannot_be_asked_are_refused(kind):
-    with pytest.raises(InputError, match="ticked-M with M from 2 to 5"):
+    with pytest.raises(InputError, match="menu-M with M from 2 to 5"):
         suggest_questions(nothing_known(40, 5), 3, kind=kind)

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_back, write_table
 
 from complabel.files import read_answers
+from complabel.importers import TOOLS
 from complabel.methods import make_classifier
 from complabel.trust import suggest_evaluation_questions
 
@@ -22,7 +23,7 @@ def test_answered_questions_come_back(run, folder):
     assert code == 0
     assert "wrote q.csv.gz: 40 questions in random order\n" in out
     assert out.endswith(
-        "next: fill in the column answer (yes, no, unsure), then\n"
+        "next: fill in what the column to_do says, then\n"
         "  complabel import q.csv.gz --out answered-q.csv\n"
         "  complabel fit named.csv answered-q.csv --features X.csv --label-names labels.txt --out"
         " model.safetensors\n"
@@ -47,37 +48,32 @@ def test_prompts_and_replies(run, folder):
     texts = [[item, f"text of {item}"] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)
     code, out, _ = run(
-        "ask", "asked.csv", *LABELS, "-n", 10, "--out", "q.csv",
-        "--prompts", "p.jsonl", "--texts", "texts.csv",
+        "ask", "asked.csv", *LABELS, "-n", 10, "--for", "replies", "--out", "p.jsonl",
+        "--show", "texts.csv",
     )  # fmt: skip
     assert code == 0
-    assert "wrote p.jsonl\nwrote q.csv: 10 questions in random order\n" in out
-    assert "  complabel import replies.jsonl --from replies --out answered-q.csv\n" in out
+    assert "wrote p.jsonl: 10 questions in random order\n" in out
+    assert "  complabel import replies.jsonl --out answered-p.csv\n" in out
     prompts = list(map(json.loads, (folder / "p.jsonl").read_text("utf-8").splitlines()))
-    waiting = [prompt for prompt in prompts if "reply" not in prompt]
-    assert len(waiting) == 10
-    assert all(prompt["text"] == f"text of {prompt['item']}" for prompt in waiting)
-    replies = [prompt if "reply" in prompt else {**prompt, "reply": "No."} for prompt in prompts]
+    assert len(prompts) == 10
+    assert all(prompt["text"] == f"text of {prompt['item']}" for prompt in prompts)
+    replies = [{**prompt, "reply": "No."} for prompt in prompts]
     text = "".join(json.dumps(reply) + "\n" for reply in replies)
     (folder / "replies.jsonl").write_text(text, encoding="utf-8")
-    arguments = ("--from", "replies", "--out", "answered-q.csv")
-    assert run("import", "replies.jsonl", *arguments)[0] == 0
-    rows = read_table(folder / "answered-q.csv")
-    assert len(rows) == len(prompts)
+    assert run("import", "replies.jsonl", "--out", "answered-p.csv")[0] == 0
+    rows = read_table(folder / "answered-p.csv")
+    n_known = sum(len(prompt.get("known", ())) for prompt in prompts)
+    assert f"  and {n_known} known answers of the random sample: leave them in" in out
+    assert len(rows) == len(prompts) + n_known
     assert [row["answer"] for row in rows].count("no") >= 10
 
 
 @pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
 def test_questions_to_tick_come_back(run, folder, kind):
-    code, out, _ = run(
-        "ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind, "--out", "q.csv",
-        "--prompts", "tasks.json",
-    )  # fmt: skip
+    ask = ("ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind)
+    code, out, _ = run(*ask, "--out", "q.csv")
     assert code == 0
-    assert "wrote q.csv: 9 questions in random order\nnext: import the tasks into Label" in out
-    assert "  complabel labelstudio-config --question ticked --out config.xml\n" in out
-    tasks = json.loads((folder / "tasks.json").read_text("utf-8"))
-    assert len(tasks) == len({each["item"] for each in tasks}) == 9
+    assert "wrote q.csv: 9 questions in random order\nnext: fill in what the column to_do" in out
     rows = read_table(folder / "q.csv")
     assert len(rows) == 9 * (2 if kind == "ticked-2" else len(NAMES))
     for row in rows:
@@ -93,13 +89,66 @@ def test_questions_to_tick_come_back(run, folder, kind):
     assert run(*fit, "--folds", 0, "--out", "m.safetensors")[0] == 0
 
 
+def test_every_tool_can_be_asked_for(run):
+    _, out, _ = run("ask", "--help")
+    assert all(tool in out for tool in TOOLS)
+
+
+@pytest.mark.parametrize("kind", ["asked", "menu-3"])
+@pytest.mark.parametrize("tool", ["label-studio", "prodigy", "mturk"])
+def test_the_printed_commands_take_the_questions_through_a_tool(run, folder, tool, kind):
+    """What ask prints is run as it stands; people and the tool's export are simulated."""
+    out = {"label-studio": "tasks.json", "prodigy": "tasks.jsonl", "mturk": "tasks.csv"}[tool]
+    write_table(folder / "items.csv", ["item", "image"], [[item, f"/{item}"] for item in ITEMS])
+    code, said, _ = run(
+        "ask", "--items", "items.csv", *LABELS, "-n", 5, "--kind", kind, "--for", tool, "--out", out
+    )
+    assert code == 0
+    lines = [line.split() for line in said.splitlines() if line.startswith("  ")]
+    text = (folder / out).read_text("utf-8")
+    word = "no" if kind == "asked" else "all apply"
+    if tool == "label-studio":
+        config, *lines = lines
+        assert config[:2] == ["complabel", "labelstudio-config"]
+        assert run(*config[1:])[0] == 0
+        form = (folder / "config.xml").read_text("utf-8")
+        assert '<Image name="item" value="$image" />' in form
+        value = {"choices": [word]}
+        result = {"from_name": re.search('<Choices name="(.*?)"', form)[1], "value": value}
+        export = [
+            {**task, "id": at, "annotations": [{"id": at, "result": [result]}]}
+            for at, task in enumerate(json.loads(text))
+        ]
+        (folder / "export.json").write_text(json.dumps(export), "utf-8")
+    elif tool == "prodigy":
+        mark, db_out, *lines = lines
+        assert mark[-1] == ("classification" if kind == "asked" else "choice")
+        assert db_out == ["prodigy", "db-out", "questions", ">", "export.jsonl"]
+        given = {"answer": "reject"} if kind == "asked" else {"answer": "accept", "accept": [word]}
+        tasks = [{**json.loads(line), **given, "_input_hash": 1} for line in text.splitlines()]
+        (folder / "export.jsonl").write_text("\n".join(map(json.dumps, tasks)), "utf-8")
+    else:
+        rows = [
+            {"AssignmentId": f"a{at}", "WorkerId": "w", "Answer.answer": word}
+            | {f"Input.{name}": cell for name, cell in row.items()}
+            for at, row in enumerate(read_table(folder / out))
+        ]
+        write_back(folder / "batch.csv", rows)
+    import_, fit = lines
+    assert run(*import_[1:])[0] == 0
+    answered = import_[import_.index("--out") + 1]
+    assert fit[2] == answered
+    rows = read_table(folder / answered)
+    assert [row["answer"] for row in rows] == ["no" if kind == "asked" else "yes"] * 5
+    assert {row["question"] for row in rows} == {"asked" if kind == "asked" else "named"}
+    assert all(float(row["probability"]) == pytest.approx(0.25) for row in rows)
+
+
 def test_texts_stand_beside_the_questions(run, folder):
     texts = [[item, f'text, "of" {item}'] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)
     for out in ("q.csv", "q.parquet"):
-        code, _, _ = run(
-            "ask", "asked.csv", *LABELS, "-n", 10, "--out", out, "--texts", "texts.csv"
-        )
+        code, _, _ = run("ask", "asked.csv", *LABELS, "-n", 10, "--out", out, "--show", "texts.csv")
         assert code == 0
     rows = read_table(folder / "q.csv")
     for row in rows:
@@ -109,7 +158,7 @@ def test_texts_stand_beside_the_questions(run, folder):
     code, out, err = run("import", "q.csv", "--out", "answered-q.csv")
     assert code == 0
     assert f"  {len(rows)}  asked answers\n" in out
-    assert "were left out: text" in err
+    assert "were left out" not in err, "the text and what to do belong to the form"
 
 
 NOBODY_ANSWERED = {

@@ -32,16 +32,20 @@ def test_questions_of_ask_need_no_labels_and_go_to_a_file(run, folder):
     assert "  complabel import export.json --out answers.csv" in err
 
 
-def test_menus_that_tasks_bring_need_no_labels_and_no_options(run):
-    code, out, err = run("labelstudio-config", "--question", "ticked")
-    assert (code, out) == (0, label_studio_config([], question="ticked") + "\n")
+@pytest.mark.parametrize("question", ["ticked", "named"])
+def test_menus_that_tasks_bring_need_no_labels_and_no_options(run, question):
+    code, out, err = run("labelstudio-config", "--question", question)
+    assert (code, out) == (0, label_studio_config([], question=question) + "\n")
     assert "  complabel import export.json --out answers.csv" in err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "there are no labels; give their names, one on each line of a file"),
+        (
+            ["--question", "both"],
+            "there are no labels; give their names, one on each",
+        ),
         (["none.txt"], "none.txt: no such file"),
         (["labels.txt", "--question", "x"], "question must be one of 'named', 'ticked', 'both'"),
         (["labels.txt", "--out", "none/c.xml"], "there is no folder none"),

@@ -14,14 +14,15 @@ from complabel.errors import InputError, OutputError
 
 COMMAND = get_command(_app.app)
 ANSWERS = ("named.csv", "--features", "X.csv", "--label-names", "labels.txt")
+ANNOTATE = ("texts.csv", "--text", "text", "--labels", "labels.txt", "--no-browser")
 MODEL = ("m.safetensors", "X.csv")
 
 # Every output of every command: what is typed before it, a file that is read, and an ending.
 OUTPUTS = {
+    "features --out": (["features", "truth.csv", "--text", "item"], "truth.csv", ".npz"),
     "import --out": (["import", "export.json"], "export.json", ".csv"),
     "import --labels-out": (["import", "asked.csv", "--out", "n.csv"], "asked.csv", ".txt"),
     "ask --out": (["ask", *ANSWERS, "-n", "9"], "named.csv", ".csv"),
-    "ask --prompts": (["ask", *ANSWERS, "-n", "9", "--out", "n.csv"], "labels.txt", ".jsonl"),
     "fit --out": (["fit", *ANSWERS, "--method", "ridge"], "X.csv", ".safetensors"),
     "predict --out": (["predict", *MODEL], "X.csv", ".csv"),
     "decide --out": (
@@ -44,6 +45,8 @@ OUTPUTS = {
     "show --html": (["show", MODEL[0]], MODEL[0], ".html"),
     "show --json": (["show", MODEL[0]], MODEL[0], ".json"),
     "labelstudio-config --out": (["labelstudio-config", "labels.txt"], "labels.txt", ".xml"),
+    "annotate --out": (["annotate", *ANNOTATE], "labels.txt", ".csv"),
+    "annotate --model": (["annotate", *ANNOTATE, "--features", "X.csv"], "X.csv", ".safetensors"),
     "demo --output": (["demo"], None, ".html"),
     "tune --json": (["tune", *ANSWERS, "--method", "ridge"], "named.csv", ".json"),
     "benchmark --json": (["benchmark", *ANSWERS], "labels.txt", ".json"),
@@ -116,7 +119,7 @@ def refused(folder, words, *said):
 
 
 def ending_fits(output, name):
-    return output.split()[-1] in {"--json", "--html", "--output", "--prompts", "--labels-out"} or (
+    return output.split()[-1] in {"--json", "--html", "--output", "--labels-out"} or (
         name.endswith(OUTPUTS[output][2])
     )
 
@@ -163,7 +166,6 @@ def test_what_a_command_reads_is_not_replaced_even_with_force(folder, output, wa
 @pytest.mark.parametrize(
     "words",
     [
-        [*typed("ask --out", "n.csv"), "--prompts", "n.csv"],
         [*typed("inspect --html", "n.html"), "--json", "./n.html"],
         [*typed("import --out", "n.csv"), "--labels-out", "n.csv"],
         [*typed("benchmark --json", "n.json"), "--store", "n.json"],
@@ -210,7 +212,7 @@ def test_the_table_holds_every_output():
     assert found == {*OUTPUTS, *OF_FOLDERS}
 
 
-LIGHT = ("import --out", "import --labels-out", "ask --out", "ask --prompts", "inspect --html")
+LIGHT = ("import --out", "import --labels-out", "ask --out", "inspect --html")
 LIGHT += ("inspect --json", "labelstudio-config --out")
 
 

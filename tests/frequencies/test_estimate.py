@@ -9,8 +9,7 @@ from scipy import special
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies
-from complabel.frequencies._counts import Audit
-from complabel.frequencies._sharpen import sharpened
+from complabel.frequencies._counts import Audit, sharpened
 from complabel.simulate import draw_answers, draw_propensities
 
 MASKS = ("offered", "named", "absent", "relevant", "excluded")

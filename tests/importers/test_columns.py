@@ -38,7 +38,7 @@ def test_two_people_with_their_columns(tmp_path):
 
 
 def test_a_row_of_one_person_may_have_its_seconds(tmp_path):
-    batch = "id,WorkTimeInSeconds,no\nt1,37,sea\nt2,,sky\n"
+    batch = "id,seconds,no\nt1,37,sea\nt2,,sky\n"
     told = {"item": "id", "label_names": LABELS}
     rows, _ = imported(tmp_path / "a.csv", batch, "columns", absent=("no",), **told)
     assert [row.get("seconds") for row in rows] == [37, None]

@@ -38,6 +38,25 @@ def test_a_question_about_one_label_takes_it_from_the_task():
     assert [header.get("value") for header in root.iter("Header")][1] == "$label"
 
 
+def test_one_key_answers_a_question_about_one_label():
+    root = ElementTree.fromstring(label_studio_config([], question="asked"))
+    keys = {choice.get("value"): choice.get("hotkey") for choice in root.iter("Choice")}
+    assert keys == {"yes": "y", "no": "n", "unsure": "s"}
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "how"),
+    [("named", "not_this", "single"), ("ticked", "applies", "multiple")],
+)
+def test_menus_of_tasks(question, name, how):
+    root = ElementTree.fromstring(label_studio_config([], question=question, show="url"))
+    (control,) = root.iter("Choices")
+    found = [control.get(each) for each in ("name", "choice", "value", "toName")]
+    assert found == [name, how, "$options", "item"]
+    page = root.find("HyperText")
+    assert (page.get("value"), page.get("valueType")) == ("$url", "url")
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [
@@ -50,7 +69,7 @@ def test_a_question_about_one_label_takes_it_from_the_task():
 )
 def test_bad_labels_are_refused(names, message):
     with pytest.raises(InputError, match=message):
-        label_studio_config(names)
+        label_studio_config(names, question="both")
 
 
 def test_unknown_questions_are_refused():

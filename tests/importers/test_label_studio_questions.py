@@ -19,7 +19,7 @@ from complabel.importers import (
     detect,
     import_answers,
     label_studio_config,
-    write_prompts,
+    write_questions,
 )
 from complabel.simulate import draw_answers
 
@@ -177,8 +177,8 @@ def test_the_other_forms_come_back(tmp_path, question, name):
 def test_menus_to_tick_come_back_with_their_chance_and_need_no_option(tmp_path, kind, name):
     nothing = Answers.from_table({"item": [], "label": []}, items=list("abcd"), label_names=LABELS)
     table = suggest_questions(nothing, 4, kind=kind, random_state=0)
-    write_prompts(table, tmp_path / "tasks.json", item_texts={each: each * 3 for each in "abcd"})
-    tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    write_questions(table, tmp_path / "tasks.json", tool="label-studio", shown=SHOWN)
+    tasks = [each["data"] for each in json.loads((tmp_path / "tasks.json").read_text("utf-8"))]
     assert [len(each["options"]) for each in tasks] == [4 if kind == "ticked" else 2] * 4
     (control,) = ElementTree.fromstring(label_studio_config([], question="ticked")).iter("Choices")
     assert (control.get("value"), control.get("choice")) == ("$options", "multiple")
@@ -198,6 +198,7 @@ def test_menus_to_tick_come_back_with_their_chance_and_need_no_option(tmp_path, 
     assert [text[:27] for text in tally.remarks] == ["Where nothing was ticked, n"]
 
 
+SHOWN = {item: {"text": item * 3} for item in "abcd"}
 YES = [{"answer": ["yes"]}, {"answer": ["no"]}]
 ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
 
@@ -212,9 +213,19 @@ ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
         (ABOUT_SEA, YES, {"label_names": ("Sea",)}, r"'sea' is not among .* did you mean 'Sea'"),
         ([ABOUT_SEA[0], {"item": "b", "label": " "}], YES, {}, "label is null"),
         ([ABOUT_SEA[0] | {"probability": 2}, ABOUT_SEA[1]], YES, {}, "probability is"),
-        ([ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]], YES, {}, "question is 'named'"),
+        (
+            [ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]],
+            YES,
+            {},
+            "question is 'Named'",
+        ),
         ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "offered.0"),
-        (ABOUT_SEA, [{"answer": ["yes", "no"]}, {"answer": ["no"]}], {}, "several answers"),
+        (
+            ABOUT_SEA,
+            [{"answer": ["yes", "no"]}, {"answer": ["no"]}],
+            {},
+            "control 'answer': says 'yes' and 'no' to a yes",
+        ),
     ],
 )
 @pytest.mark.parametrize("name", FORMATS)

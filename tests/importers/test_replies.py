@@ -6,7 +6,7 @@ from tests.importers.reading import imported, refused, write
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.errors import InputError
-from complabel.importers import detect, import_answers, write_prompts
+from complabel.importers import detect, import_answers, write_questions
 
 QUESTIONS = {
     "item": [4, 5, 4],
@@ -20,36 +20,40 @@ NAMINGS = {"item": ["a", "b"], "question": ["named"] * 2, "offered": [MENU, MENU
 NAMINGS["asked_for"] = [1, 2]
 
 
+def write_prompts(table, path, **options):
+    return write_questions(table, path, tool="replies", **options)
+
+
 def lines_of(path):
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def reply_to(path, replies):
-    """Answer the prompts of a file that have no reply yet, as a user's loop would."""
-    waiting = iter(replies)
-    lines = [
-        line if "reply" in line else {**line, "reply": next(waiting)} for line in lines_of(path)
-    ]
+    """Answer the prompts of a file, as a user's loop would."""
+    lines = [{**line, "reply": reply} for line, reply in zip(lines_of(path), replies, strict=True)]
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def test_a_prompt_says_what_is_asked_and_how_to_answer(tmp_path):
     path = tmp_path / "prompts.jsonl"
-    texts = {4: "A puppy.", 5: "Ein Kätzchen."}
-    assert write_prompts(QUESTIONS, path, item_texts=texts) == 2
-    first, second, known = lines_of(path)
+    texts = {4: {"text": "A puppy."}, 5: {"text": "Ein Kätzchen."}}
+    assert write_prompts(QUESTIONS, path, shown=texts) == 2
+    first, second = lines_of(path)
     assert first == {
         "id": "q1",
+        "answer_id": "q1",
         "item": "4",
-        "text": "A puppy.",
+        "question": "asked",
         "label": "dog",
-        "question": "Does the label 'dog' apply to this item? Answer yes, no, or unsure.",
-        "answer_form": {"answer": "yes | no | unsure"},
         "probability": 0.5,
+        "text": "A puppy.",
+        "prompt": "Does the label 'dog' apply to this item? Answer yes, no, or unsure.",
+        "answer_form": {"answer": "yes | no | unsure"},
     }
     assert second["text"] == "Ein Kätzchen."
     assert "Kätzchen" in path.read_text(encoding="utf-8")
-    assert known["reply"] == "no"
+    (known,) = second["known"]  # it is not asked, but belongs to the sample
+    assert (known["item"], known["label"], known["answer"]) == ("4", "dog", "no")
 
 
 def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
@@ -58,9 +62,9 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     one, two = lines_of(path)
     assert one["answer_form"] == {"named": "<one of offered, or 'all apply'>"}
     assert one["offered"] == two["offered"] == MENU
-    assert "Name one of these labels that does not apply" in one["question"]
+    assert "Name one of these labels that does not apply" in one["prompt"]
     assert two["asked_for"] == 2
-    assert "Name 2 of these labels" in two["question"]
+    assert "Name 2 of these labels" in two["prompt"]
     free = {"item": ["a"], "question": ["named"]}
     write_prompts(free, path, label_names=MENU)
     assert lines_of(path)[0]["offered"] == MENU
@@ -70,7 +74,7 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     ("table", "options", "told"),
     [
         ({"item": ["a"], "question": ["named"]}, {}, "row 1 of the questions: offers 0 labels"),
-        ({"item": ["a"], "question": ["excluded"]}, {}, "'excluded' cannot become a prompt"),
+        ({"item": ["a"], "question": ["excluded"]}, {}, "'excluded' cannot become a question"),
         ({"item": ["a"], "question": ["ticked"]}, {}, "needs a row with the same answer_id"),
         ({"item": ["a"], "question": ["asked"]}, {}, "has no label; fill it in"),
         ({**NAMINGS, "label": ["sea", None]}, {}, "already answered"),
@@ -79,7 +83,7 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
             {"label_names": ["All apply", "b"]},
             "rename the label",
         ),
-        (QUESTIONS, {"item_texts": {4: "A puppy."}}, "row 2 .* no text for item '5'"),
+        (QUESTIONS, {"shown": {4: {"text": "A puppy."}}}, "row 2 .* nothing to show for item '5'"),
     ],
 )
 def test_what_is_no_question_is_refused_and_nothing_written(tmp_path, table, options, told):
@@ -102,7 +106,7 @@ def test_questions_go_out_and_come_back_as_answers(tmp_path):
     filled.loc[filled["answer"].isna(), "answer"] = ["yes", "no", "unsure", "no", "yes"]
     wanted = filled.astype({"item": str})[["item", "label", "answer", "question", "probability"]]
     assert [[row[name] for name in wanted] for row in rows] == wanted.to_numpy().tolist()
-    assert tally.counts["replies"] == len(questions)
+    assert tally.counts["replies"] == 5
     assert tally.remarks == []
     assert len({row["answer_id"] for row in rows}) == len(rows)
 
@@ -222,8 +226,8 @@ def test_ids_alone_are_enough_beside_the_file_of_prompts(tmp_path):
     rows, tally = imported(back, text, prompts=prompts)
     names = ("answer_id", "item", "label", "answer", "question", "annotator", "probability")
     assert [tuple(row.get(name) for name in names) for row in rows] == [
-        ("q2", "5", "it's a cat", "no", "asked", "model-7", 0.25),
         ("q3", "4", "dog", "no", "asked", None, 0.5),
+        ("q2", "5", "it's a cat", "no", "asked", "model-7", 0.25),
     ]
     assert tally.counts["prompts without a reply"] == 1
     assert "no prompt with id 'q2' is known" in refused(back, None)
@@ -275,14 +279,14 @@ def test_forms_to_tick_come_back_as_ticks(tmp_path):
     questions = suggest_questions(before, 4, kind="ticked-2", random_state=1)
     path = tmp_path / "prompts.jsonl"
     assert write_prompts(questions, path) == 4
-    first = next(line for line in lines_of(path) if "reply" not in line)
+    first = lines_of(path)[0]
     menu = ", ".join(map(repr, first["offered"]))
-    assert first["question"].startswith(f"Which of these labels apply to this item: {menu}? List")
+    assert first["prompt"].startswith(f"Which of these labels apply to this item: {menu}? List")
     assert first["answer_form"] == {"ticked": ["<each of offered that applies>", "..."]}
-    menus = [line["offered"] for line in lines_of(path) if "reply" not in line]
+    menus = [line["offered"] for line in lines_of(path)]
     said = [{"ticked": menus[0]}, '{"ticked": []}', "None apply.", f"{menus[3][1].upper()}"]
     rows, tally = imported(tmp_path / "back.jsonl", reply_to(path, said))
-    assert tally.counts["ticked answers"] == len(lines_of(path))
+    assert tally.counts["ticked answers"] == questions["answer_id"].nunique()
     wanted = questions.copy()
     open_ = wanted["answer"].isna()
     ticks = ["yes", "yes", "no", "no", "no", "no", "no", "yes"]
@@ -293,7 +297,7 @@ def test_forms_to_tick_come_back_as_ticks(tmp_path):
     assert len({row["answer_id"] for row in rows}) == len(rows) / 2
 
 
-TICKED = {"id": "q1", "item": "a", "kind": "ticked", "offered": MENU}
+TICKED = {"id": "q1", "item": "a", "question": "ticked", "offered": MENU}
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,8 @@ def some_logits(n_items, n_labels, scale=6.0):
 @st.composite
 def masks(draw, n_labels, *, least=0):
     """Draw a set of labels (K,), as booleans, with at least some of them."""
-    mask = np.array(draw(st.lists(st.booleans(), min_size=n_labels, max_size=n_labels)))
+    # One number in place of many booleans takes a quarter of the time to draw.
+    mask = draw(st.integers(0, 2**n_labels - 1)) >> np.arange(n_labels) & 1 == 1
     if mask.sum() < least:
         mask[draw(st.permutations(range(n_labels)))[:least]] = True
     return mask

@@ -3,7 +3,7 @@
 import pytest
 
 from complabel import metrics
-from complabel.datasets import make_synthetic_problem
+from complabel.datasets import make_synthetic
 from complabel.simulate import draw_complementary
 
 TEST = slice(1000, None)
@@ -11,17 +11,17 @@ TEST = slice(1000, None)
 
 @pytest.fixture(scope="module")
 def problem():
-    return make_synthetic_problem(1600, n_features=6, n_labels=5, signal=6.0, random_state=1)
+    return make_synthetic(1600, n_features=6, n_labels=5, signal=6.0, random_state=1)
 
 
 @pytest.fixture(scope="module", name="X")
 def _features(problem):
-    return problem.dataset.X
+    return problem.X
 
 
 @pytest.fixture(scope="module")
 def relevant(problem):
-    return problem.dataset.Y
+    return problem.Y
 
 
 @pytest.fixture(scope="module")

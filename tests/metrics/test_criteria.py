@@ -47,7 +47,7 @@ def test_equal_to_scikit_learn_with_ties_and_with_empty_and_full_rows(case):
 @given(labels_and_scores(levels=1000), st.integers(1, 30))
 def test_equal_to_scikit_learn_however_the_rows_are_chunked(case, cells):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("complabel.metrics._ranked._CELLS_PER_CHUNK", cells)
+        patch.setattr("complabel.metrics._criteria._CELLS_PER_CHUNK", cells)
         assert_equal_to_scikit_learn(*case)
 
 

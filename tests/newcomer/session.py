@@ -7,6 +7,7 @@ says, into a folder that is removed afterwards, and works in another folder, far
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
 import os
 import re
@@ -20,10 +21,24 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from browser import Browser, is_there
+
 CHECKOUT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 MINUTES = 60
 LIMIT = 10 * MINUTES
+
+EXTRAS = '".[live,pictures,report,tables]"'
+N_ANSWERS = 120  # in the browser
+LEAST_PRECISION = 0.3
+# What annotate's page asks, as a person reads it there.
+SHOWN = """(() => {
+  const main = document.querySelector("main");
+  const [label] = document.querySelectorAll("#question bdi");
+  const [picture] = document.querySelectorAll("#shown img");
+  return main.dataset.question && label && picture &&
+    {id: main.dataset.question, label: label.textContent, item: picture.alt};
+})()"""
 
 PLAN = """
 name = "first"
@@ -66,6 +81,20 @@ class Session:
             sys.exit(f"{' '.join(command)}: exit {done.returncode}, not {expect}\n{shown}")
         return done.stdout + done.stderr
 
+    def start(self, *command: str) -> subprocess.Popen[str]:
+        """Start a command that Ctrl-C ends; it has a group of processes of its own."""
+        return subprocess.Popen(
+            [str(self.bin / command[0]), *command[1:]],
+            cwd=self.folder,
+            env=self.variables,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            # A script may run in the background of another, where Ctrl-C is ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            start_new_session=True,
+        )
+
     def python(self, script: str | Path) -> str:
         """Run a script; a warning that it does not expect is an error."""
         file = Path(script)
@@ -91,12 +120,13 @@ def install(environment: Path, variables: dict[str, str]) -> None:
     """Make an environment and install the project with the command in README."""
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
-    command = ["-m", "pip", "install", "-qq", "-c", "constraints.txt", ".[report,tables]"]
+    command = f"pip install -c constraints.txt {EXTRAS}"
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    demand(
-        'pip install -c constraints.txt ".[report,tables]"' in readme, "README says how to install"
+    demand(f"`{command}`" in readme, "README says how to install")
+    words = ["-m", *shlex.split(command)]
+    subprocess.run(
+        [str(python), *words, "-qq"], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT
     )
-    subprocess.run([str(python), *command], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT)
 
 
 def readme_code() -> str:
@@ -146,22 +176,69 @@ def first_round(session: Session) -> None:
     demand((session.folder / "round-1.csv").read_bytes() == typed, "no file is overwritten")
 
 
+def annotate(session: Session) -> None:
+    """Answer about pictures in the browser by keys, then learn, predict and evaluate: README."""
+    session.python(HERE / "draw_photos.py")
+    session.run("complabel", "features", "photos", "--out", "P.npz")
+    command = ["annotate", "photos", "--labels", "photo-labels.txt", "--features", "P.npz"]
+    process = session.start("complabel", *command, "--out", "clicked.csv", "--no-browser")
+    try:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if found := re.search(r"http://127\.0\.0\.1:\S+", line):
+                break
+        demand(lines and found, f"annotate prints its address: {lines}")
+        said_by = json.loads((session.folder / "photo-truth.json").read_text(encoding="utf-8"))
+        with Browser() as browser:
+            browser.open(f"{found[0]}&person=ann" if "?" in found[0] else f"{found[0]}?person=ann")
+            before = None
+            for _ in range(N_ANSWERS):
+                asked = wait_for(browser, before)
+                before = asked["id"]
+                browser.press("y" if asked["label"] in said_by[asked["item"]] else "n")
+            deadline = time.monotonic() + LIMIT
+            while browser.ask("document.getElementById('stored').dataset.waiting") != "0":
+                demand(time.monotonic() < deadline, "the page says that all answers are stored")
+                time.sleep(0.01)
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=LIMIT)
+    demand("complabel fit" in said, f"annotate says what comes next\n{said}")
+    with (session.folder / "clicked.csv").open(encoding="utf-8") as file:
+        stored_answers = list(csv.DictReader(file))
+    demand(len(stored_answers) == N_ANSWERS, f"{len(stored_answers)} answers are in the table")
+    for row in stored_answers:
+        applies = row["label"] in said_by[row["item"]]
+        demand(row["answer"] == ("yes" if applies else "no"), f"the answer is what was said: {row}")
+    model = ("--label-names", "photo-labels.txt", "--out", "photos.safetensors")
+    session.run("complabel", "fit", "clicked.csv", "--features", "P.npz", *model)
+    session.run("complabel", "features", "new", "--out", "N.npz")
+    session.run("complabel", "predict", "photos.safetensors", "N.npz", "--out", "guesses.csv")
+    truth = ("--truth", "photo-truth.csv")
+    said = session.run("complabel", "evaluate", "photos.safetensors", "N.npz", *truth)
+    reached = re.search(r"Average precision +([.0-9]+)", said)
+    demand(reached and float(reached[1]) > LEAST_PRECISION, f"the answers teach\n{said}")
+
+
+def wait_for(browser: Browser, before: str | None) -> dict[str, str]:
+    """Return the question that the page shows, once it is another than before."""
+    deadline = time.monotonic() + LIMIT
+    while True:
+        found = browser.ask(SHOWN)
+        if found and found["id"] and found["id"] != before:
+            return dict(found)
+        demand(time.monotonic() < deadline, "the page shows the next question")
+        time.sleep(0.01)
+
+
 def interrupted_study(session: Session) -> None:
     """Run a study, press Ctrl-C after its first results, and run it again."""
     plan, store = session.folder / "plan.toml", session.folder / "study.sqlite"
     plan.write_text(PLAN, encoding="utf-8")
     command = ["study", "run", plan.name, "--store", store.name, "--jobs", "2"]
-    process = subprocess.Popen(
-        [str(session.bin / "complabel"), *command],
-        cwd=session.folder,
-        env=session.variables,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        # A script may run in the background of another, where Ctrl-C is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        start_new_session=True,
-    )
+    process = session.start("complabel", *command)
     deadline = time.monotonic() + LIMIT
     while not stored(store) and process.poll() is None:
         demand(time.monotonic() < deadline, "a first unit is stored")
@@ -221,6 +298,11 @@ def main() -> None:
             own_data(session)
         with step("a first round of questions, a spreadsheet, the yes/no form"):
             first_round(session)
+        if is_there():
+            with step("README's session: pictures, answers in the browser, a model"):
+                annotate(session)
+        else:
+            print("Chromium is not installed: nobody answers in the browser")
         with step("a study, interrupted and resumed"):
             interrupted_study(session)
         print(f"a newcomer's session: all done in {time.perf_counter() - started:.0f} s")

@@ -50,7 +50,7 @@ def summary(results):
 def demo():
     """The summary of a small demonstration, and what it told of."""
     told = []
-    return run_demo(seed=3, n_pictures=250, n_questions=50, tell=told.append), told
+    return run_demo(seed=3, n_pictures=150, n_questions=50, tell=told.append), told
 
 
 @pytest.fixture(scope="session")

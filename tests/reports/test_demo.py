@@ -15,7 +15,7 @@ from complabel.methods import SelectionLikelihoodClassifier
 from complabel.reports import _demo, run_demo
 from complabel.reports._demo import WAYS
 
-SMALL = {"seed": 3, "n_pictures": 250, "n_questions": 50}
+SMALL = {"seed": 3, "n_pictures": 150, "n_questions": 50}
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def answers(pictures):
     """Answers that know the pictures of the training part; the propensities are extreme."""
     rng = np.random.default_rng(0)
     propensities = np.array([1e6, 1, 1, 1, 1, 1e-6])
-    return _demo._ask(pictures.Y[pictures.train], propensities, 50, 182, rng)
+    return _demo._ask(pictures.Y[pictures.train], propensities, 50, 109, rng)
 
 
 def with_precisions(summary, **found):
@@ -50,7 +50,7 @@ def with_precisions(summary, **found):
 
 
 def with_forms(summary, *precisions):
-    """The summary with these average precisions of forms on 182, 100, 50, 25 and 12 pictures."""
+    """The summary with these average precisions of forms on 109, 60, 30, 15 and 7 pictures."""
     changed = copy.deepcopy(summary)
     for form, value in zip(changed["ticking"]["forms"], precisions, strict=True):
         form["average_precision"] = value
@@ -75,8 +75,8 @@ def test_summary_is_plain_data(summary):
 
 
 def test_parts_have_their_sizes_and_share_no_handwriting(pictures, summary):
-    assert (len(pictures.train), len(pictures.test)) == (200, 50)
-    assert (summary["n_train"], summary["n_test"]) == (200, 50)
+    assert (len(pictures.train), len(pictures.test)) == (120, 30)
+    assert (summary["n_train"], summary["n_test"]) == (120, 30)
     assert not quadrants(pictures, pictures.train) & quadrants(pictures, pictures.test)
 
 
@@ -101,18 +101,18 @@ def test_each_picture_has_one_true_answer(answers, pictures, way):
 def test_forms_say_all_that_is_on_fewer_pictures(answers, pictures):
     ticked, Y = answers["ticked"], pictures.Y[pictures.train]
     assert set(ticked.question) == {"ticked"}
-    assert len(set(ticked.item.tolist())) == len(ticked.item) == 182
-    assert ticked.item.max() > 182  # not the first pictures, but random ones
+    assert len(set(ticked.item.tolist())) == len(ticked.item) == 109
+    assert ticked.item.max() > 109  # not the first pictures, but random ones
     assert (ticked.relevant.toarray() == Y[ticked.item]).all()
     assert (ticked.absent.toarray() == 1 - Y[ticked.item]).all()
 
 
 def test_forms_take_no_longer_than_the_yes_no_answers(summary):
-    # A form takes 14.5 + 5 * .28 = 15.9 seconds: 200 * 14.5 / 15.9 = 182.4.
+    # A form takes 14.5 + 5 * .28 = 15.9 seconds: 120 * 14.5 / 15.9 = 109.4.
     forms = summary["ticking"]["forms"]
-    assert [form["pictures"] for form in forms] == [182, 100, 50, 25, 12]
+    assert [form["pictures"] for form in forms] == [109, 60, 30, 15, 7]
     assert [form["times"] for form in forms] == pytest.approx([15.9 / 14.5, 2, 4, 8, 16])
-    assert summary["n_ticked"] == 182
+    assert summary["n_ticked"] == 109
     assert forms[0]["average_precision"] == summary["ways"]["ticked"]["average_precision"]
     assert forms[0]["average_precision"] > forms[-1]["average_precision"]
     assert _demo._forms_in_time(10, 16) == 1
@@ -160,7 +160,7 @@ def test_figures_are_those_of_the_flagship_on_the_test_part(summary, pictures):
     _demo._draw_pictures(SMALL["n_pictures"], rng)
     propensities = rng.permutation(_demo._spread_evenly(6))
     assert propensities.tolist() == summary["propensities"]
-    asked = _demo._ask(pictures.Y[pictures.train], propensities, 50, 182, rng)["asked"]
+    asked = _demo._ask(pictures.Y[pictures.train], propensities, 50, 109, rng)["asked"]
     classifier = SelectionLikelihoodClassifier(kernel="linear", random_state=3)
     classifier.fit(pictures.X[pictures.train], asked)
     scores = classifier.predict_proba(pictures.X[pictures.test])
@@ -177,6 +177,7 @@ def test_nothing_tells_what_to_match_to_where_all_is_named(summary):
     assert [way for way, value in matched.items() if value is None] == ["free", "biased"]
 
 
+@pytest.mark.slow  # the whole demonstration once more
 def test_test_labels_play_no_part_in_what_is_learned(summary, monkeypatch):
     draw = _demo._draw_pictures
 
@@ -269,15 +270,15 @@ def test_advice_stands_only_where_figures_bear_it_out(summary):
 @pytest.mark.parametrize(
     ("asked", "forms", "sentence"),
     [
-        # 50 of 200 pictures are as good: a form may take 200 / 50 = 4 times as long.
+        # 30 of 120 pictures are as good: a form may take 120 / 30 = 4 times as long.
         (0.95, (0.97, 0.96, 0.95, 0.9, 0.8), "Here ticking pays if it takes less than 4 times as"),
-        # Halfway between 25 and 50 pictures in the logarithm: 200 / sqrt(25 * 50) = 5.66.
+        # Halfway between 15 and 30 pictures in the logarithm: 120 / sqrt(15 * 30) = 5.66.
         (
             0.925,
             (0.97, 0.96, 0.95, 0.9, 0.8),
             "Here ticking pays if it takes less than 5.7 times as",
         ),
-        # 12 of 200 pictures are better already: 200 / 12 = 16.7.
+        # 7 of 120 pictures are better already: 120 / 7 = 17.1.
         (0.7, (0.97, 0.96, 0.95, 0.9, 0.8), "Here ticking pays even if it takes 17 times as"),
         (
             0.98,

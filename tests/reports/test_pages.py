@@ -1,8 +1,6 @@
 """What holds of each page: of a study's report, of answers, and of the demonstration."""
 
 import re
-import shutil
-import subprocess
 import sys
 
 import pytest
@@ -52,26 +50,6 @@ def test_a_missing_extra_is_named(seen, demo, monkeypatch, module):
     for render, what in ((render_inspection, seen), (render_demo, demo[0])):
         with pytest.raises(InputError, match=rf"{module}.*pip install \"complabel\[report\]\""):
             render(what)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """A headless Chromium that cannot reach anything but files."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    programs = [shutil.which("chromium"), shutil.which("chromedriver")]
-    if None in programs:
-        pytest.skip("chromium and chromedriver are not on the path")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    profile = f"--user-data-dir={tmp_path_factory.mktemp('profile')}"
-    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-background-networking"):
-        options.add_argument(f"--{argument}")
-    options.add_argument(profile)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=programs[1], log_output=subprocess.DEVNULL)
-    driver = webdriver.Chrome(options=options, service=service)
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from tests.reports.small import DETAILS, ROWS, Page, folds_of, make_plan, make_r
 from complabel.metrics import METRIC_NAMES
 from complabel.paper import Published, published_cells
 from complabel.reports import FORMATS, headline, render_report, summarize_study
+from complabel.reports._summary import WinTieLoss
 from complabel.reports._tables import study_tables
 from complabel.reports._templates import title_of
-from complabel.statistics import WinTieLoss
 
 
 def test_a_cell_by_hand():

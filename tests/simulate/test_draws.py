@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from scipy import sparse, stats
 from tests.examples import examples
 
 from complabel.errors import AnnotationError, InputError
-from complabel.simulate import SCHEMES, cooccurrence, draw_complementary, draw_relevant
+from complabel.simulate import SCHEMES, draw_complementary, draw_relevant
 
 PATTERNS = np.array(
     [
@@ -184,23 +183,3 @@ def test_impossible_options_are_refused(options, message):
 def test_rows_without_a_choice_are_refused(draw):
     with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
         draw([[1, 0, 0], [1, 1, 1]], random_state=0)
-
-
-@examples(25)
-@given(
-    hnp.arrays(
-        np.uint8, st.tuples(st.integers(1, 12), st.integers(1, 6)), elements=st.integers(0, 1)
-    )
-)
-def test_cooccurrence_is_conditional_means(indicator):
-    indicator[0] = 1
-    expected = np.stack([indicator[column == 1].mean(axis=0) for column in indicator.T])
-    np.testing.assert_allclose(cooccurrence(indicator), expected, rtol=1e-12)
-    np.testing.assert_array_equal(
-        cooccurrence(sparse.csr_array(indicator)), cooccurrence(indicator)
-    )
-
-
-def test_a_label_without_rows_is_refused_by_number():
-    with pytest.raises(AnnotationError, match=r"^label 1 is 1 in no row"):
-        cooccurrence([[1, 0, 1], [0, 0, 1]])

@@ -25,7 +25,7 @@ from complabel.studies import (
 )
 from complabel.studies._data import fetch
 from complabel.studies._labels import draw_known, draw_labels
-from complabel.studies._outcome import fitted_scalars
+from complabel.studies._results import fitted_scalars
 
 UNIFORM = Draw(name="uniform")
 PRIOR, RIDGE = Row(method="prior"), Row(method="ridge")

@@ -1,15 +1,13 @@
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 from tests.studies.small import small
 
 from complabel.errors import StoreError
 from complabel.metrics import METRIC_NAMES
-from complabel.studies import Outcome, Row, Store, plan_units, run_study
+from complabel.studies import Outcome, Row, Store, _store, plan_units, run_study
 
 PLAN = small(rows=[Row(method="prior"), Row(method="mlcl")])
 UNITS, _ = plan_units(PLAN)
@@ -119,7 +117,8 @@ def test_looking_at_an_empty_file_leaves_it_empty(tmp_path):
     assert path.stat().st_size == 0
 
 
-def test_a_second_run_is_told_of_the_first(store, path):
+def test_a_second_run_is_told_of_the_first(store, path, monkeypatch):
+    monkeypatch.setattr(_store, "_LOCK_SECONDS", 0.1)
     with Store(path) as other, store.alone():
         assert store.writer() == other.writer()
         assert f"process {os.getpid()} on " in other.results("small").writer
@@ -130,18 +129,6 @@ def test_a_second_run_is_told_of_the_first(store, path):
         with other.alone():
             other.finish(UNITS[0], DONE)
     assert [file.name for file in path.parent.glob("*-lock")] == []
-
-
-def test_the_lock_of_a_process_that_is_gone_is_void(store, path):
-    script = (
-        "import os, sys; from complabel.studies import Store;"
-        "held = Store(sys.argv[1]).alone(); held.__enter__(); os._exit(9)"
-    )
-    subprocess.run([sys.executable, "-c", script, str(path)], check=False, timeout=120)
-    assert path.with_name(f"{path.name}-lock").exists()
-    assert store.writer() == ""
-    with store.alone():
-        assert f"process {os.getpid()} on" in store.writer()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from complabel.errors import AnnotationError, InputError
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics
 from complabel.trust._metrics import _FIGURES
-from complabel.trust._scored import ScoredPairs
+from complabel.trust._pairs import ScoredPairs
 
 
 def items(n_items, n_labels, seed=0):

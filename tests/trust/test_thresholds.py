@@ -1,5 +1,7 @@
 """Thresholds from answers: beside counts, scikit-learn and all thresholds tried one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
@@ -8,6 +10,7 @@ from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.simulate import draw_answers
 from complabel.trust import choose_thresholds
+from complabel.trust._promises import Judged, for_precision
 
 RNG = np.random.default_rng(0)
 P = RNG.beta(0.4, [1.2, 0.8, 4.0, 0.5], (2000, 4))
@@ -61,6 +64,16 @@ def test_items_with_equal_probabilities_are_predicted_together_as_often_as_is_ne
     said = asked(Y[:, :3])
     found = choose_thresholds(said, scores, match_frequencies=[0.3, 0.2, 0.7])
     np.testing.assert_array_equal(predicted(found, scores).sum(axis=0), [800, 0, 2000])
+
+
+def test_rare_questions_weigh_more():
+    said = asked()
+    label, yes = said.offered.indices, np.diff(said.relevant.indptr) > 0
+    chance = np.where(yes, 0.25, 0.15)
+    found = choose_thresholds(replace(said, probability=chance), SCORES, precision=0.7)
+    judged = Judged.sorted(SCORES[said.item, label], yes * 1.0, 1 / chance, np.arange(len(yes)))
+    assert found.values == pytest.approx(for_precision(judged, 0.7, 0.05), rel=1e-12)
+    assert found.values != pytest.approx(choose_thresholds(said, SCORES, precision=0.7).values)
 
 
 def test_a_precision_and_a_recall_are_kept_over_all_pairs():

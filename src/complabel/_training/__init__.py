@@ -26,10 +26,12 @@ if TYPE_CHECKING:
         Spread,
         minimize_linear,
     )
+    from complabel._training._newton import LabelNewton
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
     "IterationCallback",
+    "LabelNewton",
     "LinearFits",
     "LinearMap",
     "LogitObjective",
@@ -54,6 +56,7 @@ _NAMES_IN = {
     "_descent": "Schedule descend network_outputs set_output_bias train_linear train_network",
     "_device": "resolve_device torch_as_released",
     "_full_batch": "IterationCallback LinearFits LogitObjective Scaling Spread minimize_linear",
+    "_newton": "LabelNewton",
     "_saved": "factory_of factory_parts network_parts trained_network",
 }
 _PLACES = {

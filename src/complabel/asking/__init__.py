@@ -10,6 +10,8 @@ from complabel.asking._inspection import LabelSummary as LabelSummary
 from complabel.asking._questions import as_table as as_table
 from complabel.asking._questions import suggest_questions
 from complabel.asking._said import names_of_labels as names_of_labels
+from complabel.asking._times import break_even as break_even
+from complabel.asking._times import kinds_of as kinds_of
 
 __all__ = [
     "Finding",

@@ -25,7 +25,7 @@ def suggest_questions(
     kind: str = "asked",
     random_state: int | np.random.Generator | None = None,
 ) -> Any:
-    """Draw questions to ask next: "does this label apply?", or "which of these labels apply?".
+    """Draw questions to ask next: about one label, or about all or some of them.
 
     The questions are drawn at random. All labels are asked about equally often, and all items are
     equally likely. No pair of item and label is drawn twice. If it is known whether the label
@@ -44,6 +44,8 @@ def suggest_questions(
         - "asked": yes or no about one label.
         - "ticked": tick all labels that apply. Each question is about another item.
         - "ticked-M", such as "ticked-10": the same, for M labels drawn at random.
+        - "named": name one label that does not apply. Each question is about another item.
+        - "menu-M", such as "menu-5": the same, for M labels drawn at random.
     random_state : int, numpy.random.Generator or None, default=None
 
     Returns
@@ -60,7 +62,9 @@ def suggest_questions(
 
         Questions to tick have a row for each label on offer, ``answer_id``, which is the same in
         the rows of one question, and ``offered``, the labels on offer as a JSON list. Their
-        ``probability`` is that of the menu.
+        ``probability`` is that of the menu. Namings have one row with ``answer_id``, ``offered``,
+        ``asked_for`` and this ``probability``. Fill in its ``label``, or the answer "yes" if all
+        labels on offer apply. They are drawn from all items, whatever is known about them.
 
         Fill each gap in ``answer`` with "yes", "no" or "unsure", or drop the row; drop questions
         to tick whole. ``from_table`` refuses a gap. In a question to tick, gaps beside an answer
@@ -106,11 +110,17 @@ def suggest_questions(
         )
     check_integer("n", n, at_least=1)
     size = _size_of(kind, answers.n_labels)
+    is_named = str(kind).startswith(("named", "menu"))
     rng = check_random_state(random_state)
     absent = answers.complementary.astype(np.bool_)
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
     if size:
-        return as_table(_to_tick(answers, known, int(n), size, rng))
+        is_open = np.ones_like(known) if is_named else ~known
+        items, menus, to_ask = _forms(is_open, int(n), size, rng)
+        shared = _shared(answers, items, menus)
+        if is_named:
+            return as_table(_to_name(shared))
+        return as_table(_to_tick(answers, items, menus, to_ask, shared))
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
@@ -136,54 +146,90 @@ def suggest_questions(
 
 
 def _size_of(kind: str, n_labels: int) -> int:
-    """Return how many labels a question to tick is about; 0 for yes or no about one label."""
-    found = re.fullmatch(r"ticked(?:-(\d{1,9}))?", str(kind))
+    """Return how many labels a question offers; 0 for yes or no about one label."""
+    found = re.fullmatch(r"(?:ticked|named)|(?:ticked|menu)-(\d{1,9})", str(kind))
     size = int(found[1] or n_labels) if found else 0
     if (found and not 2 <= size <= n_labels) or (not found and kind != "asked"):
         raise InputError(
-            f"kind is {kind!r}; give asked, ticked, or ticked-M with M from 2 to {n_labels}, the"
-            " number of labels"
+            f"kind is {kind!r}; give asked, ticked, ticked-M, named or menu-M with M from 2 to"
+            f" {n_labels}, the number of labels"
         )
     return size
 
 
-def _to_tick(
-    answers: Answers, known: NDArray[np.bool_], n: int, size: int, rng: np.random.Generator
-) -> dict[str, NDArray[Any]]:
-    """Return the columns of n forms, each about another item and ``size`` random labels.
+def _forms(
+    is_open: NDArray[np.bool_], n: int, size: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """Draw n forms, each about another item and ``size`` random labels of it.
 
-    Forms whose labels are all known come between them with their chance, as their answers count.
+    Forms without an open label come between them with their chance, as their answers count.
+    Return the items (F,), the menus (F, size), and which forms have an open label (F,).
     """
-    forms: list[tuple[int, NDArray[np.intp]]] = []
-    is_open: list[bool] = []
-    n_open = 0
-    for item in rng.permutation(answers.n_items).tolist():
-        shown = np.sort(rng.choice(answers.n_labels, size, replace=False))
-        forms.append((item, shown))
-        is_open.append(not known[item, shown].all())
-        n_open += is_open[-1]
-        if n_open == n:
-            break
-    else:
-        raise InputError(
-            f"n={n} questions are more than the {n_open} items with a label that is not known;"
-            " give a smaller n"
-        )
+    items = rng.permutation(len(is_open))
+    menus = np.empty((len(items), size), dtype=np.intp)
+    to_ask = np.zeros(len(items), dtype=np.bool_)
+    left = n
+    for at, item in enumerate(items):
+        menus[at] = np.sort(rng.choice(is_open.shape[1], size, replace=False))
+        to_ask[at] = is_open[item, menus[at]].any()
+        left -= int(to_ask[at])
+        if not left:
+            return items[: at + 1], menus[: at + 1], to_ask[: at + 1]
+    raise InputError(
+        f"n={n} questions are more than the {n - left} items with a label that is not known;"
+        " give a smaller n"
+    )
+
+
+def _shared(
+    answers: Answers, items: NDArray[np.intp], menus: NDArray[np.intp]
+) -> dict[str, NDArray[Any]]:
+    """Return the columns that all rows of a form share, with an entry for each form."""
     names = np.array(names_of_labels(answers), dtype=object)
-    items = np.repeat([item for item, _ in forms], size)
-    labels = np.concatenate([shown for _, shown in forms])
-    told = np.where(answers.complementary[items, labels] > 0, "no", "yes").astype(object)
-    told[np.repeat(is_open, size)] = None
-    menus = [json.dumps(names[shown].tolist(), ensure_ascii=False) for _, shown in forms]
-    chance = max(1 / math.comb(answers.n_labels, size), sys.float_info.min)
+    offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
+    chance = max(1 / math.comb(answers.n_labels, menus.shape[1]), sys.float_info.min)
     return {
-        "answer_id": np.repeat([f"form {at}" for at in range(1, len(forms) + 1)], size),
+        "answer_id": np.array([f"form {at}" for at in range(1, len(items) + 1)]),
         "item": items if answers.item_names is None else answers.item_names[items],
-        "label": names[labels],
-        "answer": told,
-        "question": np.full(len(items), "ticked", dtype=object),
-        "offered": np.repeat(np.array(menus, dtype=object), size),
+        "offered": np.array(offered, dtype=object),
         "probability": np.full(len(items), chance),
+    }
+
+
+def _to_name(shared: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return the columns of forms in which one label is named, with a row for each form."""
+    n_forms = len(shared["item"])
+    return {
+        "answer_id": shared["answer_id"],
+        "item": shared["item"],
+        "label": np.full(n_forms, None, dtype=object),
+        "answer": np.full(n_forms, None, dtype=object),
+        "question": np.full(n_forms, "named", dtype=object),
+        "offered": shared["offered"],
+        "asked_for": np.ones(n_forms, dtype=np.intp),
+        "probability": shared["probability"],
+    }
+
+
+def _to_tick(
+    answers: Answers,
+    items: NDArray[np.intp],
+    menus: NDArray[np.intp],
+    to_ask: NDArray[np.bool_],
+    shared: dict[str, NDArray[Any]],
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of forms to tick, with a row for each label on offer."""
+    told = np.where(answers.complementary[items[:, None], menus] > 0, "no", "yes").astype(object)
+    told[to_ask] = None
+    of_form = {name: np.repeat(each, menus.shape[1]) for name, each in shared.items()}
+    return {
+        "answer_id": of_form["answer_id"],
+        "item": of_form["item"],
+        "label": np.array(names_of_labels(answers), dtype=object)[menus.ravel()],
+        "answer": told.ravel(),
+        "question": np.full(menus.size, "ticked", dtype=object),
+        "offered": of_form["offered"],
+        "probability": of_form["probability"],
     }
 
 

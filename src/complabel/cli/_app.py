@@ -16,7 +16,8 @@ import typer
 from typer.core import TyperGroup
 
 from complabel import __version__
-from complabel.cli._ask import ask
+from complabel.cli._annotate import annotate
+from complabel.cli._ask import ask, labelstudio_config
 from complabel.cli._benchmark import benchmark
 from complabel.cli._consensus import consensus
 from complabel.cli._console import complain, remark
@@ -24,14 +25,14 @@ from complabel.cli._datasets import datasets
 from complabel.cli._decide import decide
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
+from complabel.cli._features import features
 from complabel.cli._fit import fit
 from complabel.cli._import import import_
 from complabel.cli._inspect import inspect
-from complabel.cli._labelstudio import labelstudio_config
 from complabel.cli._methods import methods
-from complabel.cli._onnx import onnx
 from complabel.cli._outputs import GuardedCommand, option_of
-from complabel.cli._predict import predict
+from complabel.cli._predict import onnx, predict
+from complabel.cli._serve import serve
 from complabel.cli._show import show_
 from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.cli._tune import tune
@@ -121,8 +122,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-_add(app, demo, import_, inspect, ask, consensus, fit, show_, evaluate, decide, predict)
-_add(app, onnx, labelstudio_config)
+_add(app, demo, features, annotate, import_, inspect, ask, consensus, fit, show_, evaluate)
+_add(app, decide, predict, serve, onnx, labelstudio_config)
 _add(app, datasets, methods, benchmark, tune, reproduce)
 _STUDY = "Run a study of datasets, draws and methods, and report its results."
 study = typer.Typer(

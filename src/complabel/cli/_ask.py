@@ -1,16 +1,17 @@
-"""`complabel ask`: questions to ask next."""
+"""`complabel ask` and `complabel labelstudio-config`: what to ask next, and a form for it."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, explain, say, working
+from complabel.cli._console import command, explain, remark, save, say, working
 from complabel.cli._options import argument, option, target
 from complabel.cli._outputs import unused
 from complabel.errors import InputError
@@ -26,8 +27,8 @@ _HEADER = 4096  # most bytes of a file with a header alone
 @options.with_examples(
     "ask --features X.csv --label-names labels.txt -n 200 --out questions.csv",
     "ask answers.csv --features X.csv -n 200 --out questions.csv",
-    "ask answers.csv --out questions.csv --prompts prompts.jsonl --texts texts.csv",
-    "ask answers.csv --kind ticked-10 -n 50 --out questions.csv --prompts tasks.json",
+    "ask --items photos.csv --label-names labels.txt --for label-studio --out tasks.json",
+    "ask answers.csv --kind ticked-10 -n 50 --for prodigy --show texts.csv --out tasks.jsonl",
     "ask answers.csv --to-evaluate model.safetensors --features X.csv --out questions.csv",
 )
 def ask(
@@ -39,13 +40,30 @@ def ask(
     ),
     *,
     out: Path = target(
-        "Write the table of questions to this file.", default=..., endings=options.TABLE
+        "Write the questions to this file: a table or .xlsx, .json for label-studio, .jsonl for"
+        " prodigy and replies, .csv for mturk.",
+        default=...,
+        endings=(*options.TABLE, ".xlsx", ".json", ".jsonl"),
+    ),
+    tool: str = option(
+        "TOOL",
+        "Where people answer: spreadsheet, label-studio, prodigy, mturk (Mechanical Turk), or"
+        " replies (of a language model).",
+        "--for",
+        default="spreadsheet",
+        **options.one_of("spreadsheet", "label-studio", "prodigy", "mturk", "replies"),
+    ),
+    show: Path | None = option(
+        "FILE",
+        "What people see: a table with the column item, and text, image (an address) or url."
+        " [default: --items, if it has one of these columns]",
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     kind: str = option(
-        "asked|ticked|ticked-M",
+        "KIND",
         "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
-        " ticked-10: which of these 10 random labels apply?",
+        " ticked-10: which of these 10 random labels apply? menu-5: which one of these 5 random"
+        " labels does not apply? named: the same, of all labels.",
         default="asked",
     ),
     to_evaluate: Path | None = option(
@@ -72,28 +90,20 @@ def ask(
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS,
-    prompts: Path | None = target(
-        "Also write the questions as JSON lines, for a language model; as tasks for Label Studio"
-        " if the name ends in .json."
-    ),
-    texts: Path | None = option(
-        "FILE",
-        "A table with the columns item and text. The texts of the items are written"
-        " beside the questions, in the column text.",
-    ),
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
     """Draw questions about random labels. The answers tell how often each label applies.
 
-    Fill in the column "answer" with yes, no or unsure. If labels are to be ticked, yes at those
-    that apply is enough. Then read the file with complabel import. For the next round, give all
-    answers so far and another --out.
+    Answer them in a spreadsheet, whose column to_do says how, or in another tool. Then read the
+    file, or the export of the tool, with complabel import. For the next round, give all answers so
+    far and another --out.
     """
     from complabel.asking import suggest_questions
-    from complabel.files import AnswerWriter, read_item_names, read_texts
-    from complabel.importers import write_prompts
+    from complabel.files import read_item_names, read_shown
+    from complabel.importers import write_questions
     from complabel.methods import load
 
+    show = _with_what_is_shown(show, items, tool)
     files = [path for path in answers or () if not _is_blank(path)]
     if to_evaluate is None and figure is not None:
         raise InputError("--figure is given without --to-evaluate; also give the model")
@@ -104,7 +114,8 @@ def ask(
                 " items: give --features, and leave out --kind and --label-names"
             )
         classifier = load(to_evaluate)
-        found = own.read_own_features(features, items, classifier.n_features_in_)
+        d = classifier.n_features_in_
+        found = own.read_own_features(features, items, d, model=to_evaluate)
         names = [str(name) for name in classifier.classes_]
         said = _said_about(list(found.items), files, names, question, contradictions)
         table = _on_model(classifier, found, said, n, figure or "f1", seed)
@@ -115,20 +126,14 @@ def ask(
             known = None if items is None else read_item_names(items)
         said = _said_about(known, files, label_names, question, contradictions)
         table = suggest_questions(said, n, kind=kind, random_state=seed)
-    given = None if texts is None else read_texts(texts, items=table["item"])
-    if prompts is not None:
-        write_prompts(table, prompts, item_texts=given, label_names=said.label_names)
-        say(f"wrote {prompts}")
-    columns = {name: table[name].tolist() for name in table}
-    if given is not None:
-        columns["text"] = [given[str(item)] for item in columns["item"]]
-    with AnswerWriter(out, more=("text",) if given is not None else ()) as writer:
-        writer.write(columns)
-    say(f"wrote {out}: {'1 question' if n == 1 else f'{n:,} questions'} in random order")
-    more = len(columns["item"]) - columns["answer"].count(None)
+    seen = None if show is None else read_shown(show, items=table["item"])
+    asked = write_questions(table, out, tool=tool, shown=seen, label_names=said.label_names)
+    say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
+    more = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
+    more -= asked
     if more:
-        counted = "1 row" if more == 1 else f"{more:,} rows"
-        say(f"  and {counted} with known answers: leave them in, they also count")
+        counted = "1 known answer" if more == 1 else f"{more:,} known answers"
+        say(f"  and {counted} of the random sample: leave them in, they also count")
     answered = unused(_answered(out))
     if to_evaluate is not None:
         assert features is not None
@@ -150,27 +155,48 @@ def ask(
             contradictions=contradictions,
             out="model.safetensors",
         )
-    _say_next(then, out, answered, prompts, kind, has_texts=texts is not None)
+    field = next(iter(next(iter(seen.values())))) if seen else None
+    for line in _way_back(tool, kind.partition("-")[0], field, out, answered):
+        say(line)
+    say(f"  {then}" if features else f"and, with features of these items in X.csv,\n  {then}")
 
 
-def _say_next(
-    then: str, out: Path, answered: Path, prompts: Path | None, kind: str, *, has_texts: bool
-) -> None:
-    """Print how the questions come back as answers, and the command ``then``."""
-    if prompts is None:
-        words = "yes, no, unsure" if kind == "asked" else "yes where a label applies, or one no"
-        say(f"next: fill in the column answer ({words}), then")
-        say(f"  {command('import', out, out=answered)}")
-    elif prompts.suffix == ".json":
-        say("next: import the tasks into Label Studio, with the form of")
-        form = {"question": kind.partition("-")[0], "show": "text" if has_texts else None}
-        say(f"  {command('labelstudio-config', **form, out='config.xml')}")
-        say("and read the export with")
-        say(f"  {command('import', 'export.json', out=answered)}")
+def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
+    """Return the table with what people see; None if the questions show nothing."""
+    from complabel.files import has_shown
+
+    if show is None and items is not None and has_shown(items):
+        return items
+    if show is None and tool in ("label-studio", "prodigy", "mturk"):
+        raise InputError(
+            f"--for {tool} needs what people see of each item: give a table with the columns item"
+            " and text, image or url as --show"
+        )
+    return show
+
+
+def _way_back(tool: str, kind: str, field: str | None, out: Path, answered: Path) -> Iterator[str]:
+    """Say how the questions come back as answers."""
+    export = {"label-studio": "export.json", "prodigy": "export.jsonl", "mturk": "batch.csv"}
+    file: Path | str = export.get(tool, out)
+    if tool == "spreadsheet":
+        yield "next: fill in what the column to_do says, then"
+    elif tool == "label-studio":
+        form = {"question": "named" if kind == "menu" else kind, "show": field}
+        yield "next: make a project of Label Studio with the form of"
+        yield f"  {command('labelstudio-config', **form, out='config.xml')}"
+        yield f"import {out} into it, and let people answer. Export JSON, and read it with"
+    elif tool == "prodigy":
+        view = "classification" if kind == "asked" else "choice"
+        yield "next: let people answer, and read what they said with"
+        yield f"  prodigy mark questions {shlex.quote(str(out))} --view-id {view}"
+        yield f"  prodigy db-out questions > {file}"
+    elif tool == "mturk":
+        yield f"next: publish a batch with {out}, download its results as {file}, then"
     else:
-        say("next: add the field reply to each line, save them as replies.jsonl, then")
-        say(f"  {command('import', 'replies.jsonl', from_='replies', out=answered)}")
-    say(f"  {then}")
+        file = "replies.jsonl"
+        yield f"next: send the field prompt of each line, add the field reply, save as {file}, then"
+    yield f"  {command('import', file, out=answered)}"
 
 
 def _on_model(
@@ -241,3 +267,51 @@ def _unanswered(path: Path) -> Path:
 def _answered(path: Path) -> Path:
     name = path.name.removesuffix(".gz").rpartition(".")[0]
     return path.with_name(f"answered-{name}.csv")
+
+
+@options.with_examples(
+    "labelstudio-config labels.txt --out config.xml",
+    "labelstudio-config --question asked --show text",
+    "labelstudio-config --question ticked --out config.xml",
+)
+def labelstudio_config(
+    labels: Path | None = argument(
+        "LABELS",
+        "File with all labels, one on each line; none for asked, and for tasks of complabel ask,"
+        " which have their own menus.",
+        default=None,
+    ),
+    question: str = option(
+        "named|ticked|both|asked",
+        "What to ask. named: one label that does not apply; without LABELS, one of the task's"
+        " menu. ticked: all labels that do not apply; without LABELS, all labels of the task that"
+        " apply. both: one label that does not apply, and some that do. asked: whether the label in"
+        " the task applies.",
+        default="named",
+    ),
+    show: str = option("image|text|url|audio", "Kind of the items.", default="image"),
+    field: str | None = option(
+        "FIELD", "Field of a task that holds the item. [default: as --show]"
+    ),
+    out: Path | None = target("Write to this file. [default: print to the terminal]"),
+) -> None:
+    """Write a Label Studio configuration that asks for labels that do not apply."""
+    from complabel.files import read_label_names
+    from complabel.importers import label_studio_config
+
+    names = () if labels is None else read_label_names(labels)
+    text = label_studio_config(names, question=question, show=show, field=field)
+    if out is None:
+        say(text)
+    else:
+        save(out, text + "\n")
+    # On standard error: standard output is the configuration, perhaps redirected to a file.
+    remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
+    remark("the answers as JSON, and read them with")
+    told = {
+        "named": {"absent": "not_this"},
+        "ticked": {"absent": "not_this", "question": "ticked"},
+        "both": {"absent": "not_this", "present": "this"},
+    }
+    options_ = told.get(question, {}) if names else {}  # questions of ask say it themselves
+    remark(f"  {command('import', 'export.json', **options_, out='answers.csv')}")

@@ -76,7 +76,7 @@ def decide(
     from complabel.trust import choose_thresholds
 
     classifier = load(model)
-    found = own.read_own_features(features, items, classifier.n_features_in_)
+    found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
     names = [str(name) for name in classifier.classes_]
     said = own.read_own_answers(answers, list(found.items), names, question, contradictions)
     probabilities = own.probabilities_for(classifier, found, said, cross_fit)

@@ -105,7 +105,7 @@ def evaluate(
             "--html is about answers to random questions; with --truth, give --json instead"
         )
     classifier = load(model)
-    found = own.read_own_features(features, items, classifier.n_features_in_)
+    found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
     if truth is not None:
         result = _on_truth(classifier, found, truth)
     else:

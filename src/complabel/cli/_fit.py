@@ -104,6 +104,8 @@ def fit(
         "seconds": round(seconds, 1),
         **notes_of(said, classifier),
     }
+    if found.recipe is not None:
+        notes["recipe"] = found.recipe
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
@@ -143,6 +145,7 @@ def fit(
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")
+    own.advise_on(found, said)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 

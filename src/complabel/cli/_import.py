@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # A copy of the names in complabel.importers, which would load NumPy for a help text. A test
 # compares the two.
 NAMES = (
-    *("label-studio", "prodigy", "argilla", "lvis", "open-images"),
+    *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
     *("coded", "columns", "pml", "openmic", "replies", "table"),
 )
 
@@ -62,8 +62,8 @@ def import_(
     question: str | None = options.QUESTION,
     separator: str | None = option(
         "SIGN",
-        "Only with --from columns: what separates the labels in a cell, such as ';'."
-        " [default: a cell holds one label]",
+        "In batch and columns: what separates the labels in a cell, such as ';'. [default: that of"
+        " the platform; else a cell holds one label]",
     ),
     random_questions: bool = flag(
         "Say that each question was about a random label of a random item.", "--random-questions"

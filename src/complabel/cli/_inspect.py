@@ -87,7 +87,7 @@ def inspect(
     is_table = all(Path(name).suffix in _TABLES for name in answers)
     classifier = _load(model, features, doubtful)
     if is_table:
-        found = None if features is None else own.read_own_features(features, items)
+        found = None if features is None else own.read_own_features(features, items, model=model)
         tables = [Path(path) for path in answers]
         known = None if found is None else list(found.items)
         names: Any = label_names

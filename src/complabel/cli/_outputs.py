@@ -1,8 +1,9 @@
 """What commands write: the one rule for their outputs, tried before any work.
 
 A file that exists is not replaced without ``--force``, and a file that the command also reads not
-at all. There are two exceptions, which nobody typed and which can be made again: a web page that
-complabel wrote, and a report in whose folder no file has changed since.
+at all. There are exceptions, which nobody typed and which can be made again: a web page that
+complabel wrote, a report in whose folder no file has changed since, and a table that is made from a
+file beside it.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Output:
 
     endings: tuple[str, ...] = ()  # how the name may end; empty: as it likes
     page: bool = False  # a web page of complabel's may replace an earlier one
+    source: str = ""  # ending of a file beside it, from which it is made again and again
     later: bool = False  # the command itself claims what it writes, when it knows the names
 
 
@@ -163,7 +165,10 @@ def _claim(path: Path, option: str, mark: Output) -> None:
         _refuse_folder(path, shown)
         exists = os.path.lexists(path)
         _refuse_odd(path, shown, claims)
-        if exists and not claims.force and not (mark.page and _is_own_page(path)):
+        is_own = exists and mark.page and _is_own_page(path)
+        if mark.source and path.with_name(f"{path.name}{mark.source}").is_file():
+            is_own = True
+        if exists and not claims.force and not is_own:
             raise OutputError(
                 f"{shown}: this file exists; give another name, such as {unused(path)}, or --force"
                 " to replace it"

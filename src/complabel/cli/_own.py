@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from complabel.cli._console import remark, say, working
+from complabel.cli._console import command, remark, say, working
 from complabel.cli._options import QUESTIONS
 from complabel.errors import AnnotationError, InputError
 
@@ -103,13 +103,58 @@ def read_quietly(
 
 
 def read_own_features(
-    path: Path, items: Path | None = None, n_features: int | None = None
+    path: Path,
+    items: Path | None = None,
+    n_features: int | None = None,
+    *,
+    model: Path | None = None,
 ) -> Features:
-    """Read features, and show that it is done."""
+    """Read features, and show that it is done; for a model, refuse those made otherwise."""
     from complabel.files import read_features
 
     with working(f"reading {path}"):
-        return read_features(path, items=items, n_features=n_features)
+        found = read_features(path, items=items, n_features=n_features)
+    if model is not None:
+        refuse_other_features(model, found, path)
+    return found
+
+
+def refuse_other_features(model: Path, found: Features, path: Path) -> None:
+    """Refuse features that ``complabel features`` made in another way than those of the model."""
+    from complabel.features import model_of
+    from complabel.methods import read_header
+
+    learned = read_header(model)["provenance"]["given"].get("recipe")
+    if learned == found.recipe or not isinstance(learned, str):
+        return
+    kind, name = model_of(learned)
+    again = command(
+        "features",
+        "TABLE" if kind == "text" else "FOLDER",
+        text="COLUMN" if kind == "text" else None,
+        model=name,
+        out=path if path.suffix in (".npz", ".parquet") else path.with_suffix(".npz"),
+    )
+    if found.recipe is None:
+        remark(
+            f"{path} does not say how it was made. {model} learned from features made as"
+            f" {learned!r}; if these were made otherwise, the result is worthless: {again}",
+            style="yellow",
+        )
+        return
+    raise InputError(
+        f"{model} learned from features made as {learned!r}, but {path} was made as"
+        f" {found.recipe!r}; make the features of these items as the model needs them: {again}"
+    )
+
+
+def advise_on(found: Features, said: Answers) -> None:
+    """Print what other features might gain, if the file says how these were made."""
+    from complabel.features import advice
+
+    text = advice(found.X, said.answered, found.recipe)
+    if text:
+        remark(f"hint: {text}")
 
 
 def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
@@ -240,7 +285,9 @@ def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
         lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
         say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
     if answers:
-        read_own_answers(answers, list(found.items), names, entry.get("question"), contradictions)
+        question = entry.get("question")
+        said = read_own_answers(answers, list(found.items), names, question, contradictions)
+        advise_on(found, said)
 
 
 def hint_at_other_half(names: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""`complabel predict`: predict the labels of items with a saved model."""
+"""`complabel predict` and `complabel onnx`: use a saved model, here or in other programs."""
 
 from __future__ import annotations
 
@@ -86,6 +86,8 @@ def predict(
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
         for piece in pieces:
+            if done == 0:
+                own.refuse_other_features(model, piece, features)
             found = classifier.predict_proba(own.for_model(piece, classifier))
             if said is not None:
                 answered += _give_consensus(found, classifier, piece, said, row_of)
@@ -125,3 +127,22 @@ def _give_consensus(
         part = own.for_model(replace(piece, X=piece.X[rows]), classifier)
         found[rows] = classifier.predict_consensus(part, about)
     return len(rows)
+
+
+@options.with_examples("onnx model.safetensors --out model.onnx")
+def onnx(
+    model: Path = options.MODEL,
+    out: Path = target("Write to this file.", default=..., endings=(".onnx",)),
+) -> None:
+    """Save a model as an ONNX file, which runs in other programs and languages.
+
+    The file takes features in single precision, and returns probabilities and labels as predict
+    does. Names of labels and thresholds are in its metadata.
+    """
+    from complabel.methods import load, save_onnx
+
+    classifier = load(model)
+    save_onnx(classifier, out)
+    n_labels = len(classifier.classes_)
+    say(f"wrote {out}: {classifier.n_features_in_:,} features in, {n_labels} labels out")
+    say('next: run it with onnxruntime, from Python, C#, Java or JavaScript (docs: "ONNX")')

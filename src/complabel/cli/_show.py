@@ -49,7 +49,7 @@ def show_(
     classifier = load(model)
     described = describe_model(classifier, read_header(model))
     if features is not None:
-        found = own.read_own_features(features, items, classifier.n_features_in_)
+        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
         with working(f"predicting {len(found.items):,} items"):
             probabilities = classifier.predict_proba(own.for_model(found, classifier))
         names = [str(name) for name in classifier.classes_]

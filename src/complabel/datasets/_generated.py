@@ -1,6 +1,4 @@
-"""Datasets that need no file: canvases of digits, and a model whose probabilities are known."""
-
-from dataclasses import dataclass
+"""Datasets that need no file: canvases of digits, and a logistic model."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,25 +12,6 @@ _SIDE = 8  # pixels of a source image
 _N_CLASSES = 10
 _MAX_LABELS = 12  # memory and time grow with the 2^K label sets, which are all listed
 _CELLS_PER_CHUNK = 1 << 21  # 16 MiB of probabilities
-
-
-@dataclass(frozen=True, eq=False)
-class SyntheticProblem:
-    """A dataset together with the model that made it.
-
-    ``probabilities`` (n, K) are f(x) = sigmoid(W^T x + b), *before* empty and full label sets are
-    excluded; after it they are (f_k - P) / (1 - P - Q) with P = prod_j f_j and Q = prod_j (1 -
-    f_j), in the same order. ``weights`` are W (d, K), ``bias`` is b (K,). ``transition`` (K, K) is
-    T_kj = p(ybar_j = 1 | y_k = 1) if the complementary label is drawn uniformly from the labels
-    that are not relevant: exact over all relevant sets, and averaged over the feature vectors of
-    this sample, not over the relevant sets that were drawn.
-    """
-
-    dataset: MultiLabelDataset
-    weights: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
-    transition: NDArray[np.float64]
 
 
 def make_digits(
@@ -133,7 +112,7 @@ def make_synthetic(
     n_samples, n_features : int, default=1000, 20
         n and d.
     n_labels : int, default=6
-        K, from 3 to 12: the transition matrix is computed over all 2^K sets.
+        K, from 3 to 12: a set is drawn from all 2^K sets.
     cardinality : float, default=1.5
         Mean of f_1 + ... + f_K over the sample, above 0 and below K. The mean number of relevant
         labels is somewhat larger, because empty sets are excluded.
@@ -157,26 +136,6 @@ def make_synthetic(
     >>> make_synthetic(200, n_labels=4).Y.shape
     (200, 4)
     """
-    return make_synthetic_problem(
-        n_samples,
-        n_features=n_features,
-        n_labels=n_labels,
-        cardinality=cardinality,
-        signal=signal,
-        random_state=random_state,
-    ).dataset
-
-
-def make_synthetic_problem(
-    n_samples: int = 1000,
-    *,
-    n_features: int = 20,
-    n_labels: int = 6,
-    cardinality: float = 1.5,
-    signal: float = 2.0,
-    random_state: int | np.random.Generator = 0,
-) -> SyntheticProblem:
-    """Draw the dataset of :func:`make_synthetic`; return the model, too."""
     check_integer("n_samples", n_samples, at_least=1)
     check_integer("n_features", n_features, at_least=1)
     check_integer("n_labels", n_labels, at_least=3)
@@ -189,27 +148,13 @@ def make_synthetic_problem(
     weights *= signal / np.linalg.norm(weights, axis=0)
     bias = 0.5 * rng.standard_normal(n_labels)
     logits = X @ weights + bias  # (n, K)
-    shift = _shift_to(cardinality, logits)
-    logits += shift
-    # All label sets except the empty and the full one, (2^K - 2, K).
-    sets = ((np.arange(1, 2**n_labels - 1)[:, None] >> np.arange(n_labels)) & 1).astype(np.uint8)
-    Y, set_weights = _draw_sets(logits, sets, rng)
-    inside, outside = sets.astype(np.float64), 1.0 - sets
-    uniform = outside / outside.sum(axis=1, keepdims=True)  # p(ybar_j = 1 | Y)
-    joint = (inside * set_weights[:, None]).T @ uniform  # (K, K)
-    dataset = MultiLabelDataset(
+    logits += _shift_to(cardinality, logits)
+    return MultiLabelDataset(
         name="synthetic",
         X=X,
-        Y=Y,
+        Y=_draw_sets(logits, rng),
         label_names=tuple(f"label_{k}" for k in range(n_labels)),
         feature_names=tuple(f"feature_{i}" for i in range(n_features)),
-    )
-    return SyntheticProblem(
-        dataset=dataset,
-        weights=weights,
-        bias=bias + shift,
-        probabilities=expit(logits),
-        transition=joint / joint.sum(axis=1, keepdims=True),
     )
 
 
@@ -223,26 +168,25 @@ def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
     )
 
 
-def _draw_sets(
-    logits: NDArray[np.float64], sets: NDArray[np.uint8], rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Draw a relevant set for each row, (n, K); return also the mean probability of each set.
+def _draw_sets(logits: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Draw a relevant set for each row, (n, K), neither empty nor full.
 
     Rejection sampling would be endless if the excluded sets have almost all the probability.
     """
+    n_labels = logits.shape[1]
+    # All label sets except the empty and the full one, (2^K - 2, K).
+    sets = ((np.arange(1, 2**n_labels - 1)[:, None] >> np.arange(n_labels)) & 1).astype(np.uint8)
     inside = sets.astype(np.float64)
     u = rng.random(len(logits))
     Y = np.empty(logits.shape, dtype=np.uint8)
-    total = np.zeros(len(sets))
     rows_per_chunk = max(1, _CELLS_PER_CHUNK // len(sets))
     for start in range(0, len(logits), rows_per_chunk):
         rows = slice(start, start + rows_per_chunk)
         log_chance = log_expit(logits[rows]) @ inside.T + log_expit(-logits[rows]) @ (1 - inside).T
         chance = np.exp(log_chance - log_chance.max(axis=1, keepdims=True))  # (rows, sets)
         chance /= chance.sum(axis=1, keepdims=True)
-        total += chance.sum(axis=0)
         cumulative = np.cumsum(chance, axis=1)
         # The last column may be rounded to below 1; scaling u by it keeps u below it.
         chosen = (cumulative > (u[rows] * cumulative[:, -1])[:, None]).argmax(axis=1)
         Y[rows] = sets[chosen]
-    return Y, total / len(logits)
+    return Y

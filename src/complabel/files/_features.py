@@ -29,10 +29,13 @@ from complabel.files._table import TABLE_ENDINGS, Table, is_list, refuse_repeate
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ARRAYS = (".npy", ".npz", *SVMLIGHT)
+_NAMED = ("items", "feature_names", "recipe")
+RECIPE_KEY = b"complabel.recipe"
+"""Where the schema of a Parquet file keeps how its features were made."""
 _ROWS = 65_536
 _TURN = (
-    "leave out columns that are no features; turn text into numbers first, for example with"
-    " TfidfVectorizer or HashingVectorizer of scikit-learn, and categories with OneHotEncoder"
+    "leave out columns that are no features; turn text into numbers first, with complabel features"
+    " FILE --text COLUMN, and categories with OneHotEncoder of scikit-learn"
 )
 
 
@@ -41,12 +44,13 @@ class Features:
     """Features X (n, d), float32 or float64, and names of the rows (n,) and columns.
 
     From a ``.npy`` file, X is on disk (``numpy.memmap``). Without ids, rows are called by their
-    numbers.
+    numbers. ``recipe`` says how ``complabel features`` made them.
     """
 
     X: Any
     items: NDArray[Any]
     feature_names: tuple[str, ...] | None = None
+    recipe: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +77,8 @@ def read_features(
     path : path
         - ``.npy``: an array (n, d). It stays on disk, and only the needed parts are read.
         - ``.npz``: an array ``X``, or the parts of a CSR matrix: ``X_data``, ``X_indices``,
-          ``X_indptr`` and ``X_shape``; maybe ``items`` and ``feature_names``. Or a file that
-          ``scipy.sparse.save_npz`` wrote.
+          ``X_indptr`` and ``X_shape``; maybe ``items``, ``feature_names`` and ``recipe``. Or a
+          file that ``scipy.sparse.save_npz`` wrote.
         - ``.csv``, ``.tsv``, also with ``.gz``: a header, a column of ids, and columns of numbers.
         - ``.parquet``: the same, or a column of ids and a column with lists of numbers.
         - ``.svm``, ``.svmlight``, ``.libsvm``: svmlight text; its labels are ignored. Columns are
@@ -123,7 +127,7 @@ def read_features(
     elif source.ids is not None and source.ids_path is None:
         refuse_repeated(source.path, ids, "row {}".format)
     X = np.concatenate(blocks) if source.X is None else source.X
-    return Features(X, as_items(ids), source.feature_names)
+    return Features(X, as_items(ids), source.feature_names, source.recipe)
 
 
 def iterate_features(
@@ -141,7 +145,8 @@ def iterate_features(
     check_integer("n_rows", n_rows, at_least=1)
     source = _open(path, items, "item", n_features)
     return (
-        Features(X, as_items(ids), source.feature_names) for ids, X in source.blocks(int(n_rows))
+        Features(X, as_items(ids), source.feature_names, source.recipe)
+        for ids, X in source.blocks(int(n_rows))
     )
 
 
@@ -238,6 +243,7 @@ class _Source:
     id_column: str | None = None
     ids: Sequence[str] | None = None
     ids_path: Path | None = None
+    recipe: str | None = None
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -308,23 +314,27 @@ def _open(
     if not columns:
         raise fault(file, "there are no features, only ids; add columns of numbers")
     id_column = name_column if name_column in table.columns else None
-    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path)
+    notes = (table.schema.metadata if table.schema is not None else None) or {}
+    recipe = notes.get(RECIPE_KEY, b"").decode("utf-8", "replace") or None
+    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, recipe)
 
 
 def _open_array(
     path: Path, ending: str, ids: list[str] | None, ids_path: Path | None, n_features: int | None
 ) -> _Source:
-    columns = None
+    columns = recipe = None
     if ending == ".npy":
         X: Any = read_npy(path)
     elif ending == ".npz":
         parts = (f"{prefix}{part}" for prefix in ("", "X_") for part in CSR_PARTS)
-        arrays = read_arrays(path, ["X", *parts, "format", "items", "feature_names"])
+        arrays = read_arrays(path, ["X", *parts, "format", *_NAMED])
         X = matrix_of(path, arrays, "X")
         if "items" in arrays:
             if ids is not None:
                 raise InputError(f"{path} already names its items; leave out --items (items)")
             ids = as_texts(path, "items", arrays["items"], X.shape[0] if X.ndim else 0)
+        if "recipe" in arrays:
+            (recipe,) = as_texts(path, "recipe", arrays["recipe"].reshape(-1), 1)
         if "feature_names" in arrays:
             count = X.shape[-1] if X.ndim else 0
             columns = tuple(as_texts(path, "feature_names", arrays["feature_names"], count))
@@ -336,7 +346,7 @@ def _open_array(
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    return _Source(path, as_float(X), None, columns, ids=ids, ids_path=ids_path)
+    return _Source(path, as_float(X), None, columns, ids=ids, ids_path=ids_path, recipe=recipe)
 
 
 def _matrices(

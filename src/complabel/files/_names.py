@@ -1,8 +1,9 @@
-"""The names of labels and items, and the texts of items."""
+"""The names of labels and items, and what people see of items."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 from complabel._opening import StrPath, ending_of, existing, fault, read_text
 from complabel.errors import InputError
 from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
+
+SHOWN = ("text", "image", "url")  # columns with what people see of an item
 
 
 def read_label_names(path: StrPath) -> tuple[str, ...]:
@@ -70,47 +73,64 @@ def read_item_names(path: StrPath) -> list[str]:
     return ids
 
 
-def read_texts(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, str]:
-    r"""Read the text of each item.
+def has_shown(path: Path) -> bool:
+    """Return whether a file is a table with a column that people see."""
+    if not ending_of(path, TABLE_ENDINGS):
+        return False
+    return not {*SHOWN}.isdisjoint(Table.open(path, "tables of items").columns)
+
+
+def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[str, str]]:
+    r"""Read what people see of each item.
 
     Parameters
     ----------
     path : path
-        A table with the columns ``item`` and ``text``, which ends in ``.csv``, ``.csv.gz``,
-        ``.tsv``, ``.tsv.gz`` or ``.parquet``.
+        A table with the column ``item`` and at least one of ``text``, ``image`` (an address, or a
+        path) and ``url`` (of a page). It ends in ``.csv``, ``.csv.gz``, ``.tsv``, ``.tsv.gz`` or
+        ``.parquet``. Other columns are left out.
     items : iterable, default=()
-        Items that must have a text.
+        Items that people are asked about.
 
     Returns
     -------
-    dict of str to str
-        Texts by item; empty if an item has none.
+    dict of str to dict of str to str
+        The filled fields of each item.
 
     Raises
     ------
     DatasetNotFoundError, DatasetFormatError
-        If the file, a column or the text of one of ``items`` is missing, the file cannot be parsed,
-        or two rows have the same id.
+        If the file or the columns are missing, one of ``items`` has nothing to show, the file
+        cannot be parsed, or two rows have the same id.
 
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "texts.csv"
     >>> _ = path.write_text("item,text\n7,A puppy.\n")
-    >>> read_texts(path)
-    {'7': 'A puppy.'}
+    >>> read_shown(path)
+    {'7': {'text': 'A puppy.'}}
     """
-    table = Table.open(path, "tables of texts", ["item", "text"])
-    ids, texts = _texts(table, ["item", "text"])
+    table = Table.open(path, "tables of what is shown", ["item"])
+    names = [name for name in SHOWN if name in table.columns]
+    if not names:
+        raise fault(
+            table.path,
+            f"there is no column {', '.join(SHOWN)}, only {some_of(table.columns)}; name the column"
+            " that people see after what it holds",
+        )
+    ids, *columns = _texts(table, ["item", *names])
     refuse_repeated(table.path, ids, table.place)
-    found = dict(zip(ids, texts, strict=True))
-    missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each, "").strip()]
+    found = {
+        each: {name: cell for name, cell in zip(names, cells, strict=True) if cell.strip()}
+        for each, cells in zip(ids, zip(*columns, strict=True), strict=True)
+    }
+    missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each)]
     if missing:
         raise fault(
             table.path,
-            f"has no text for item {missing[0]!r} ({len(missing):,} items in all); add the texts of"
-            " all items that are asked about, with their names as in the answers",
+            f"has no {' or '.join(names)} for item {missing[0]!r} ({len(missing):,} items in all);"
+            " add a row for each item that is asked about, with its name as in the answers",
         )
     return found
 

@@ -3,12 +3,13 @@
 from complabel.frequencies._counts import inverse_probability as inverse_probability
 from complabel.frequencies._counts import judged_at_random as judged_at_random
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
+from complabel.frequencies._estimate import check_auto_or_given as check_auto_or_given
+from complabel.frequencies._estimate import checked_probabilities as checked_probabilities
 from complabel.frequencies._estimate import (
     frequencies_with_propensities as frequencies_with_propensities,
 )
+from complabel.frequencies._estimate import given_frequencies as given_frequencies
+from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
-from complabel.frequencies._given import check_auto_or_given as check_auto_or_given
-from complabel.frequencies._given import given_frequencies as given_frequencies
-from complabel.frequencies._given import rates_of_exclusion as rates_of_exclusion
 
 __all__ = ["LabelFrequencies", "estimate_label_frequencies"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +12,9 @@ from scipy import optimize, special
 from complabel._parameters import check_array
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies._counts import Audit, Counts, Named
+from complabel.frequencies._counts import Array, Audit, Counts, Named, sharpened
 from complabel.frequencies._naming import NamingLikelihood
 from complabel.frequencies._posterior import from_audit, from_audit_and_named
-from complabel.frequencies._sharpen import sharpened
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
 # logits move in one direction, and any sum can be reached.
@@ -181,7 +181,9 @@ def estimate_label_frequencies(
     audit, named = Audit.of(answers), Named.of(answers)
     counts = audit.counts(*rates_of_mistakes(missed, invented, answers))
     if predictions is not None:
-        counts = sharpened(audit, _checked(predictions, answers), counts)
+        counts = sharpened(
+            audit, checked_probabilities("predictions", predictions, answers.shape), counts
+        )
     if len(audit.item):
         return _estimate(counts, named, len(audit.item))
     if named is None or not named.says_all_apply:
@@ -266,15 +268,66 @@ def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.f
     return np.vstack([table, table.mean(axis=0)])
 
 
-def _checked(predictions: ArrayLike, answers: Answers) -> NDArray[np.float64]:
-    p = check_array("predictions", predictions, "item", "label")
-    if p.shape != answers.shape:
+def checked_probabilities(
+    name: str, probabilities: ArrayLike, shape: tuple[int, ...]
+) -> NDArray[np.float64]:
+    """Return probabilities of this shape (n_items, n_labels), or refuse them."""
+    p = check_array(name, probabilities, "item", "label")
+    if p.shape != shape:
         raise InputError(
-            f"predictions have shape {p.shape}, but the answers are about {answers.n_items} items"
-            f" and {answers.n_labels} labels; give one row per item and one column per label"
+            f"{name} have shape {p.shape}, and the answers or true labels {shape}; give one row per"
+            " item and one column per label"
         )
     if p.min() < 0 or p.max() > 1:
-        raise InputError(
-            f"predictions must be from 0 to 1, got values from {p.min():g} to {p.max():g}"
-        )
+        raise InputError(f"{name} must be from 0 to 1, got values from {p.min():g} to {p.max():g}")
     return p
+
+
+# The sum of class frequencies may differ from 1 by this much: they are often given rounded.
+_ROUNDING = 1e-6
+# Rates are kept away from 0 and 1: no sample proves that a label is never or always excluded.
+_RATES = (1e-3, 1 - 1e-3)
+
+
+def check_auto_or_given(label_frequencies: Any) -> None:
+    """Refuse a parameter ``label_frequencies`` that is a text other than ``"auto"``."""
+    if isinstance(label_frequencies, str) and label_frequencies != "auto":
+        raise InputError(
+            f"label_frequencies must be 'auto' or an array of shape (K,), got {label_frequencies!r}"
+        )
+
+
+def given_frequencies(values: Any, classes: NDArray[Any], *, one_applies: bool) -> Array:
+    """Return given label frequencies (K,) after a check; they add up to 1 if one class applies."""
+    frequencies = check_array("label_frequencies", values, "label")
+    if len(frequencies) != len(classes):
+        raise InputError(
+            f"label_frequencies has {len(frequencies)} entries, but there are {len(classes)}"
+            " labels; give one entry per label"
+        )
+    beyond = np.flatnonzero((frequencies < 0) | (frequencies > 1))
+    if beyond.size:
+        at = int(beyond[0])
+        raise InputError(
+            f"label_frequencies must lie in [0, 1], got {frequencies[at]:g} for label"
+            f" {classes[at]}; give the share of rows to which the label applies"
+        )
+    if one_applies and abs(frequencies.sum() - 1) > _ROUNDING:
+        raise InputError(
+            f"label_frequencies add up to {frequencies.sum():g}, but exactly one class applies to"
+            " each row of y; give shares that add up to 1"
+        )
+    return frequencies
+
+
+def rates_of_exclusion(answers: Answers, frequencies: Array) -> Array | None:
+    """Return how often each label (K,) is excluded where it does not apply; None: no exclusions."""
+    # Label k is excluded for the share e_k (1 - pi_k) of the items looked at; this is solved for e.
+    rules = answers.question == "excluded"
+    if not rules.any():
+        return None
+    listed = answers.offered[rules]
+    everything = int((np.diff(listed.indptr) == 0).sum())
+    looked_at = np.asarray(listed.sum(axis=0), dtype=np.float64) + everything
+    excluded = np.asarray(answers.excluded[rules].sum(axis=0), dtype=np.float64)
+    return np.asarray(np.clip(excluded / np.maximum(looked_at, 1) / (1 - frequencies), *_RATES))

@@ -10,15 +10,15 @@ Laplace's approximation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg, optimize, special
 
 from complabel.frequencies._counts import Array, Counts
-from complabel.frequencies._intervals import Elsewhere, assisted_intervals
 from complabel.frequencies._naming import NamingLikelihood
 
 # Standard deviations of log-propensities. At .03 all labels are nearly alike; at 1.4 one label in
@@ -78,17 +78,12 @@ def from_audit(counts: Counts) -> Posterior:
     mean = np.array([each.mean_logit for each in found])
     sd = np.array([each.sd for each in found])
     elsewhere = mean @ others
-    intervals = assisted_intervals(
-        counts, Elsewhere(elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
-    )
+    intervals = assisted_intervals(counts, elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
     nothing = np.empty(0)
-    return Posterior(values, covariance, _around(intervals, values), nothing, nothing, 0.0)
-
-
-def _around(intervals: Array, values: Array) -> Array:
-    """Stretch intervals (K, 2) that do not hold the value that is reported beside them."""
+    # The value that is reported beside an interval lies in it.
     low, high = intervals.T
-    return np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
+    intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
+    return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
 
 
 @dataclass(frozen=True)
@@ -335,3 +330,60 @@ def _average(
     intervals = np.clip(np.stack([values - reach, values + reach], axis=1), 0, 1)
     spread = found[int(np.argmax(evidence))].spread if around is None else around.spread
     return Posterior(values, covariance, intervals, log_w, of_log_w, spread)
+
+
+_LEVEL = 0.05
+# A frequency beyond these logits is reported as 0 or 1.
+_MOST_LOGIT = 40.0
+_HALVINGS = 60
+_TINY = 1e-12
+# The best share of the level for the tail of many "yes" (Yu and Hoff): it depends on how far a
+# logit is below the expected one, times twice its standard error, over the variance of the labels.
+_SHARES = special.expit(np.linspace(-50.0, 50.0, 2001))
+_BELOW = special.ndtri(_LEVEL * _SHARES) - special.ndtri(_LEVEL * _SHARES[::-1])
+
+
+def assisted_intervals(counts: Counts, mean: Array, variance: Array) -> Array:
+    """Return intervals (K, 2) that hold the frequency of each label, however unlike others it is.
+
+    An interval from a prior holds the truth of 95 % of all labels, but of rare labels among
+    frequent ones, or frequent among rare ones, much less often. Those here are made by tests, as
+    those of Clopper and Pearson: a frequency is in the interval unless the number of "yes" is
+    improbable under it, at a level of 5 % in both tails together. What the *other* labels tell
+    about its logit, a normal distribution, splits the level between the tails. So the interval
+    holds the truth of each label at least 95 % of the time, whatever the others are, and is shorter
+    if labels are alike (Yu and Hoff, "Adaptive multigroup confidence intervals with constant
+    coverage", Biometrika 2018, with the tails of the binomial instead of the normal distribution).
+    """
+    merged = counts.merged()  # people with mistakes of their own answer as one with mean rates
+    yes, judged = merged.yes[0], merged.judged[0]
+    error = np.maximum(merged.information(mean), _TINY) ** -0.5
+
+    def share(logits: Array) -> Array:
+        """Return the share of the level that goes to the tail of many "yes"."""
+        below = 2 * error * (mean - logits) / variance
+        return np.asarray(np.interp(below, _BELOW, _SHARES))
+
+    def too_small(logits: Array) -> NDArray[np.bool_]:
+        chance = merged.chance_of_yes(logits[:, np.newaxis])[0, :, 0]
+        as_many = special.betainc(np.maximum(yes, _TINY), judged - yes + 1, chance)
+        return np.asarray(as_many <= _LEVEL * share(logits))
+
+    def not_too_large(logits: Array) -> NDArray[np.bool_]:
+        chance = merged.chance_of_yes(logits[:, np.newaxis])[0, :, 0]
+        as_few = special.betainc(np.maximum(judged - yes, _TINY), yes + 1, 1 - chance)
+        return np.asarray(as_few > _LEVEL * (1 - share(logits)))
+
+    ends = np.stack([_first_not(too_small, yes), _first_not(not_too_large, yes)], axis=1)
+    frequencies = np.where(ends <= -_MOST_LOGIT + 1, 0.0, special.expit(ends))
+    return np.asarray(np.where(ends >= _MOST_LOGIT - 1, 1.0, frequencies))
+
+
+def _first_not(holds: Callable[[Array], NDArray[np.bool_]], like: Array) -> Array:
+    """Return the logit (K,) from which on something does not hold that holds below it."""
+    low, high = np.full_like(like, -_MOST_LOGIT), np.full_like(like, _MOST_LOGIT)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        below = holds(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2

@@ -40,7 +40,8 @@ class Options:
         The question of answers for which the file does not say it. Labels chosen in ``absent`` are
         "named" by default; a table of answers has no default.
     separator : str or None
-        What separates several labels in a cell of a wide table; None: a cell is one label.
+        What separates several labels in a cell; None: as the platform does it, else a cell is one
+        label.
     random_questions : bool
         Whether all questions were drawn at random, with equal chances for all labels and items.
     label_names : tuple of str, or None

@@ -15,7 +15,7 @@ each of them took, so their seconds stay empty.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +45,7 @@ class Form:
     time: str | None = None
     seconds: float | None = None
     task: Mapping[str, Any] = field(default_factory=dict)
+    is_cancelled: bool = False
 
     def row(self, label: str, answer: str, question: str, **more: Any) -> Row:
         """Return a row of the form's answer."""
@@ -57,11 +58,11 @@ def settle(
     options: Options,
     tally: Tally,
     path: Path,
-    asked: str | None = None,
+    own: Sequence[str] = (),
     *,
     word: str = "control",
 ) -> Controls:
-    """Decide what the labels in each control mean; ``asked`` is a control that holds no labels."""
+    """Decide what the labels in each control mean; ``own`` answer questions of the tasks."""
     found = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
     listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
     told = (*options.absent, *options.present)
@@ -72,11 +73,11 @@ def settle(
             raise fault(
                 path, f"has no choice in a {word} {shown(name)}; it has {listed or 'none at all'}"
             )
-    if not found:
+    if not found and not own:
         why = "nothing was chosen, or everything was cancelled; export annotated items"
         raise fault(path, f"has no choice in any {word}: {why}")
-    if told or asked is not None:
-        unread = [shown(name) for name in found if name not in (*told, asked)]
+    if told or own:
+        unread = [shown(name) for name in found if name not in (*told, *own)]
         if unread:
             more = " more" if told else ""
             tally.remark(
@@ -131,6 +132,30 @@ def shown_in(form: Form, options: Options) -> tuple[str, ...]:
         )
         raise fault(form.place, f"{needed}; the export does not list them, give --label-names")
     return shown_ones
+
+
+def nothing_ticked(
+    form: Form,
+    controls: Controls,
+    options: Options,
+    tally: Tally,
+    probability: float | None = None,
+) -> list[Row]:
+    """Return the rows of a form in which people might have ticked labels, but did not."""
+    if options.question != "ticked" or not any(controls):
+        return []
+    all_apply, them = ("all labels", "do not") if controls.absent else ("no labels", "do")
+    tally.counts["forms without a tick"] += 1
+    tally.remark(
+        f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
+        f" that people ticked all labels that {them} apply."
+    )
+    said = [("", "yes")]
+    if not controls.absent:
+        said = [(label, "no") for label in shown_in(form, options)]
+    menu = None if form.menu is None else as_json(form.menu)
+    about = {"offered": menu, "probability": probability}
+    return [form.row(label, word, "ticked", **about) for label, word in said]
 
 
 def _answer(

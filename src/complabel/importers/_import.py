@@ -20,6 +20,7 @@ from complabel.answers import QUESTIONS
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files import AnswerWriter, answers_to_arrow
 from complabel.importers._argilla import ARGILLA
+from complabel.importers._batches import BATCH
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._prodigy import PRODIGY
@@ -30,9 +31,9 @@ from complabel.importers._wide import CELLS, CODED
 
 FORMATS: tuple[Format, ...] = (
     *(REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
-    # Questions may be answered in Label Studio, so its CSV is tried before the neutral table.
+    # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
-    *(LABEL_STUDIO, TABLE, CODED, CELLS),
+    *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),
 )
 
 Hashes = NDArray[np.uint64]

@@ -8,30 +8,27 @@ JSON-MIN, CSV and TSV have a flat record for each annotation, with the task's da
 field has a plain text for one choice, as data have, and JSON for several. Each record is turned
 into a task of the JSON form.
 
-An export does not say what a control means. But a control in which people chose only "yes", "no"
-and the like asks about something, and a task with a field ``label`` says about what.
-``label_studio_config(question="asked")`` writes this form, and ``complabel ask`` the questions. It
-also writes tasks with a menu to tick, which say so in the field ``kind``.
+An export does not say what a control means. But tasks of ``complabel ask`` say themselves what was
+asked, and ``label_studio_config`` writes their forms. Also, a control in which people chose only
+"yes", "no" and the like asks about something, and a task with a field ``label`` says about what.
+Somebody who skips a task that says what was asked is unsure.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
-from complabel.answers import ANSWER_WORDS, QUESTIONS
-from complabel.importers._format import Format, Head, Options, Row, Tally, as_json, chance, pieces
-from complabel.importers._forms import Controls, Form, rows_of, settle, shown_in
+from complabel.answers import ANSWER_WORDS
+from complabel.importers._format import Format, Head, Options, Row, Tally, chance, pieces
+from complabel.importers._forms import Controls, Form, nothing_ticked, rows_of, settle
 from complabel.importers._json import (
-    Chance,
     OptionalText,
     Seconds,
     Text,
@@ -42,13 +39,19 @@ from complabel.importers._json import (
     shown,
     text_of,
 )
+from complabel.importers._questions import (
+    CONTROLS,
+    UNSURE,
+    Question,
+    Travelled,
+    question_in,
+    question_of,
+)
 from complabel.importers._tabular import open_table
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">
 SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 LABEL = "label"  # the field of a task with the label of its question
-CONTROL = "answer"  # in the form that label_studio_config writes
-TICKS = "applies"  # the same, for labels that the task brings
 _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
 _PARTS = {
@@ -103,19 +106,6 @@ class _Task(BaseModel):
     )
 
 
-class _Drawn(BaseModel):
-    probability: Chance | None = None
-
-
-class _Question(BaseModel):
-    label: Text
-    question: Any = None
-    probability: Chance | None = None
-    offered: Annotated[
-        list[Text], BeforeValidator(lambda v: json.loads(v) if isinstance(v, str) else v)
-    ] = []
-
-
 def _recognizes(head: Head) -> bool:
     root, keys = head.keys()
     if not root:
@@ -135,21 +125,13 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     records = _records(path)
     if not records:
         raise fault(path, "has no tasks; export annotated ones")
-    if not (options.absent or options.present) and any(_is_to_tick(each) for _, each in records):
-        options = replace(options, present=(TICKS,), question="ticked")
     first = records[0][1]
     if isinstance(first, dict) and "annotation_id" in first and "annotations" not in first:
         records = list(_as_tasks(records, options, path))
     forms = list(_forms(records, options, tally))
-    asked = _asked_control(forms, options, path)
-    controls = settle(forms, options, tally, path, asked)
-    yield from pieces(_rows(forms, controls, asked, options, tally))
-
-
-def _is_to_tick(record: Any) -> bool:
-    """Return whether a task, or a flat record, is a question to tick of complabel ask."""
-    fields = record.get("data", record) if isinstance(record, dict) else {}
-    return isinstance(fields, dict) and fields.get("kind") == "ticked" and MENU in fields
+    own = _own_controls(forms, options, path)
+    controls = settle(forms, options, tally, path, tuple(own.values()))
+    yield from pieces(_rows(forms, controls, own, options, tally))
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
@@ -227,13 +209,17 @@ def _controls_of(
         for name, values in told.items()
         if name != LABEL and values and all(isinstance(v, str) and _answer_of(v) for v in values)
     ]
-    yes_no = [CONTROL] if CONTROL in yes_no else yes_no
+    yes_no = [CONTROLS["asked"]] if CONTROLS["asked"] in yes_no else yes_no
     asked = yes_no if LABEL in fields else []
-    controls = [name for name in fields if name in (*options.absent, *options.present)]
+    kinds = {question_in(record) for record in records} - {None, "asked"}
+    given = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
+    if kinds and given.isdisjoint(fields):  # a form of one's own, with one choice in each record
+        given |= {name for name in fields if told[name] and _is_of_menus(name, annotated)}
+    controls = [name for name in fields if name in given]
     controls = controls or [
         name for name in fields if any(_holds_choices(record.get(name)) for record in records)
     ]
-    if not controls and not asked:
+    if not controls and not asked and not kinds:
         hint = f"; if {yes_no[0]!r} says whether a label applies," if yes_no else ""
         hint += " give each task the field 'label'" * bool(yes_no)
         raise fault(
@@ -243,6 +229,13 @@ def _controls_of(
             f" FIELD (labels do not apply) or --present FIELD (labels apply){hint}",
         )
     return [*controls, *(name for name in asked if name not in controls)], asked
+
+
+def _is_of_menus(name: str, records: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a field has nothing but labels that its records offer."""
+    filled = [record for record in records if record.get(name) not in (None, "")]
+    menus = (_decoded(record.get("offered"), name) for record in filled)
+    return all(record[name] in (menu or ()) for record, menu in zip(filled, menus, strict=True))
 
 
 def _holds_choices(value: Any) -> bool:
@@ -266,8 +259,10 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
         tally.counts["tasks without an annotation"] += not task.annotations
         for at, annotation in enumerate(task.annotations, 1):
             tally.counts["annotations"] += 1
-            if annotation.was_cancelled is True or annotation.skipped is True:
-                tally.counts["cancelled annotations"] += 1
+            is_cancelled = annotation.was_cancelled is True or annotation.skipped is True
+            tally.counts["cancelled annotations"] += is_cancelled
+            kind = question_in(task.data)
+            if is_cancelled and kind is None:
                 continue
             tally.counts["ground truth annotations"] += annotation.ground_truth is True
             place = f"{record_place}, task {name}, annotation {at}"
@@ -279,12 +274,13 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
                 place=place,
                 answer_id=answer_id,
                 item=_item(task, value, field, options.item is not None, place),
-                chosen=_chosen(annotation, place, tally),
-                menu=_menu_of(task.data.get(MENU)),
+                chosen={} if is_cancelled else _chosen(annotation, place, tally),
+                menu=_menu_of(task.data.get(MENU)) if kind in (None, "asked") else None,
                 annotator=annotation.completed_by,
                 time=annotation.created_at,
                 seconds=annotation.lead_time,
                 task=task.data,
+                is_cancelled=is_cancelled,
             )
     tally.counts["tasks"] += len(tasks)
 
@@ -349,11 +345,16 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
 
 
 def _rows(
-    forms: Sequence[Form], controls: Controls, asked: str | None, options: Options, tally: Tally
+    forms: Sequence[Form],
+    controls: Controls,
+    own: Mapping[str, str],
+    options: Options,
+    tally: Tally,
 ) -> list[Row]:
     found: list[Row] = []
+    travelled = Travelled()
     on_menus = {label for form in forms for label in form.menu or ()}
-    if not on_menus and asked is None:
+    if not on_menus and not own:
         tally.say_unused(options, "Label Studio's", "random_questions")
     n_labels = len(options.label_names or on_menus)
     n_asked = len(options.label_names or {str(_told(form, LABEL)) for form in forms} - {"None"})
@@ -362,33 +363,47 @@ def _rows(
         drawn = options.random_questions and form.menu is not None
         size = min(n_labels, len(form.menu or ()))
         probability = chance(n_labels, size) if drawn else None
-        if form.menu is not None and not drawn and _told(form, "kind") == "ticked":
-            probability = checked(_Drawn, form.task, form.place).probability
         rows = rows_of(form, controls, options, tally, probability)
-        if not rows and options.question == "ticked":
-            offered = None if form.menu is None else as_json(form.menu)
-            said = [("", "yes")]
-            if not controls.absent:
-                said = [(label, "no") for label in shown_in(form, options)]
-            about = {"offered": offered, "probability": probability}
-            rows = [form.row(label, word, "ticked", **about) for label, word in said]
-            tally.counts["forms without a tick"] += 1
-        if asked is not None and (row := _asked_row(form, asked)):
-            if row.probability is None and options.random_questions:
-                row = row._replace(probability=1 / n_asked)
-            suffix = "-asked" if any(controls) else ""
-            rows.append(row._replace(answer_id=f"{row.answer_id}{suffix}"))
-        if len({row.answer_id for row in rows}) > 1:  # the time is that of the whole form
+        if not rows and not form.is_cancelled:
+            rows = nothing_ticked(form, controls, options, tally, probability)
+        answers: list[Row] = []
+        question = _own_question(form, own)
+        if question is not None:
+            if question.question == "asked" and options.random_questions:
+                question.probability = question.probability or 1 / n_asked
+            more = {
+                "answer_id": f"{form.answer_id}-asked" if any(controls) else form.answer_id,
+                "seconds": None if rows else form.seconds,
+            }
+            answers = _answers(form, question, own[question.question], travelled, tally, more)
+        if len({row.answer_id for row in rows}) + bool(answers) > 1:  # whose time it is, is unknown
             rows = [row._replace(seconds=None) for row in rows]
-        tally.counts["empty annotations"] += not rows
-        found += rows
-    if tally.counts["forms without a tick"]:
-        all_apply, them = ("all labels", "do not") if controls.absent else ("no labels", "do")
-        tally.remark(
-            f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
-            f" that people ticked all labels that {them} apply."
-        )
+        tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
+        found += [*rows, *answers]
     return found
+
+
+def _answers(
+    form: Form,
+    question: Question,
+    control: str,
+    travelled: Travelled,
+    tally: Tally,
+    more: Mapping[str, Any],
+) -> list[Row]:
+    """Return the rows of an answer to a question that the task brings along, if there is one."""
+    place = f"{form.place}, control {shown(control)}"
+    tally.list_labels(question.offered)
+    said = UNSURE if form.is_cancelled else question.meaning(form.chosen.get(control, []), place)
+    if said is None:
+        return []
+    if not said and question.question == "ticked":
+        tally.counts["forms without a tick"] += 1
+        tally.remark(
+            "Where nothing was ticked, no labels on offer apply, because the tasks ask for all"
+            " labels that do."
+        )
+    return travelled.rows(question, said, place, annotator=form.annotator, time=form.time, **more)
 
 
 def _answer_of(choice: str) -> str | None:
@@ -400,15 +415,59 @@ def _told(form: Form, name: str) -> Any:
     return None if isinstance(value, str) and not value.strip() else value
 
 
+def _own_controls(forms: Sequence[Form], options: Options, path: Path) -> dict[str, str]:
+    """Return the control with the answers to the questions of tasks, by kind of question."""
+    own: dict[str, str] = {}
+    asked = _asked_control(forms, options, path)
+    if asked is not None:
+        own["asked"] = asked
+    for kind in dict.fromkeys(question_in(form.task) for form in forms):
+        of_kind = [form for form in forms if question_in(form.task) == kind]
+        if kind is None or kind in own or not any(form.task.get("question") for form in of_kind):
+            continue
+        found = [*dict.fromkeys(name for form in of_kind for name in form.chosen)]
+        others = [name for name in found if name not in (*options.absent, *options.present)]
+        name = CONTROLS[kind] if CONTROLS[kind] in found or not found else [*others, *found][0]
+        if kind == "asked" and others:
+            told = f"control {shown(name)} has {_some(_choices_in(of_kind, name))}, which is no"
+            raise fault(
+                path,
+                f"{told} answer to the question about the task's label; let people"
+                " choose among yes, no and unsure",
+            )
+        if name != CONTROLS[kind] and (len(others) > 1 or name in CONTROLS.values()):
+            raise fault(
+                path,
+                f"the questions of the tasks are {shown(kind)}, but people chose in control"
+                f" {', '.join(map(shown, others))}; show such tasks the form that complabel"
+                f" labelstudio-config writes for them, or call the control {CONTROLS[kind]!r}",
+            )
+        own[kind] = name
+    for name in own.values():
+        if name in (*options.absent, *options.present):
+            raise fault(
+                path,
+                f"control {shown(name)} answers a question that each task brings along"
+                f" (people chose {_some(_choices_in(forms, name))}), so what its labels mean is"
+                " known; leave out --absent and --present for it",
+            )
+    return own
+
+
+def _choices_in(forms: Sequence[Form], control: str) -> list[str]:
+    return [*dict.fromkeys(label for form in forms for label in form.chosen.get(control, ()))]
+
+
 def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str | None:
     """Return the control with answers to the question about each task's label, if there is one.
 
-    Choices such as "yes" are labels only if the user listed them.
+    Choices such as "yes" are labels only if the user listed them, or if the task offered them.
     """
     chosen: dict[str, Counter[str]] = {}
     for form in forms:
-        for name, labels in form.chosen.items():
-            chosen.setdefault(name, Counter()).update(labels)
+        if question_in(form.task) in (None, "asked"):
+            for name, labels in form.chosen.items():
+                chosen.setdefault(name, Counter()).update(labels)
     listed = set(options.label_names or ())
     has_label = any(_told(form, LABEL) is not None for form in forms)
     found = []
@@ -426,12 +485,6 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
                 " label applies, give each task the field 'label', and the choices yes, no and"
                 " unsure; if these words are names of labels, list all with --label-names",
             )
-        if name in (*options.absent, *options.present):
-            raise fault(
-                path,
-                f"control {shown(name)} answers a question about each task's label (people chose"
-                f" {_some(words)}), so it holds no labels; leave out --absent and --present for it",
-            )
         found.append(name)
     if len(found) > 1:
         told = f"has several controls with yes or no: {_some(found)}; only one can be about the"
@@ -443,27 +496,14 @@ def _some(words: Iterable[str]) -> str:
     return ", ".join(map(shown, list(words)[:3]))
 
 
-def _asked_row(form: Form, control: str) -> Row | None:
-    words = {_answer_of(choice) for choice in form.chosen.get(control, ())}
-    if not words:
-        return None
-    if len(words) > 1:
-        many = f"several answers were chosen in control {shown(control)}"
-        raise fault(form.place, f"{many}; keep one of them, and let people choose only one")
-    fields = {name: _told(form, name) for name in _Question.model_fields}
-    given = {name: value for name, value in fields.items() if value is not None or name == LABEL}
-    told = checked(_Question, given, form.place)
-    kind = str(told.question).strip().casefold()
-    if kind in QUESTIONS and kind != "asked":
-        other = f"the task's question is {shown(kind)}, but control {shown(control)} says yes or no"
-        raise fault(form.place, f"{other}; show each task the form of its question")
-    return form.row(
-        told.label,
-        words.pop() or "",
-        "asked",
-        offered=as_json(tuple(told.offered)) if told.offered else None,
-        probability=told.probability,
-    )
+def _own_question(form: Form, own: Mapping[str, str]) -> Question | None:
+    """Return the question that a task brings along, if a control answers it."""
+    kind = question_in(form.task) or ""
+    if kind != "asked" and form.chosen.get(own.get("asked", "")):
+        told = f"control {shown(own['asked'])} says yes or no, but the task's question is"
+        told += f" {shown(form.task.get('question'))} and its label is {shown(_told(form, LABEL))}"
+        raise fault(form.place, f"{told}; show each task the form of its question")
+    return question_of(form.task, form.place, item=form.item) if kind in own else None
 
 
 _TITLE = "Label Studio: JSON, JSON-MIN, CSV, TSV"

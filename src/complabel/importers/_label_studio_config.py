@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from complabel._parameters import check_choice
 from complabel.errors import InputError
+from complabel.importers._questions import CONTROLS
 
 _ASKED = {
     "named": "Name one label that does not apply.",
@@ -15,7 +16,12 @@ _ASKED = {
     "asked": "Does this label apply?",
 }
 
-_OBJECTS = {"image": "Image", "text": "Text", "audio": "Audio"}
+_MENUS = {
+    "named": "Choose one label that does not apply.",
+    "ticked": "Tick every label that applies. If none does, submit without a tick.",
+}
+_OBJECTS = {"image": "Image", "text": "Text", "url": "HyperText", "audio": "Audio"}
+_KEYS = {"yes": "y", "no": "n", "unsure": "s"}
 
 
 def label_studio_config(
@@ -30,15 +36,16 @@ def label_studio_config(
     Parameters
     ----------
     label_names : sequence of str
-        All labels; for the question "asked" none. For "ticked", none means the menu that each task
-        has in its field ``options``, such as those that ``complabel ask --kind ticked`` writes.
+        All labels; for the question "asked" none. For "named" and "ticked", none means the menu
+        that each task of ``complabel ask --for label-studio`` has in its field ``options``.
     question : {"named", "ticked", "both", "asked"}, default="named"
         "named": name one label that does not apply, in the control ``not_this``. "ticked": tick all
         that do not apply, in ``not_this``. "both": name one in ``not_this``, and mark labels that
         apply in ``this``. "asked": yes, no or unsure about the label in the task's field
-        ``label``; ``complabel ask`` writes such tasks. "ticked" without labels: tick all labels of
-        the task that apply, in ``applies``.
-    show : {"image", "text", "audio"}, default="image"
+        ``label``; the keys y, n and s choose. "named" without labels: name one of the task's menu
+        that does not apply, in ``not_this``. "ticked" without labels: tick all labels of the task
+        that apply, in ``applies``.
+    show : {"image", "text", "url", "audio"}, default="image"
         What a task shows.
     field : str or None, default=None
         The field of a task that holds it; None: named as ``show``.
@@ -67,19 +74,21 @@ def label_studio_config(
     """
     check_choice("question", question, tuple(_ASKED))
     check_choice("show", show, tuple(_OBJECTS))
-    menus = question == "ticked" and not len(label_names)
+    menus = question in _MENUS and not len(label_names)
     names = [] if question == "asked" or menus else _checked(label_names)
     view = ElementTree.Element("View")
-    ElementTree.SubElement(view, _OBJECTS[show], name="item", value=f"${field or show}")
-    header = "Tick every label that applies." if menus else _ASKED[question]
+    item = ElementTree.SubElement(view, _OBJECTS[show], name="item", value=f"${field or show}")
+    if show == "url":
+        item.set("valueType", "url")
+    header = _MENUS[question] if menus else _ASKED[question]
     ElementTree.SubElement(view, "Header", value=header)
-    if menus:
-        _choices(view, "applies", "multiple", [], value="$options")
-    elif question == "asked":
+    how = "multiple" if question == "ticked" else "single"
+    if question == "asked":
         ElementTree.SubElement(view, "Header", value="$label")
-        _choices(view, "answer", "single", ["yes", "no", "unsure"])
+        _choices(view, CONTROLS[question], how, [*_KEYS])
+    elif menus:
+        _choices(view, CONTROLS[question], how, [], value="$options")
     else:
-        how = "multiple" if question == "ticked" else "single"
         _choices(view, "not_this", how, names)
     if question == "both":
         ElementTree.SubElement(view, "Header", value="These apply:")
@@ -94,7 +103,9 @@ def _choices(
     given = {"name": name, "toName": "item", "choice": how, "showInline": "true", **more}
     control = ElementTree.SubElement(view, "Choices", given)
     for value in values:
-        ElementTree.SubElement(control, "Choice", value=value)
+        choice = ElementTree.SubElement(control, "Choice", value=value)
+        if name == CONTROLS["asked"]:
+            choice.set("hotkey", _KEYS[value])
 
 
 def _checked(label_names: Sequence[str]) -> list[str]:

@@ -7,7 +7,10 @@ Binary tasks ask about one ``label``: accept is "yes", reject is "no". Choice ta
   If several could be selected, nothing is known about the others.
 - reject: the selected labels do not apply, like named labels. Nothing is known about the others.
 
-An ignored task says nothing. The name of an option is its ``id``, as in Prodigy's own training. If
+An ignored task says nothing. A task of ``complabel ask`` says itself what was asked; ignoring it
+means "unsure".
+
+The name of an option is its ``id``, as in Prodigy's own training. If
 the id is a number, the name is its ``text``, as the same number may be another label in the next
 task.
 """
@@ -41,6 +44,14 @@ from complabel.importers._json import (
     records,
     shown,
     text_of,
+)
+from complabel.importers._questions import (
+    ALL_APPLY,
+    UNSURE,
+    Question,
+    Travelled,
+    question_in,
+    question_of,
 )
 
 _MARKS = {"_input_hash", "_task_hash", "_view_id", "_annotator_id", "_session_id"}
@@ -87,6 +98,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
 
 def _chance(row: Row, options: Options, tally: Tally) -> float | None:
     """Return the probability of a question, if all labels were equally likely."""
+    if row.probability is not None:
+        return row.probability
     # Labels that were accepted among several were volunteered, not drawn, and have none.
     n_labels = len(options.label_names or tally.label_names)
     size = 1 if row.offered is None else min(n_labels, len(json.loads(row.offered)))
@@ -95,7 +108,7 @@ def _chance(row: Row, options: Options, tally: Tally) -> float | None:
 
 
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    field = options.item
+    field, travelled = options.item, Travelled()
     for place, value in records(path):
         task = checked(_Task, value, place)
         if field is None:
@@ -107,24 +120,53 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             )
         tally.counts["tasks"] += 1
         _check_labels(task, place)
+        tally.counts["ignored tasks"] += task.answer == "ignore"
+        who: dict[str, Any] = {
+            "answer_id": place.rpartition(" ")[2],
+            "annotator": task.annotator or task.session,
+            "time": task.timestamp,
+        }
+        if question_in(value) and value.get("question"):  # of complabel ask
+            asked = question_of(value, place, item=_item(value, field, place))
+            tally.list_labels(asked.offered or task.labels)
+            said = _said_to(asked, task, place, tally)
+            yield from travelled.rows(asked, said, place, **who)
+            continue
         tally.list_labels(task.labels)
         if task.answer == "ignore":
-            tally.counts["ignored tasks"] += 1
             continue
         question, no, yes = _said(task, place, options, tally)
         tally.counts["tasks without a selection"] += not no and not yes
         for label, answer in [(label, "no") for label in no] + [(label, "yes") for label in yes]:
             yield Row(
-                place.rpartition(" ")[2],
-                _item(value, field, place),
-                label,
-                answer,
-                question,
+                item=_item(value, field, place),
+                label=label,
+                answer=answer,
+                question=question,
                 offered=None if task.options is None else as_json(tuple(task.labels)),
                 asked_for=len(no) if question == "named" else None,
-                annotator=task.annotator or task.session,
-                time=task.timestamp,
+                **who,
             )
+
+
+def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
+    """Return what somebody said to a question of ``complabel ask``."""
+    if task.answer == "ignore":
+        return UNSURE
+    if question.question == "asked":
+        return "yes" if task.answer == "accept" else "no"
+    if task.answer == "reject":
+        tally.remark(
+            "Menus that were rejected are read as unsure, since reject does not say about which"
+            " label; people should choose, and then accept, or ignore."
+        )
+        return UNSURE
+    said = question.meaning(_selected(task, place), place)
+    if said is None:
+        raise fault(
+            place, f"was accepted without a choice; ask again: choose a label, or {ALL_APPLY!r}"
+        )
+    return said
 
 
 def _check_labels(task: _Task, place: str) -> None:
@@ -146,14 +188,9 @@ def _said(
     if task.options is None:  # one label, which was accepted or rejected
         labels = task.labels
         return ("asked", [], labels) if task.answer == "accept" else ("asked", labels, [])
-    menu = dict(task.options)
-    unknown = [key for key in task.accept or () if key not in menu]
-    if unknown:
-        told = f"accept has {shown(unknown[0])}, which is not the id of an option"
-        raise fault(place, f"{told}; the options are {some(map(shown, menu))}")
-    selected = list(dict.fromkeys(menu[key] for key in task.accept or ()))
+    selected = _selected(task, place)
     if task.answer == "reject":
-        return "asked" if len(menu) == 1 else "named", selected, []
+        return "asked" if len(task.options) == 1 else "named", selected, []
     unselected = options.unselected
     if (task.config or {}).get("choice_style") == "single" and selected:
         unselected = "no"
@@ -168,6 +205,16 @@ def _said(
         )
         return "asked", [], selected
     return "ticked", [name for name in task.labels if name not in selected], selected
+
+
+def _selected(task: _Task, place: str) -> list[str]:
+    """Return the names of the options that somebody selected."""
+    menu = dict(task.options or ())
+    unknown = [key for key in task.accept or () if key not in menu]
+    if unknown:
+        told = f"accept has {shown(unknown[0])}, which is not the id of an option"
+        raise fault(place, f"{told}; the options are {some(map(shown, menu))}")
+    return list(dict.fromkeys(menu[key] for key in task.accept or ()))
 
 
 def _item(task: dict[str, Any], field: str, place: str) -> str:

@@ -12,9 +12,10 @@ import numpy as np
 
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError
-from complabel.files import COLUMNS
+from complabel.files import COLUMNS, SHOWN
 from complabel.importers._format import Format, Head, Options, Tally, some
 from complabel.importers._tabular import Table, open_table
+from complabel.importers._write_questions import TO_DO
 
 _WORDS: dict[str, Mapping[str, str]] = {
     "answer": ANSWER_WORDS,
@@ -54,8 +55,9 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             rows[name] = _meant(table, name, rows[name])
         if options.question is not None:
             rows["question"] = rows["question"].where(rows["question"] != "", options.question)
-        _check(table, rows)
-        open_ = _not_answered(rows, "answer" in there) | answered.not_ticked(rows)
+        open_ = _not_answered(rows, "answer" in there)
+        _check(table, rows, open_)
+        open_ = open_ | answered.not_ticked(rows)
         untold.look(rows, open_)
         again = rows["answer_id"].astype(object).duplicated() & ~_blank(rows, "answer_id")
         tally.counts["questions not answered"] += int((open_ & ~again).sum())
@@ -63,7 +65,7 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         numbers = {name: rows[name].map(_number).astype(float) for name in _NUMBERS}
         yield rows.assign(**numbers)[~open_]
     untold.refuse(table)
-    left = [name for name in table.columns if name not in (item, *there)]
+    left = [name for name in table.columns if name not in (item, *there, *SHOWN, TO_DO)]
     if left:
         told = "Columns that do not belong to a table of answers were left out"
         tally.remark(f"{told}: {some(left)}")
@@ -89,14 +91,15 @@ def _meant(table: Table, name: str, column: Any) -> Any:
 
 
 def _not_answered(rows: Any, has_answers: bool) -> Any:
-    """Return which rows are open yes/no questions, (R,).
+    """Return which rows are open questions about one label, or open namings, (R,).
 
     Without a column of answers, each row says "no" unless it is a random question.
     """
     named = ~_blank(rows, "offered") | ~_blank(rows, "asked_for")
     asked = (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
     waits = rows["answer"] == "" if has_answers else ~_blank(rows, "probability")
-    return asked & waits
+    to_name = (rows["question"] == "named") & _blank(rows, "label") & ~_blank(rows, "probability")
+    return (asked & waits) | (to_name & (rows["answer"] == ""))
 
 
 class _Answered:
@@ -159,9 +162,10 @@ class _Untold:
             )
 
 
-def _check(table: Table, rows: Any) -> None:
+def _check(table: Table, rows: Any, open_: Any) -> None:
     says_no = rows["answer"].isin(("no", ""))
     no_label = _blank(rows, "label") & (says_no | (rows["question"] == "asked"))
+    no_label &= ~open_ | (rows["question"] == "asked")
     for faulty, name in ((_blank(rows, "item"), "item"), (no_label, "label")):
         told = f"has no {name}; fill in the {name} that the row is about, or leave the row out"
         table.check(rows[name], faulty, told)

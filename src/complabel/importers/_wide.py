@@ -3,7 +3,7 @@
 A column of a label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and
 ``present`` name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a
 column; by default the person is called as the column. If there is only one person, a column
-``seconds``, or ``WorkTimeInSeconds`` of Mechanical Turk, has the time of each row.
+``seconds`` has the time of each row.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
 _USUAL = {"0", "1", "-1"}
 _MAX_NAMED = 3
 _SIGNS = (";", ",", "|", "/")  # what may separate labels, if nobody told it
-_SECONDS = ("seconds", "WorkTimeInSeconds")
+_SECONDS = "seconds"
 
 
 def _recognizes(head: Head) -> bool:
@@ -150,8 +150,9 @@ def _rows(
     table: Table, item: str, people: dict[str, Controls], options: Options, tally: Tally
 ) -> Iterator[Row]:
     columns = [*dict.fromkeys(name for each in people.values() for name in sum(each, ()))]
-    times = [name for name in _SECONDS if name in table.columns and name not in (item, *columns)]
-    times = times[: len(people) == 1]  # of several people, nobody knows whose time it is
+    # Of several people, nobody knows whose time it is.
+    is_timed = len(people) == 1 and _SECONDS in {*table.columns}.difference([item, *columns])
+    times = [_SECONDS] if is_timed else []
     for piece in table.frames([item, *columns, *times]):
         for row, cells in piece.astype(object).to_dict("index").items():
             chosen = {each: _labels(cells[each], options) for each in columns}

@@ -5,6 +5,8 @@ from complabel.losses._base import LogitLoss
 from complabel.losses._base import check_mistakes as check_mistakes
 from complabel.losses._base import check_propensities as check_propensities
 from complabel.losses._base import check_rates as check_rates
+from complabel.losses._base import loss_of as loss_of
+from complabel.losses._base import loss_parts as loss_parts
 from complabel.losses._complementary import (
     BinaryCrossEntropy,
     ComplementaryCrossEntropy,
@@ -18,8 +20,6 @@ from complabel.losses._complementary import (
 from complabel.losses._complementary import implied_complementary as implied_complementary
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRankingLoss
-from complabel.losses._saved import loss_of as loss_of
-from complabel.losses._saved import loss_parts as loss_parts
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
 
 __all__ = [

@@ -219,6 +219,8 @@ class AnswersLikelihood:
         self._check(logits, rates)
         point = Point.at(logits, log_propensities, rates)
         given_facts = point.logits if self._facts is None else self._facts.shifted(point)
+        if not self._groups:
+            return given_facts
         through = torch.zeros_like(given_facts)
         for group in self._groups:
             add_namings(group, point, given_facts, Evaluation.empty(point), through)

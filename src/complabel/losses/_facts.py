@@ -28,8 +28,7 @@ from complabel.answers import (
     sure_statements,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
-from complabel.losses._mistakes import Judged
+from complabel.losses._evaluation import Evaluation, Judged, Point, Ragged, by_label, on_offer
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30

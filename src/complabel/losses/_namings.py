@@ -27,8 +27,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel.answers import Answers
-from complabel.losses._evaluation import Evaluation, Point, Ragged, by_label, on_offer
-from complabel.losses._mistakes import Mistakes, Perceived
+from complabel.losses._evaluation import (
+    Evaluation,
+    Mistakes,
+    Perceived,
+    Point,
+    Ragged,
+    by_label,
+    on_offer,
+)
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
 

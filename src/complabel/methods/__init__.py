@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     )
     from complabel.methods.gradient.mlcl import MLCLClassifier
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
-    from complabel.methods.matched._classifier import FrequencyMatchedClassifier
+    from complabel.methods.matched import FrequencyMatchedClassifier
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
     from complabel.methods.selection.supervised import SupervisedClassifier
 

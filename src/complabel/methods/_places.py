@@ -53,7 +53,7 @@ TABLE: Mapping[str, tuple[str, str, Grid]] = {
 _CLASSES = {name: place for name, (_, place, _) in TABLE.items()} | {
     "complementary-loss": _LOSS + "ComplementaryLossClassifier",
     "network-likelihood": "gradient.network_likelihood:NetworkLikelihoodClassifier",
-    "frequency-matched": "matched._classifier:FrequencyMatchedClassifier",
+    "frequency-matched": "matched:FrequencyMatchedClassifier",
 }
 
 PLACES: Mapping[str, str] = MappingProxyType(

@@ -11,7 +11,7 @@ from complabel.answers import (
     pair_rows,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics._ranked import by_row, check_scores, ranking_loss_of_rows
+from complabel.metrics._criteria import by_row, check_scores, ranking_loss_of_rows
 
 # Least probability of a label. With 0, a single mistake would outweigh all other rows.
 _LEAST_PROBABILITY = 1e-12

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from complabel.answers import Answers, check_complementary, check_label_names, pair_rows
 from complabel.errors import AnnotationError, InputError
-from complabel.metrics._criteria import average_precision
+from complabel.metrics._criteria import average_precision, check_same_shape
 from complabel.metrics._label_free import complementary_ranking_error
-from complabel.metrics._ranked import check_same_shape
 
 
 def complementary_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:

@@ -35,15 +35,7 @@ def write_evaluation_page(
     rule: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write what :func:`render_evaluation` returns; an error leaves an older file unchanged.
-
-    Raises
-    ------
-    InputError
-        If Jinja2 or matplotlib is not installed.
-    OutputError
-        If the file cannot be written.
-    """
+    """Write what ``render_evaluation`` returns; an error leaves an older file unchanged."""
     write_text(Path(path), render_evaluation(found, reliable, rule=rule, notes=notes))
 
 
@@ -52,16 +44,9 @@ def render_evaluation(
 ) -> str:
     """Render estimates as one HTML page without external files.
 
-    Parameters
-    ----------
-    found : MetricEstimates
-    reliable : Reliability
-        Of the same answers and probabilities.
-    rule : str
-        When a label is predicted, as a sentence.
-    notes : sequence of str
-        What else the figures do not know: sentences without the full stop. Those that begin with
-        "warning" stand on top.
+    ``reliable`` is of the same answers and probabilities. ``rule`` says when a label is predicted.
+    ``notes`` are what else the figures do not know, without the full stop; those that begin with
+    "warning" stand on top.
     """
     least = {name: each.average_precision for name, each in found.labels.items()}
     names = sorted(least, key=lambda name: least[name].low - least[name].high)

@@ -62,7 +62,7 @@ def render_inspection(
         most=max([label.mentioned for label in labels], default=0) or 1,
         kinds=kinds,
         depends=DEPENDS,
-        top=top_of_scale([_highest(label) for label in labels]),
+        top=top_of_scale(each.at_most if each.high is None else each.high for each in labels),
         rates=_rates(people or {}, inspection),
         n_judges=0 if people is None else int((people["judged"] > 0).sum()),
         doubtful=_rows(doubtful or {})[:_DRAWN_DOUBTFUL],
@@ -73,10 +73,6 @@ def render_inspection(
         signs=_SIGNS,
         complabel=__version__,
     )
-
-
-def _highest(label: LabelSummary) -> float:
-    return label.at_most if label.high is None else label.high
 
 
 def _rates(people: Mapping[str, Any], inspection: Inspection) -> list[dict[str, Any]]:

@@ -51,18 +51,9 @@ _FIGURES = ("score", "constant", "gain_error", "n_folds")
 def notes_of(answers: Answers, classifier: ComplementaryClassifier) -> dict[str, Any]:
     """Return what a model file keeps about the answers of its fit, as plain values.
 
-    Parameters
-    ----------
-    answers : Answers
-    classifier : ComplementaryClassifier
-        Fitted to them.
-
-    Returns
-    -------
-    dict of str to object
-        ``n_items`` (those with answers), ``questions`` and ``labels`` (numbers of answers, by
-        question, and by what they say of each label), ``n_annotators``; ``frequencies`` and
-        ``intervals`` from random judgements, if there are such and the classifier has none.
+    ``n_items`` (those with answers), ``n_annotators``, ``questions`` and ``labels`` (numbers of
+    answers, by question, and by what they say of each label); ``frequencies`` and ``intervals``
+    from random judgements, if there are such and the fitted classifier has none.
     """
     said = answers.statements()
     notes: dict[str, Any] = {
@@ -105,17 +96,7 @@ def describe_model(
 ) -> dict[str, Any]:
     """Return what a fitted classifier and the header of its file say, as plain data.
 
-    Parameters
-    ----------
-    classifier : ComplementaryClassifier
-    header : mapping of str to object
-        What :func:`complabel.methods.read_header` returns.
-
-    Returns
-    -------
-    dict of str to object
-        ``method``, ``model``, ``parameters``, ``chosen``, ``predicts``, ``n_features``,
-        ``feature_names``, ``labels`` and ``people`` (a dict for each), ``versions``, ``notes``.
+    ``labels`` and ``people`` are lists with a dict for each.
     """
     notes = dict(header["provenance"]["given"])
     inner = getattr(classifier, "classifier_", classifier)
@@ -216,16 +197,8 @@ def likeliest_items(
 ) -> dict[str, dict[str, list[tuple[str, float]]]]:
     """Return the items that a label most likely applies to, and least likely.
 
-    Parameters
-    ----------
-    probabilities : ndarray of shape (n, K)
-    items, labels : array-like of shape (n,) and (K,)
-        Names.
-
-    Returns
-    -------
-    dict of str to dict
-        For each label, ``likeliest`` and ``unlikeliest``: up to five items with probabilities.
+    ``items`` and ``labels`` are the names in probabilities (n, K). Each label has ``likeliest`` and
+    ``unlikeliest``: up to five items with probabilities.
     """
     found, names = {}, np.asarray(items)
     n = min(_ITEMS, len(names))
@@ -282,7 +255,6 @@ def _learned_from(notes: Mapping[str, Any]) -> str:
 
 
 def _listed(number: int, names: Sequence[str]) -> str:
-    """Write how many there are, and the first names."""
     more = [f"and {number - _NAMES:,} more"] if number > _NAMES else []
     return f"{number:,}" + (f": {', '.join([*map(repr, names[:_NAMES]), *more])}" if names else "")
 
@@ -311,13 +283,6 @@ def write_model_page(described: Mapping[str, Any], path: str | os.PathLike[str])
     """Write what ``describe_model`` returned as one HTML page.
 
     If ``described`` has ``items``, as ``likeliest_items`` returns them, the page shows these.
-
-    Raises
-    ------
-    InputError
-        If Jinja2 or matplotlib is not installed.
-    OutputError
-        If the file cannot be written.
     """
     write_text(Path(path), render_model(described))
 

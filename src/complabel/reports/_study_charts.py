@@ -209,8 +209,13 @@ def answer_charts(summary: Summary) -> list[AnswerCharts]:
     for title, shown in groups:
         lines = _lines(shown, found)
         drawn = [
-            _chart(summary, lines, outside, dataset=dataset, across=across)
-            for across in _AXES
+            _curves_chart(
+                [(line, _points(summary, line, dataset, across)) for line in lines],
+                _references(summary, dataset, outside),
+                dataset,
+                axis,
+            )
+            for across, axis in _AXES.items()
             for dataset in summary.datasets
             if any(point.dataset == dataset for point in summary.answers)
         ]
@@ -282,14 +287,6 @@ def _lines(rows: Sequence[str], found: Mapping[str, list[str]]) -> list[Line]:
     return sorted(lines, key=lambda line: line.series == 0)
 
 
-def _chart(
-    summary: Summary, lines: Sequence[Line], outside: Sequence[str], *, dataset: str, across: str
-) -> Chart:
-    points = {point.place: point for point in summary.answers if point.dataset == dataset}
-    drawn = [(line, _points(line, points, dataset, across)) for line in lines]
-    return _curves_chart(drawn, _references(summary, dataset, outside), dataset, _AXES[across])
-
-
 def _references(summary: Summary, dataset: str, rows: Sequence[str]) -> list[float]:
     """Return the means of rows that learn from true labels; they are the same for all draws."""
     means = {
@@ -330,11 +327,9 @@ def _curves_chart(
     return Chart(dataset, f"{title} on {dataset} against {axis}. {said}", _SIZE, draw)
 
 
-def _points(
-    line: Line, points: Mapping[tuple[str, str, str], data.AnswerPoint], dataset: str, across: str
-) -> Points:
+def _points(summary: Summary, line: Line, dataset: str, across: str) -> Points:
     places = [(draw, dataset, line.row) for draw in line.draws]
-    known = [points[place] for place in places if place in points]
+    known = [point for point in summary.answers if point.place in places]
     return sorted((float(getattr(point, across)), point.mean) for point in known)
 
 

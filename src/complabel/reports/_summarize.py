@@ -20,7 +20,7 @@ from complabel.paper import Published, printed_criteria, printed_name, published
 from complabel.reports import _summary as data
 from complabel.reports._summary import CRITERION, Cell, Place, measured
 from complabel.reports._ticking import tickings
-from complabel.statistics import critical_difference, judge, win_tie_loss
+from complabel.statistics import critical_difference, judge
 from complabel.studies import Draw, Row, StudyResults, UnitResult, answers_of, seconds_of
 
 _OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
@@ -43,6 +43,7 @@ def summarize_study(results: StudyResults) -> data.Summary:
     failures = Counter(map(_place_of, failed))
     folds = results.plan.folds
     cells = tuple(_study_cells(places))
+    n_labels = {place[1]: told["n_labels"] for place, told in _first_folds(places, "n_labels")}
     of_the_plan = {name: getattr(results.plan, name) for name in _OF_THE_PLAN}
     return data.Summary(
         complabel=complabel.__version__,
@@ -88,7 +89,7 @@ def summarize_study(results: StudyResults) -> data.Summary:
         ),
         sensitivity=tuple(_sensitivity(places, cells)),
         answers=tuple(_answer_points(places, cells)),
-        ticking=tuple(_tickings(places, cells)),
+        ticking=tuple(tickings(results.plan, [c for c in cells if c.folds == folds], n_labels)),
         fitted=tuple(_fitted_scalars(places)),
         settings=tuple(_settings(places, done)),
         machines=tuple(_machines(done)),
@@ -150,15 +151,15 @@ def _study_cells(places: _Places) -> Iterator[Cell]:
         for metric in METRIC_NAMES if folds else ():
             values = {fold: unit.metrics[metric] for fold, unit in folds.items()}
             others = {fold: unit.metrics[metric] for fold, unit in reference.items()}
-            several = statistics.summarize(list(values.values())) if len(values) > 1 else None
-            mean = several.mean if several else next(iter(values.values()))
+            array = np.array(list(values.values()))
+            mean = float(array.mean())
             published = _published(places, place, metric)
             yield Cell(
                 *place,
                 metric=metric,
                 folds=len(values),
                 mean=mean,
-                std=several.std if several else None,
+                std=float(array.std(ddof=1)) if len(array) > 1 else None,
                 published=published,
                 advantage=None if published is None else _advantage(mean, published, metric),
                 **_judged(others, values, metric, places.plan.folds),
@@ -203,7 +204,7 @@ def _wins_ties_losses(places: _Places, cells: Sequence[Cell]) -> Iterator[data.C
         corrected = [cell.corrected for cell in tested if cell.corrected]
         if plain:
             yield data.Comparison(
-                draw, row, len(plain), win_tie_loss(plain), win_tie_loss(corrected)
+                draw, row, len(plain), data.WinTieLoss.of(plain), data.WinTieLoss.of(corrected)
             )
 
 
@@ -250,9 +251,7 @@ def _ranked(scores: Sequence[Sequence[float]], *, higher_is_better: bool) -> dic
         return {**found, "reason": reason}
     return {
         **found,
-        "friedman": data.Friedman(
-            **{**vars(friedman), "f_statistic": measured(friedman.f_statistic)}
-        ),
+        "friedman": friedman,
         "critical_difference": difference,
         "groups": tuple(statistics.groups_not_different(ranks, difference)),
     }
@@ -386,13 +385,6 @@ def _answer_points(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Answ
                 mean=cell.mean,
                 std=cell.std,
             )
-
-
-def _tickings(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Ticking]:
-    """Compare yes/no answers with ticked labels, where all folds are done."""
-    told = ((place[1], details["n_labels"]) for place, details in _first_folds(places, "n_labels"))
-    complete = [cell for cell in cells if cell.folds == places.plan.folds]
-    return tickings(places.plan, complete, dict(told))
 
 
 def _asked(draw: Draw) -> tuple[object, ...]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import SupportsFloat, TypeAlias
+from typing import Self, SupportsFloat, TypeAlias
 
 from complabel.paper import Published
-from complabel.statistics import Judgement, WinTieLoss
+from complabel.statistics import FriedmanResult, Judgement
 from complabel.studies import Draw
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
@@ -150,6 +150,19 @@ class Cell(Placed):
 
 
 @dataclass(frozen=True)
+class WinTieLoss:
+    """Counts of how often the reference row was better, equal and worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+    @classmethod
+    def of(cls, judgements: Sequence[Judgement]) -> Self:
+        return cls(*map(judgements.count, ("better", "tie", "worse")))
+
+
+@dataclass(frozen=True)
 class Comparison:
     """How often the reference row was better, equal and worse than a row, over ``cells`` cells."""
 
@@ -158,16 +171,6 @@ class Comparison:
     cells: int
     plain: WinTieLoss
     corrected: WinTieLoss
-
-
-@dataclass(frozen=True)
-class Friedman:
-    """Friedman's test; ``f_statistic`` is None if it is infinite."""
-
-    statistic: float
-    p_value: float
-    f_statistic: float | None
-    f_p_value: float
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,7 @@ class Ranking:
     left_out_rows: tuple[str, ...]
     left_out_datasets: tuple[str, ...]
     ranks: tuple[float, ...] | None = None
-    friedman: Friedman | None = None
+    friedman: FriedmanResult | None = None
     critical_difference: float | None = None
     groups: tuple[tuple[int, ...], ...] | None = None
     reason: str = ""

@@ -28,21 +28,11 @@ Bound: TypeAlias = Literal["", "above", "below"]
 def break_even(one_each: float, ticked: Points) -> tuple[float, Bound]:
     """Return how many times as long as one yes or no a form may take to be as good.
 
-    Parameters
-    ----------
-    one_each : float
-        Average precision that one yes or no for each item reaches.
-    ticked : sequence of (float, float)
-        Shares of the items about which a form is ticked, ascending, with the average precision.
+    One yes or no for each item reaches an average precision of ``one_each``. ``ticked`` are
+    ascending shares of the items about which a form is ticked, with the average precision. The
+    result is one over the least share that reaches ``one_each``, interpolated in the logarithm of
+    the share; or a bound, if the least share is better already, or the greatest is not as good.
 
-    Returns
-    -------
-    (float, {"", "above", "below"})
-        One over the least share that reaches ``one_each``, interpolated in the logarithm of the
-        share; or a bound, if the least share is better already, or the greatest is not as good.
-
-    Examples
-    --------
     >>> times, bound = break_even(0.7, [(0.1, 0.6), (0.4, 0.8)])
     >>> round(times, 6), bound  # halfway between them: a share of .2
     (5.0, '')

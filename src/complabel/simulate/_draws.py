@@ -1,4 +1,4 @@
-"""Draw complementary and relevant labels, and count how often labels occur together."""
+"""Draw complementary and relevant labels."""
 
 from typing import Literal, TypeAlias, get_args
 
@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_choice, check_integer, check_random_state, check_real
-from complabel.answers import IndicatorLike, check_indicator, check_relevant, name_some
-from complabel.errors import AnnotationError
+from complabel.answers import IndicatorLike, check_relevant
 
 Scheme: TypeAlias = Literal["uniform", "biased"]
 """How a simulated annotator chooses the labels that do not apply."""
@@ -106,29 +105,8 @@ def draw_relevant(
     return first_arrivals(check_relevant(Y) == 1, asked_for, random_state)
 
 
-def cooccurrence(indicator: IndicatorLike) -> NDArray[np.float64]:
-    """Return the share of rows with label j among the rows with label k, at [k, j]; (K, K).
-
-    A label that is in no row of the 0/1 matrix has no such rates: an AnnotationError.
-
-    Examples
-    --------
-    >>> cooccurrence([[1, 1], [1, 0]])
-    array([[1. , 0.5],
-           [1. , 1. ]])
-    """
-    checked = check_indicator(indicator)
-    absent = np.flatnonzero(~checked.any(axis=0))
-    if len(absent):
-        raise AnnotationError(
-            f"{name_some(absent, 'label')} is 1 in no row, so the rates of other labels given this "
-            "label are undefined; drop the label or add rows with it"
-        )
-    return _conditional_rates(checked)
-
-
 def _conditional_rates(indicator: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Return the rates of ``cooccurrence``, with zeros in the row of a label without rows."""
+    """Return the share of rows with label j among those with label k, at [k, j], (K, K); or 0."""
     occurs = indicator.astype(np.float64)  # (n, K); products of integers do not use BLAS
     together = occurs.T @ occurs  # (K, K), exact counts
     return np.asarray(together / np.maximum(together.diagonal(), 1)[:, np.newaxis])

@@ -8,13 +8,12 @@ from complabel.studies._draw import answers_of as answers_of
 from complabel.studies._draw import seconds_of as seconds_of
 from complabel.studies._fold import run_fold as run_fold
 from complabel.studies._fold import split_folds
-from complabel.studies._outcome import Outcome as Outcome
-from complabel.studies._outcome import result_versions as result_versions
-from complabel.studies._plan import Plan
+from complabel.studies._plan import Plan, Row
 from complabel.studies._plan_files import benchmark_plan, read_plan
+from complabel.studies._results import Outcome as Outcome
 from complabel.studies._results import StudyResults
 from complabel.studies._results import UnitResult as UnitResult
-from complabel.studies._rows import Row
+from complabel.studies._results import result_versions as result_versions
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._run import RunSummary as RunSummary
 from complabel.studies._store import Forecast as Forecast

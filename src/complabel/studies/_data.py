@@ -31,11 +31,6 @@ def fetch(
     """Load a dataset of a plan; the latest two stay in memory.
 
     Instances with none or all labels are left out, unless there are answers or excluded labels.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError, InputError
-        If a file does not exist, does not parse, or has fewer than three labels.
     """
     files = file if isinstance(file, OwnTables) else paths_of(file)
     written = []

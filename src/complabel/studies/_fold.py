@@ -25,7 +25,8 @@ from complabel.datasets import MultiLabelDataset
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier
 from complabel.studies._labels import GivenLabels, draw_audit, draw_known, with_known
-from complabel.studies._outcome import (
+from complabel.studies._plan import Row
+from complabel.studies._results import (
     Outcome,
     describe_machine,
     fitted_details,
@@ -33,7 +34,6 @@ from complabel.studies._outcome import (
     peak_memory_mb,
     reset_peak_memory,
 )
-from complabel.studies._rows import Row
 
 # A classifier, features, labels to learn from, known relevant labels, and training and test rows.
 _GivenToFit: TypeAlias = (
@@ -109,11 +109,6 @@ def run_fold(
 
     ``criteria`` are measured on true labels. ``score`` is the method's own, on held-out labels; and
     on Answers ``"held_out_ranking"``: minus the complementary ranking error, for all methods alike.
-
-    Raises
-    ------
-    InputError
-        If the dataset cannot be split into so many folds.
     """
     curves: dict[str, list[float]] = {}
 

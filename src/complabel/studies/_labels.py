@@ -15,7 +15,7 @@ from complabel.datasets import MultiLabelDataset, load_released
 from complabel.errors import InputError
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities, draw_relevant
 from complabel.studies._draw import Draw
-from complabel.studies._rows import Row
+from complabel.studies._plan import Row
 
 GivenLabels: TypeAlias = "NDArray[np.uint8] | Answers"
 """What ``fit`` learns from: an indicator of complementary labels, or answers."""

@@ -17,8 +17,7 @@ from complabel.errors import PlanError
 from complabel.methods import get_method
 from complabel.paper import PLANS, plan_text
 from complabel.studies._draw import Draw, Labels
-from complabel.studies._plan import Plan, within
-from complabel.studies._rows import Row
+from complabel.studies._plan import Plan, Row, within
 
 # The tables of a plan: the word for one entry, its keys, and the key that identifies it.
 _TABLES: dict[str, tuple[str, type[BaseModel], str]] = {

@@ -26,8 +26,8 @@ from complabel.methods import get_method
 from complabel.studies._data import KEPT, fetch
 from complabel.studies._fold import run_fold
 from complabel.studies._labels import draw_labels
-from complabel.studies._outcome import Outcome, describe_machine
 from complabel.studies._plan import OwnFile, Plan, paths_of
+from complabel.studies._results import Outcome, describe_machine
 from complabel.studies._store import Store
 from complabel.studies._units import Unit, made_by, own_files, plan_units
 

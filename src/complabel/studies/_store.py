@@ -18,9 +18,8 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from complabel.errors import StoreError
-from complabel.studies._outcome import Outcome, plain
 from complabel.studies._plan import Plan
-from complabel.studies._results import StudyResults, UnitResult
+from complabel.studies._results import Outcome, StudyResults, UnitResult, plain
 from complabel.studies._units import Unit, canonical_json
 
 # Marks a SQLite file as a store of complabel, also for SQLite's own tools.

@@ -25,9 +25,8 @@ from complabel.methods import (
     make_classifier,
 )
 from complabel.studies._draw import Draw, Labels
-from complabel.studies._outcome import plain
 from complabel.studies._plan_files import draw_of_command, plan_of_command, row_of_command
-from complabel.studies._results import UnitResult
+from complabel.studies._results import UnitResult, plain
 from complabel.studies._run import Monitor, run_study
 from complabel.studies._store import Store
 

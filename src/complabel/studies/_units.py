@@ -21,9 +21,8 @@ from complabel.studies._data import fetch, refuse_what_it_lacks
 from complabel.studies._draw import Draw
 from complabel.studies._fold import fold_seed, split_folds
 from complabel.studies._labels import released_checksum
-from complabel.studies._outcome import result_versions
-from complabel.studies._plan import Plan
-from complabel.studies._rows import Row
+from complabel.studies._plan import Plan, Row
+from complabel.studies._results import result_versions
 
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
 # files, of the paper's settings and of the plan, so that code does not count here.
@@ -58,14 +57,8 @@ def plan_units(
 ) -> tuple[list[Unit], dict[str, str]]:
     """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Units are ordered by dataset, so that a run needs each dataset only once.
-
-    Raises
-    ------
-    DatasetNotFoundError, DatasetFormatError
-        If files or released labels are missing or do not fit; also any dataset, if not allowed.
-    InputError
-        If a dataset cannot be split into so many folds, or lacks labels that the plan needs.
+    Units are ordered by dataset, so that a run needs each dataset only once. A missing file of the
+    user's is refused, and with ``allow_missing=False`` any dataset that is not at hand.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}

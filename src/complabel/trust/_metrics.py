@@ -14,9 +14,14 @@ from scipy import stats
 
 from complabel._parameters import check_integer, check_real
 from complabel.answers import Answers
-from complabel.frequencies import rates_of_mistakes
-from complabel.trust._sample import JudgedPairs, checked_probabilities, checked_thresholds
-from complabel.trust._scored import Array, ScoredPairs, Variance
+from complabel.frequencies import checked_probabilities, rates_of_mistakes
+from complabel.trust._pairs import (
+    Array,
+    JudgedPairs,
+    ScoredPairs,
+    Variance,
+    checked_thresholds,
+)
 
 # Jeffreys' prior of a share.
 _PRIOR = 0.5
@@ -209,7 +214,7 @@ def estimate_metrics(
     >>> round(found.precision.low, 2), round(found.precision.high, 2)
     (0.66, 0.76)
     """
-    p = checked_probabilities(probabilities, answers.shape)
+    p = checked_probabilities("probabilities", probabilities, answers.shape)
     cuts = checked_thresholds(threshold, answers.n_labels)
     check_real("confidence", confidence, above=0, below=1)
     judged = JudgedPairs.of(answers)

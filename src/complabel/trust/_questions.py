@@ -11,9 +11,9 @@ from complabel._parameters import check_choice, check_integer, check_random_stat
 from complabel.answers import Answers
 from complabel.asking import as_table, names_of_labels
 from complabel.errors import InputError
+from complabel.frequencies import checked_probabilities
 from complabel.trust._metrics import _FIGURES as FIGURES
-from complabel.trust._sample import checked_probabilities, checked_thresholds
-from complabel.trust._scored import Array, ScoredPairs
+from complabel.trust._pairs import Array, ScoredPairs, checked_thresholds
 
 # So much of the chances is equal for all pairs, and so much of the rest is equal for all pairs with
 # the same decision. Else a pair of which the model is wrongly sure would have a huge weight. The
@@ -91,7 +91,7 @@ def suggest_evaluation_questions(
         3     1   None    asked     0.199296
         2     2   None    asked     0.563096
     """
-    p = checked_probabilities(probabilities, answers.shape)
+    p = checked_probabilities("probabilities", probabilities, answers.shape)
     predicted = p >= checked_thresholds(threshold, answers.n_labels)
     check_integer("n", n, at_least=1)
     check_choice("figure", figure, tuple(name for name in FIGURES if name != "share"))

@@ -11,8 +11,8 @@ from scipy import stats
 from complabel._parameters import check_integer
 from complabel.answers import Answers
 from complabel.errors import AnnotationError
-from complabel.frequencies import rates_of_mistakes
-from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
+from complabel.frequencies import checked_probabilities, rates_of_mistakes
+from complabel.trust._pairs import Array, JudgedPairs
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
 # estimated. Else a bin in which no label applies would seem free of noise.
@@ -121,7 +121,7 @@ def reliability(
     """
     check_integer("n_bins", n_bins, at_least=1)
     shape = answers.shape if isinstance(answers, Answers) else np.shape(answers)
-    p = checked_probabilities(probabilities, shape)
+    p = checked_probabilities("probabilities", probabilities, shape)
     if not isinstance(answers, Answers):
         pairs, nobody = _known(answers), np.zeros(1)
         return _compared(pairs, p[pairs.item, pairs.label], n_bins, nobody, nobody)

@@ -12,8 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from complabel._parameters import check_array, check_real
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies import estimate_label_frequencies, judged_at_random
+from complabel.frequencies import (
+    checked_probabilities,
+    estimate_label_frequencies,
+    judged_at_random,
+)
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
+from complabel.trust._pairs import Array, JudgedPairs, ScoredPairs
 from complabel.trust._promises import (
     HIGHEST,
     LOWEST,
@@ -25,8 +30,6 @@ from complabel.trust._promises import (
     smallest_number,
     threshold_after,
 )
-from complabel.trust._sample import Array, JudgedPairs, checked_probabilities
-from complabel.trust._scored import ScoredPairs
 
 Mask = NDArray[np.bool_]
 _MOST_NAMED = 5
@@ -152,7 +155,7 @@ def choose_thresholds(
     >>> bool((Y * (chances >= found.values)).sum() > 0.8 * Y.sum())
     True
     """
-    p = checked_probabilities(probabilities, answers.shape)
+    p = checked_probabilities("probabilities", probabilities, answers.shape)
     matched = match_frequencies is not False
     if (precision is not None) + (recall is not None) + matched > 1:
         raise InputError(
@@ -172,8 +175,18 @@ def choose_thresholds(
     if least is not None:
         promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
         aim = f"a {promise.of} of {least:g}"
-        pairs = _Pairs(judged, p[judged.item, judged.label], _groups(answers, judged))
-        values, promised, alone, remarks = promise.keep(pairs, names, by_label=by_label)
+        scores, groups = p[judged.item, judged.label], _groups(answers, judged)
+
+        def judged_of(labels: Mask) -> Judged:
+            which = labels[judged.label]
+            return Judged.sorted(
+                scores[which],
+                judged.applies[which].astype(np.float64),
+                judged.weight[which],
+                groups[which],
+            )
+
+        values, promised, alone, remarks = promise.keep(judged_of, names, by_label=by_label)
     elif matched:
         aim, alone[:] = "label frequencies", True
         values = _as_often(p, _frequencies(match_frequencies, answers, p))
@@ -207,23 +220,6 @@ def _groups(answers: Answers, judged: JudgedPairs) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True)
-class _Pairs:
-    """Judged pairs with their scores and their groups, each (J,)."""
-
-    judged: JudgedPairs
-    score: Array
-    group: NDArray[np.intp]
-
-    def of(self, labels: Mask) -> Judged:
-        """Return the judgements of the labels that a mask (K,) marks."""
-        which = labels[self.judged.label]
-        applies = self.judged.applies[which].astype(np.float64)
-        return Judged.sorted(
-            self.score[which], applies, self.judged.weight[which], self.group[which]
-        )
-
-
-@dataclass(frozen=True)
 class _Promise:
     """A share, precision or recall, that is at least ``least`` but with a chance of ``error``."""
 
@@ -232,13 +228,15 @@ class _Promise:
     error: float
 
     def keep(
-        self, pairs: _Pairs, names: Sequence[str], *, by_label: bool
+        self, judged_of: Callable[[Mask], Judged], names: Sequence[str], *, by_label: bool
     ) -> tuple[Array, Mask, Mask, tuple[str, ...]]:
         """Return thresholds (K,), whether they are promised, whether alone, and remarks."""
         each = np.eye(len(names), dtype=np.bool_)
         alone = np.zeros(len(names), dtype=np.bool_)
         if by_label:
-            alone[:] = [is_within_reach(pairs.of(k), self.of, self.least, self.error) for k in each]
+            alone[:] = [
+                is_within_reach(judged_of(k), self.of, self.least, self.error) for k in each
+            ]
         values = np.full(len(names), HIGHEST if self.of == "precision" else LOWEST)
         promised = np.zeros(len(names), dtype=np.bool_)
         remarks = []
@@ -249,7 +247,7 @@ class _Promise:
             )
         test = for_precision if self.of == "precision" else for_recall
         for labels in [*each[alone], ~alone][: None if not alone.all() else -1]:
-            judged = pairs.of(labels)
+            judged = judged_of(labels)
             found = test(judged, self.least, self.error)
             if found is None:
                 remarks.append(self._excuse(judged, _listed(names, labels)))

@@ -79,11 +79,11 @@ class MLCLClassifier(GradientClassifier):
     See Also
     --------
     complabel.losses.MLCLLoss : The loss of step two. Known relevant labels change it.
-    complabel.transition : The functions that compute S, C and T.
 
     Notes
     -----
-    ``network`` makes one network for g and one for f.
+    The functions of ``complabel.transition`` compute S, C and T. ``network`` makes one network for
+    g and one for f.
 
     Rows of T sum to 1, so the scores of an instance sum to about 1. Therefore the paper's rule
     ``threshold="probability"`` predicts few labels. Its released code uses ``"minmax"``.

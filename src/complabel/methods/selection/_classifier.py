@@ -30,7 +30,7 @@ _ONLY_SOME = (
     *("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_", "cardinality_curve_"),
     *("propensities_", "error_rates_", "exclusion_rates_", "label_frequencies_"),
     *("label_frequencies_errors_", "label_frequencies_covariance_", "label_frequencies_intervals_"),
-    *("missed_", "invented_", "missed_by_label_", "invented_by_label_"),
+    *("missed_", "invented_", "missed_by_label_", "invented_by_label_", "_kept"),
 )
 _ONE_SIDED = ("missed", "invented", "missed_by_label", "invented_by_label")
 
@@ -130,6 +130,11 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         mistake this for a high rate.
     cv : int, default=3
         Number of folds of the training data for the automatic choices.
+    warm_start : bool, default=False
+        Whether the next ``fit`` starts from this one: with more answers, about the same labels and
+        columns of X. Its choices, scaling and estimates of frequencies and mistakes are kept, and
+        ``alpha_`` times the number of rows, until there are a quarter more answers, or a parameter
+        is changed. If all answers judge labels, and X is dense, a refit takes a few passes over X.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
@@ -249,6 +254,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         "rank": ("auto", None, Integer(at_least=1)),
         "error_rate": ("auto", "per-annotator", Real(at_least=0, below=1)),
         "cv": Integer(at_least=2),
+        "warm_start": (True, False),
         "random_state": RandomState(),
     }
     _fitted: ClassVar[Constraints] = FITTED
@@ -278,6 +284,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         invented: str | ArrayLike = 0.0,
         exclusion_rates: ArrayLike | None = None,
         cv: int = 3,
+        warm_start: bool = False,
         threshold: str = "probability",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,
@@ -296,6 +303,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         self.invented = invented
         self.exclusion_rates = exclusion_rates
         self.cv = cv
+        self.warm_start = warm_start
         self.threshold = threshold
         self.random_state = random_state
         self.callback = callback
@@ -303,10 +311,11 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         from complabel.methods.selection._plan import learn  # imports torch
 
-        self._forget(*_ONLY_SOME)
         refuse_overflow(X)
         found = learn(self, X, answers, self._report)
-        self.cardinality_ = found.pop("cardinality_")  # may be None
+        if "cardinality_" in found:  # a refit leaves what was chosen
+            self._forget(*_ONLY_SOME)
+            self.cardinality_ = found.pop("cardinality_")  # may be None
         self._set_some(found)
         self._set_derived()
 

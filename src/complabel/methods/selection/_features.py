@@ -102,6 +102,18 @@ class PreparedFeatures:
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
         return linear if self.transformer is None else MappedLinear(self.transformer, linear)
 
+    def without_rows(self) -> PreparedFeatures:
+        """Return the map, scaling and spread alone; ``with_rows`` applies them to other rows."""
+        kept = PreparedFeatures(self.X[:0], self.transformer, self.scaling)
+        vars(kept)["spread"] = self.spread
+        return kept
+
+    def with_rows(self, X: Features) -> PreparedFeatures:
+        rows = X if self.transformer is None else _transformed(self.transformer, X)
+        found = PreparedFeatures(rows, self.transformer, self.scaling)
+        vars(found)["spread"] = self.spread
+        return found
+
     def in_short(self) -> PreparedFeatures:
         """Return the features in float32, for maps of which only the logits are used."""
         # Dense ones are scaled, so that float32 is precise enough, and rotated to their principal

@@ -42,6 +42,7 @@ from complabel.methods.selection._mistakes import (
     given_mistakes,
     warn_of_unknown_mistakes,
 )
+from complabel.methods.selection._refit import Kept, relearn
 from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
 from complabel.methods.selection._trials import fit_maps
 
@@ -72,6 +73,9 @@ Report = Callable[[str, int, "int | None", float], None]
 
 def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
     """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes."""
+    kept = Kept.usable(classifier, X, answers)
+    if kept is not None:
+        return relearn(classifier, kept, X, answers)
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
     # random labels. Then the sum of frequencies and alpha are chosen again.
     choices, space = plan_for(classifier, answers, n_features=X.shape[1])
@@ -111,6 +115,11 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
             setting = rungs_for(choices, tunes_gamma=False).choose_setting(again)
         iterations = partial(report, "classifier")
         found = fit_maps(prepared, choices, setting, on_iteration=iterations)
+        log_w = None if setting.spread is None else found.others[0]
+        annotators = Annotators.of(choices, setting, log_w)
+        kept = None
+        if classifier.warm_start:
+            kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
     (linear,) = found.models
     logits = linear(prepared.X)
     return {
@@ -124,9 +133,8 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         "cardinality_curve_": curve,
         "model_": prepared.model(linear),
         "n_iter_": found.n_iter,
-        "_annotators": Annotators.of(
-            choices, setting, None if setting.spread is None else found.others[0]
-        ),
+        "_annotators": annotators,
+        "_kept": kept,
     }
 
 

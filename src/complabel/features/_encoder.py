@@ -1,0 +1,80 @@
+"""What turns texts or pictures into rows of numbers, and the recipe that says how."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.errors import InputError
+
+Kind = Literal["text", "pictures"]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """A map that learns nothing: an item always gets the same row, whatever the others are.
+
+    ``encode`` turns a list of b texts, or of b pictures that ``prepare`` has turned into arrays,
+    into a matrix (b, d), float32. It is given at most ``rows`` items at a time.
+    """
+
+    kind: Kind
+    model: str
+    how: str
+    encode: Callable[[list[Any]], Any]
+    prepare: Callable[[Any], NDArray[Any]] | None = None
+    rows: int = 64
+    is_sparse: bool = False
+
+    @property
+    def recipe(self) -> str:
+        """How rows are made, in words; two encoders with the same recipe make the same rows."""
+        return f"{self.kind} by {self.model}: {self.how}"
+
+
+def model_of(recipe: str) -> tuple[Kind, str]:
+    """Return the kind of items and the name of the model in a recipe."""
+    kind, _, rest = recipe.partition(" by ")
+    model, found, _ = rest.partition(": ")
+    if kind not in ("text", "pictures") or not found:
+        raise InputError(f"{recipe[:200]!r} is no recipe of complabel features")
+    return cast(Kind, kind), model
+
+
+def scaled(rows: Any) -> NDArray[np.float32]:
+    """Return rows (n, d) with the length 1; a row of zeros stays."""
+    found = np.asarray(rows, dtype=np.float32)
+    lengths = np.sqrt(np.einsum("nd,nd->n", found, found, dtype=np.float64))
+    return (found / np.where(lengths > 0, lengths, 1)[:, np.newaxis]).astype(np.float32)
+
+
+def fingerprint(arrays: Iterable[Any]) -> str:
+    """Return 12 digits that tell these numbers from others, such as the weights of a model."""
+    found = hashlib.sha256()
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()[:12]
+
+
+def missing(model: str, package: str, cause: ImportError) -> InputError:
+    """Return the error about a package that a model needs."""
+    return InputError(f"{model} needs {package} ({cause}); run pip install {package}")
+
+
+def failed(model: str, cause: Exception) -> InputError:
+    """Return the error about a model that cannot be loaded."""
+    reason = (str(cause).splitlines() or [type(cause).__name__])[0][:200]
+    return InputError(
+        f"{model} cannot be loaded: {reason}; check the name, and the network if its weights must"
+        " be downloaded"
+    )
+
+
+def unknown(model: str, kind: Kind, known: Sequence[str]) -> InputError:
+    """Return the error about a name that is no model."""
+    return InputError(f"model={model!r} is none for {kind}; give one of {', '.join(known)}")

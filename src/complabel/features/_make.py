@@ -1,0 +1,364 @@
+"""Makes a file of features in parts, which are kept beside it until it is complete.
+
+Ctrl-C and a crash lose only the part that is being made. A part is found again by what it was made
+of: the recipe, the names, and the texts or the dates of the pictures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy import sparse
+
+from complabel._opening import StrPath, as_path, ending_of
+from complabel._writing import explained, replacing
+from complabel.errors import DatasetFormatError, InputError
+from complabel.features._encoder import Encoder, Kind, model_of
+from complabel.features._pictures import load_pictures, picture_encoder
+from complabel.features._texts import text_encoder
+from complabel.files import CSR_PARTS, RECIPE_KEY, Table, list_pictures, pyarrow, refuse_repeated
+
+
+@dataclass(frozen=True)
+class Source:
+    """Items of a kind: texts, or files of pictures. ``n_items`` is None before a table is read."""
+
+    kind: Kind
+    path: Path
+    table: Table | None = None
+    column: str = ""
+    item: str | None = None
+    pictures: tuple[str, ...] = ()
+
+    @property
+    def n_items(self) -> int | None:
+        return None if self.table is not None else len(self.pictures)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of each item, and its text or the path of its picture."""
+        if self.table is None:
+            yield from ((name, str(self.path / name)) for name in self.pictures)
+            return
+        folder = self.path.parent if self.kind == "pictures" else None
+        names: list[str] = []
+        wanted = [self.column] if self.item is None else [self.item, self.column]
+        for piece in self.table.pieces(wanted):
+            values = [each or "" for each in piece[self.column].to_pylist()]
+            if self.item is None:
+                own = [str(len(names) + at) for at in range(len(values))]
+            else:
+                own = [each or "" for each in piece[self.item].to_pylist()]
+            for at, (name, value) in enumerate(zip(own, values, strict=True), start=len(names)):
+                blank = self.item if not name.strip() else self.column if folder else None
+                if blank is not None and not (name.strip() and value.strip()):
+                    problem = f"{blank!r} is blank; fill it in, or leave the row out"
+                    raise self.table.refuse(at, problem)
+                yield name, value if folder is None else os.path.join(folder, value)
+            names += own
+        refuse_repeated(self.path, names, self.table.place)
+        if not names:
+            raise InputError(f"{self.path}: there are no rows; add one for each item")
+
+
+def open_source(
+    path: StrPath, *, text: str | None = None, image: str | None = None, item: str | None = None
+) -> Source:
+    """Open a folder of pictures, or a table with a column of texts or of paths of pictures.
+
+    Paths are seen from the folder of the table. Without a column ``item``, or that of another
+    name, items are called by the numbers of their rows.
+    """
+    file = as_path("path", path)
+    if file.is_dir():
+        given = {"--text": text, "--image": image, "--item": item}
+        wrong = next((option for option, value in given.items() if value is not None), None)
+        if wrong is not None:
+            raise InputError(
+                f"{file} is a folder, so all its pictures are read; leave {wrong} out, or give a"
+                " table"
+            )
+        return Source("pictures", file, pictures=tuple(list_pictures(file)))
+    column = text if text is not None else image
+    if column is None or (text is not None and image is not None):
+        raise InputError(
+            f"{file}: give the column of the texts with --text, or that of the paths of pictures"
+            " with --image, and only one of them"
+        )
+    needed = [column] if item is None else [column, item]
+    table = Table.open(file, "tables of items", needed)
+    called = item if item is not None else "item" if "item" in table.columns else None
+    if called == column:
+        raise InputError(f"{file}: the column {column!r} cannot also name the items")
+    return Source("text" if text is not None else "pictures", file, table, column, called)
+
+
+ENDINGS = (".npz", ".parquet")
+_MOST_CHARACTERS = 8_000_000  # of the texts of a part
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was written: names (n,), d, what was skipped and why, and how many rows are zeros."""
+
+    items: tuple[str, ...]
+    n_features: int
+    skipped: tuple[str, ...]
+    n_empty: int
+    n_kept_from_before: int
+
+
+def make_features(
+    source: Source,
+    encoder: Encoder,
+    out: StrPath,
+    *,
+    skips: bool = False,
+    on_part: Callable[[int], None] | None = None,
+) -> Made:
+    """Write the features of all items to a ``.npz`` or ``.parquet`` file, with names and recipe.
+
+    A picture that cannot be read is an error, or left out if ``skips``. ``on_part`` is called with
+    the number of items so far.
+    """
+    target = as_path("out", out)
+    ending = ending_of(target, ENDINGS)
+    if not ending:
+        raise InputError(
+            f"{target}: features are written with names and a recipe, which other formats do not"
+            " hold; end the name in .npz or .parquet"
+        )
+    if ending == ".parquet" and encoder.is_sparse:
+        raise InputError(
+            f"{target}: features by {encoder.model} are sparse, and .parquet would hold all their"
+            " zeros; end the name in .npz"
+        )
+    folder = target.with_name(f".{target.name}.parts")
+    paths, known, done = [], 0, 0
+    names: list[str] = []
+    skipped: list[str] = []
+    with explained(folder):
+        folder.mkdir(exist_ok=True)
+    for pairs in _parts(source, encoder):
+        path = folder / f"{_key(encoder, pairs)}.npz"
+        part = _read(path)
+        known += 0 if part is None else len(pairs)
+        if part is None:
+            part = _part(pairs, encoder)
+            if not skips and len(part["reasons"]):
+                raise _refusal(str(part["reasons"][0]))
+            with explained(path), replacing(path) as partial, partial.open("wb") as file:
+                np.savez(file, **part)
+        reasons = part["reasons"].tolist()
+        if reasons and not skips:
+            raise _refusal(reasons[0])
+        names += [pairs[at][0] for at in part["rows"]]
+        skipped += reasons
+        paths.append(path)
+        done += len(pairs)
+        if on_part is not None:
+            on_part(done)
+    if not names:
+        raise InputError(f"{source.path}: none of the {done:,} pictures can be read")
+    write = _write_npz if ending == ".npz" else _write_parquet
+    with explained(target), replacing(target) as partial:
+        width, n_empty = write(partial, paths, names, encoder)
+    shutil.rmtree(folder, ignore_errors=True)
+    return Made(tuple(names), width, tuple(skipped), n_empty, known)
+
+
+def _refusal(reason: str) -> DatasetFormatError:
+    return DatasetFormatError(
+        f"{reason}. Repair or remove the picture, or leave such pictures out with --on-error skip;"
+        " the same command then goes on from here"
+    )
+
+
+def _parts(source: Source, encoder: Encoder) -> Iterator[list[Pair]]:
+    """Yield the items in pieces that fit into the memory."""
+    part: list[Pair] = []
+    size = 0
+    for pair in source.pairs():
+        part.append(pair)
+        size += len(pair[1]) if encoder.prepare is None else 0
+        if len(part) == encoder.rows or size > _MOST_CHARACTERS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _key(encoder: Encoder, pairs: Sequence[Pair]) -> str:
+    """Return a name that another recipe, item, text or picture would change."""
+    found = hashlib.sha256(repr((encoder.recipe, pairs)).encode("utf-8", "surrogatepass"))
+    if encoder.prepare is not None:
+        for _, path in pairs:
+            with contextlib.suppress(OSError):  # a missing file is refused when it is opened
+                stat = os.stat(path)
+                found.update(f"{stat.st_size} {stat.st_mtime_ns} ".encode())
+    return found.hexdigest()[:40]
+
+
+def _part(pairs: Sequence[Pair], encoder: Encoder) -> dict[str, Any]:
+    """Return the arrays of a part: rows of items that were read, reasons of others, and X."""
+    given: list[Any] = [value for _, value in pairs]
+    reasons: list[str] = []
+    rows = list(range(len(pairs)))
+    if encoder.prepare is not None:
+        loaded = list(load_pictures(given, encoder))
+        rows = [at for at, each in enumerate(loaded) if not isinstance(each, DatasetFormatError)]
+        reasons = [str(each) for each in loaded if isinstance(each, DatasetFormatError)]
+        given = [loaded[at] for at in rows]
+    part: dict[str, Any] = {
+        "rows": np.array(rows, dtype=np.intp),
+        "reasons": np.array(reasons, dtype=np.str_),
+    }
+    if not given:
+        return part
+    X = encoder.encode(given)
+    finite = np.isfinite(X.data if encoder.is_sparse else X)
+    if not finite.all():
+        raise InputError(f"{encoder.model} made numbers that are not finite; give another --model")
+    if not encoder.is_sparse:
+        return part | {"X": np.ascontiguousarray(X, dtype=np.float32)}
+    arrays = X.data, X.indices, X.indptr.astype(np.int64), np.array(X.shape)
+    return part | dict(zip(CSR_PARTS, arrays, strict=True))
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return a part that was made before, or None if there is none, or a damaged one."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            return dict(file)
+    except FileNotFoundError:
+        return None
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+        path.unlink(missing_ok=True)
+        return None
+
+
+def _of_parts(paths: Iterable[Path], name: str) -> Iterator[NDArray[Any]]:
+    for path in paths:
+        with np.load(path, allow_pickle=False) as file:
+            if name in file:
+                yield file[name]
+
+
+def _write_npz(
+    path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder
+) -> tuple[int, int]:
+    """Write an archive, and return the number of columns and of rows that are zeros.
+
+    One part at a time is in memory; numpy.savez needs all of them.
+    """
+    with zipfile.ZipFile(path, "w") as archive:
+        _put(archive, "recipe", [np.array([encoder.recipe])], (1,))
+        _put(archive, "items", [np.array(names, dtype=np.str_)], (len(names),))
+        if not encoder.is_sparse:
+            width = next(_of_parts(parts, "X")).shape[1]
+            _put(archive, "X", _of_parts(parts, "X"), (len(names), width))
+            empty = sum(int((~block.any(axis=1)).sum()) for block in _of_parts(parts, "X"))
+            return width, empty
+        width = int(next(_of_parts(parts, "shape"))[1])
+        counts = np.concatenate([np.diff(each) for each in _of_parts(parts, "indptr")])
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        for name in ("data", "indices"):
+            _put(archive, f"X_{name}", _of_parts(parts, name), (int(starts[-1]),))
+        _put(archive, "X_indptr", [starts], starts.shape)
+        _put(archive, "X_shape", [np.array([len(names), width])], (2,))
+        return width, int((counts == 0).sum())
+
+
+def _put(
+    archive: zipfile.ZipFile, name: str, blocks: Iterable[NDArray[Any]], shape: tuple[int, ...]
+) -> None:
+    """Write blocks, one below the other, as an array; without a date, so files can be compared."""
+    with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+        for at, block in enumerate(blocks):
+            if at == 0:
+                about = {"descr": block.dtype.str, "fortran_order": False, "shape": shape}
+                npy.write_array_header_2_0(cast(Any, file), about)
+            file.write(np.ascontiguousarray(block).tobytes())
+
+
+def _write_parquet(
+    path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder
+) -> tuple[int, int]:
+    """Write a table with a column of names and one of lists; return as ``_write_npz`` does."""
+    pa = pyarrow()
+    from pyarrow import parquet  # type: ignore[import-untyped]
+
+    width = next(_of_parts(parts, "X")).shape[1]
+    kind = pa.list_(pa.float32(), width)
+    schema = pa.schema(
+        [("item", pa.string()), ("features", kind)], metadata={RECIPE_KEY: encoder.recipe}
+    )
+    done = empty = 0
+    with parquet.ParquetWriter(path, schema) as writer:
+        for block in _of_parts(parts, "X"):
+            own = pa.array(names[done : done + len(block)], pa.string())
+            lists = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), width)
+            writer.write_table(pa.table([own, lists], schema=schema))
+            done += len(block)
+            empty += int((~block.any(axis=1)).sum())
+    return width, empty
+
+
+# Recipes
+_FEW = 0.8  # below this share of known words, a remark is made
+
+
+def encoder_for(kind: Kind, model: str | None = None) -> Encoder:
+    """Return the encoder of that name; by default the one that needs no other package."""
+    if kind == "text":
+        return text_encoder(model)
+    return picture_encoder() if model is None else picture_encoder(model)
+
+
+def encoder_of(recipe: str) -> Encoder:
+    """Return the encoder that makes features by a recipe; refuse one that has changed since."""
+    kind, model = model_of(recipe)
+    encoder = encoder_for(kind, model)
+    if encoder.recipe != recipe:
+        raise InputError(
+            f"the features were made as {recipe!r}, but {model} now makes them as"
+            f" {encoder.recipe!r}; install what made them, or make features and model again"
+        )
+    return encoder
+
+
+def advice(X: Any, answered: NDArray[np.bool_], recipe: str | None) -> str:
+    """Return what other features might gain, in words; empty if there is nothing to say.
+
+    ``X`` (n, d) are features by a recipe, ``answered`` (n,) the items that a model learns from.
+    Hashed words tell nothing before they occur in another item with answers.
+    """
+    kind, model = model_of(recipe) if recipe else ("", "")
+    if kind == "pictures" and model == "pixels":
+        return (
+            "these features are small grey pixels, a first try; of photographs, a pretrained"
+            " network usually tells much more: complabel features FOLDER --model timm/NAME"
+        )
+    if kind == "text" and model == "words" and answered.any():
+        rows = sparse.csr_array(X)[np.flatnonzero(answered)]
+        items = np.bincount(rows.indices, minlength=rows.shape[1])
+        share = float((items[rows.indices] > 1).mean()) if rows.nnz else 0.0
+        if share < _FEW:
+            return (
+                f"of the words of an item, {share:.0%} occur in another item with answers; the"
+                " model learns nothing about the others. A pretrained model knows words that are"
+                " alike: complabel features TABLE --text COLUMN --model wordllama"
+            )
+    return ""

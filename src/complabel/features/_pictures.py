@@ -1,0 +1,284 @@
+"""Rows of numbers from pictures: grey pixels and edges, or a pretrained network."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel._opening import StrPath
+from complabel.errors import DatasetFormatError, InputError
+from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+
+PICTURE_MODELS = ("pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP")
+_MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
+_THREADS = min(4, os.cpu_count() or 1)
+_SIDE, _CELL, _ANGLES = 64, 8, 9
+
+
+def picture_encoder(model: str = "pixels") -> Encoder:
+    """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``."""
+    package, _, name = model.partition("/")
+    if model == "pixels":
+        return _grey_pixels()
+    if model.lower().endswith(".onnx"):
+        return of_onnx(Path(model))
+    if package == "timm" and name:
+        return of_timm(model, name)
+    if package == "torchvision" and name:
+        return of_torchvision(model, name)
+    raise unknown(model, "pictures", PICTURE_MODELS)
+
+
+def picture_features(paths: Sequence[StrPath], *, model: str = "pixels") -> NDArray[np.float32]:
+    """Return a row of numbers for each picture.
+
+    Parameters
+    ----------
+    paths : sequence of path, of length n
+        Files in the formats JPEG, PNG, GIF, WebP and BMP; the first picture of each. They are
+        turned as the camera says.
+    model : str, default="pixels"
+        - "pixels": 16 x 16 grey pixels, and histograms of the directions of edges. A first try.
+        - "timm/NAME", "torchvision/NAME": a pretrained network of these packages, without its last
+          layer. They download its weights.
+        - a file that ends in .onnx: a network of your own. It takes colours (b, 3, height, width)
+          or (b, height, width, 3), with the mean and spread of ImageNet, or bytes if it takes
+          uint8. Its first output is used.
+
+    Returns
+    -------
+    ndarray of shape (n, d), float32
+        Rows have the length 1. A picture always gets the same row, whatever the others are.
+
+    Raises
+    ------
+    DatasetFormatError
+        If a picture is damaged, or has more than 100 million pixels.
+    InputError
+        If the model is unknown or cannot be loaded.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> path = Path(tempfile.mkdtemp()) / "red.png"
+    >>> Image.new("RGB", (30, 20), "red").save(path)
+    >>> picture_features([path]).shape
+    (1, 832)
+    """
+    encoder = picture_encoder(model)
+    blocks = []
+    for start in range(0, len(paths), encoder.rows):
+        prepared = []
+        for found in load_pictures(paths[start : start + encoder.rows], encoder):
+            if isinstance(found, DatasetFormatError):
+                raise found
+            prepared.append(found)
+        blocks.append(encoder.encode(prepared))
+    if not blocks:
+        raise InputError("paths is empty; give at least one picture")
+    return np.concatenate(blocks)
+
+
+def load_pictures(
+    paths: Sequence[StrPath], encoder: Encoder
+) -> Iterator[NDArray[Any] | DatasetFormatError]:
+    """Yield each picture as its encoder wants it, or the error about it."""
+    Image = _pillow()
+
+    def load(path: StrPath) -> NDArray[Any] | DatasetFormatError:
+        try:
+            with Image.open(path, formats=_FORMATS) as image:
+                if math.prod(image.size) > _MOST_PIXELS:
+                    raise ValueError(f"it has {math.prod(image.size):,} pixels")
+                image.draft("RGB", (1024, 1024))  # reads a large JPEG at a part of its size
+                return encoder.prepare(_upright(image))  # type: ignore[misc]
+        except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError) as cause:
+            reason = str(cause).replace(str(path), "it")[:200] or type(cause).__name__
+        except Image.DecompressionBombError:
+            reason = f"it has more than {_MOST_PIXELS:,} pixels"
+        return DatasetFormatError(f"{path}: is no picture that can be read: {reason}")
+
+    # Pillow gives other threads their turn while it unpacks.
+    with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
+        warnings.simplefilter("ignore")  # about odd but readable files, and about large ones
+        yield from threads.map(load, paths)
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as cause:
+        raise InputError(
+            'pictures need Pillow, which is not installed; run pip install "complabel[pictures]"'
+        ) from cause
+    return Image
+
+
+def _upright(image: Any) -> Any:
+    """Return a picture in colours, turned as its camera says, and white where it is transparent."""
+    from PIL import Image, ImageOps
+
+    found = ImageOps.exif_transpose(image)
+    if found.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+        grey = np.asarray(found, dtype=np.float64) / 257
+        found = Image.fromarray(grey.round().clip(0, 255).astype(np.uint8))
+    if found.has_transparency_data:
+        layer = found.convert("RGBA")
+        found = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return found.convert("RGB")
+
+
+def _grey_pixels() -> Encoder:
+    def prepare(image: Any) -> NDArray[np.uint8]:
+        return np.asarray(image.convert("L").resize((_SIDE, _SIDE), _pillow().Resampling.BOX))
+
+    def encode(pictures: list[Any]) -> NDArray[np.float32]:
+        return scaled(pixels_and_edges(np.stack(pictures)))
+
+    how = "16 x 16 grey pixels, and edges in 9 directions in 8 x 8 cells, rows scaled (1)"
+    return Encoder("pictures", "pixels", how, encode, prepare, rows=512)
+
+
+def pixels_and_edges(pictures: NDArray[Any]) -> NDArray[np.float32]:
+    """Return small grey pixels and histograms of oriented gradients of pictures (b, 64, 64).
+
+    The histograms follow Dalal and Triggs (2005), without their overlapping blocks: each cell is
+    divided by the mean energy of the 3 x 3 cells around it.
+    """
+    grey = pictures.astype(np.float32) / 255
+    b, n = len(grey), _SIDE // _CELL
+    down, right = np.gradient(grey, axis=(1, 2))
+    angle = np.arctan2(down, right) % np.pi * (_ANGLES / np.pi)
+    low = np.floor(angle).astype(np.intp)
+    share, strength = angle - low, np.hypot(down, right)
+    cell = np.arange(_SIDE) // _CELL
+    place = (np.arange(b)[:, None, None] * n + cell[:, None]) * n + cell  # (b, 64, 64)
+    sums = np.zeros(b * n * n * _ANGLES)
+    for direction, weight in ((low, 1 - share), (low + 1, share)):
+        at = place * _ANGLES + direction % _ANGLES
+        sums += np.bincount(at.ravel(), (weight * strength).ravel(), len(sums))
+    edges = sums.reshape(b, n, n, _ANGLES)
+    around = np.pad((edges**2).sum(axis=3), ((0, 0), (1, 1), (1, 1)), mode="edge")
+    energy = np.lib.stride_tricks.sliding_window_view(around, (3, 3), axis=(1, 2)).mean(axis=(3, 4))
+    edges /= np.sqrt(energy + 1e-2)[..., None]
+    small = grey.reshape(b, 16, 4, 16, 4).mean(axis=(2, 4)).reshape(b, -1)
+    small -= small.mean(axis=1, keepdims=True)
+    return np.hstack([scaled(small), scaled(edges.reshape(b, -1))])
+
+
+# Pretrained networks
+
+# The mean and the spread of colours in ImageNet, by which nearly all networks were trained.
+_MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)
+_SPREAD = np.array([0.229, 0.224, 0.225], dtype=np.float32)
+_ANY_SIDE = 224  # pixels, for a network that takes any
+_BICUBIC = 3  # Pillow's number
+
+
+def of_onnx(path: Path) -> Encoder:
+    """Return a network in a file; a fixed number of pictures at a time is kept to."""
+    try:
+        import onnxruntime
+    except ImportError as cause:
+        raise missing(str(path), '"complabel[onnx]"', cause) from cause
+    try:
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        digits = fingerprint([np.fromfile(path, dtype=np.uint8)])
+    except Exception as cause:  # the library's own kinds of error have no common base
+        raise failed(str(path), cause) from cause
+    entry, *others = session.get_inputs()
+    shape = list(entry.shape)
+    first = len(shape) == 4 and shape[1] == 3
+    if others or len(shape) != 4 or (not first and shape[3] != 3):
+        raise InputError(
+            f"{path}: takes {len(others) + 1} inputs, the first of shape {shape}; give a network of"
+            " pictures (b, 3, height, width) or (b, height, width, 3)"
+        )
+    sides = shape[2:] if first else shape[1:3]
+    height, width = (each if isinstance(each, int) else _ANY_SIDE for each in sides)
+    at_once = shape[0] if isinstance(shape[0], int) and shape[0] > 0 else 0
+    in_bytes = entry.type == "tensor(uint8)"
+
+    def prepare(image: Any) -> NDArray[np.uint8]:
+        return np.asarray(image.resize((width, height), _BICUBIC))
+
+    def run(pictures: NDArray[Any]) -> Any:
+        found = pictures if in_bytes else (pictures / np.float32(255) - _MEAN) / _SPREAD
+        found = found.transpose(0, 3, 1, 2) if first else found
+        (rows,) = session.run([session.get_outputs()[0].name], {entry.name: found})
+        return np.asarray(rows, dtype=np.float32)
+
+    def encode(pictures: list[Any]) -> NDArray[Any]:
+        size = at_once or len(pictures)
+        filled = np.stack(pictures + pictures[:1] * (-len(pictures) % size))
+        found = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
+        return scaled(_pooled(np.concatenate(found)[: len(pictures)]))
+
+    how = f"whole picture as {width} x {height}, rows scaled (1), weights {digits}"
+    return Encoder("pictures", path.name, how, encode, prepare)
+
+
+def _pooled(found: NDArray[Any]) -> Any:
+    """Return rows (b, d): means over places of maps (b, d, height, width) or tokens (b, t, d)."""
+    if found.ndim == 4:
+        return found.mean(axis=(2, 3))
+    return found.mean(axis=1) if found.ndim == 3 else found.reshape(len(found), -1)
+
+
+def of_timm(model: str, name: str) -> Encoder:
+    try:
+        import timm
+    except ImportError as cause:
+        raise missing(model, "timm", cause) from cause
+    try:
+        network = timm.create_model(name, pretrained=True, num_classes=0)
+        settings = timm.data.resolve_model_data_config(network)
+        change = timm.data.create_transform(**settings, is_training=False)
+    except Exception as cause:  # of the network, of files, of their content
+        raise failed(model, cause) from cause
+    return _of_torch(model, network, change)
+
+
+def of_torchvision(model: str, name: str) -> Encoder:
+    try:
+        from torchvision import models
+    except ImportError as cause:
+        raise missing(model, "torchvision", cause) from cause
+    try:
+        weights = models.get_model_weights(name).DEFAULT
+        network = models.get_model(name, weights=weights)
+        change = weights.transforms()
+    except Exception as cause:  # of the network, of files, of their content
+        raise failed(model, cause) from cause
+    for head in ("fc", "classifier", "heads", "head"):
+        if hasattr(network, head):  # the layer that names the classes of ImageNet
+            setattr(network, head, models.resnet.nn.Identity())
+    return _of_torch(model, network, change)
+
+
+def _of_torch(model: str, network: Any, change: Any) -> Encoder:
+    network.eval().requires_grad_(requires_grad=False)
+    weights = (each.cpu().numpy() for each in network.state_dict().values())
+    how = f"{' '.join(str(change).split())}, rows scaled (1), weights {fingerprint(weights)}"
+
+    def prepare(image: Any) -> NDArray[Any]:
+        found: NDArray[Any] = change(image).numpy()
+        return found
+
+    first = next(iter(network.state_dict().values()))
+
+    def encode(pictures: list[Any]) -> NDArray[np.float32]:
+        batch = first.new_tensor(np.stack(pictures), dtype=first.dtype)
+        return scaled(_pooled(network(batch).numpy()))
+
+    return Encoder("pictures", model, how, encode, prepare)

@@ -1,0 +1,198 @@
+"""Rows of numbers from texts: hashed words, or the vectors of a pretrained model."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from complabel._parameters import check_integer
+from complabel.errors import InputError
+from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+
+TEXT_MODELS = ("words", "wordllama", "model2vec/NAME", "sentence-transformers/NAME", "NAME+words")
+_LONGEST = 1_000_000  # characters of a text that are read
+# More columns tell a little more, but a fit takes time in proportion to them.
+_BITS, _BITS_BESIDE = 14, 12
+
+
+def text_encoder(model: str | None = None) -> Encoder:
+    """Return the encoder of texts of that name, one of ``TEXT_MODELS``."""
+    if model is None:
+        model = "wordllama" if importlib.util.find_spec("wordllama") else "words"
+    if model.endswith("+words"):
+        return _with_words(text_encoder(model.removesuffix("+words")))
+    package, _, name = model.partition("/")
+    if model == "words":
+        return _words()
+    if model == "wordllama":
+        return _wordllama()
+    if package == "model2vec" and name:
+        return _model2vec(model, name)
+    if package == "sentence-transformers" and name:
+        return _sentence_transformers(model, name)
+    raise unknown(model, "text", TEXT_MODELS)
+
+
+def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int = 10_000) -> Any:
+    """Return a row of numbers for each text.
+
+    Parameters
+    ----------
+    texts : sequence of str, of length n
+        Also an array or a column of a data frame. Only the first million characters of a text
+        count.
+    model : str or None, default=None
+        - "words": counts of words, hashed into 2^14 columns; sparse, no download.
+        - "wordllama": the mean of 256 numbers for each part of a word, from the package wordllama,
+          which holds them; no download.
+        - "model2vec/NAME", "sentence-transformers/NAME": a model of these packages, by the name of
+          a folder, or by a name from which the package downloads it.
+        - one of these with "+words", such as "wordllama+words": beside 2^12 columns of words.
+
+        By default "wordllama" if that is installed, else "words".
+    n_rows : int, default=10_000
+        Texts that are read at a time.
+
+    Returns
+    -------
+    csr_array or ndarray of shape (n, d), float32
+        Rows have the length 1, or 0 if a text has no words. A text always gets the same row,
+        whatever the other texts are.
+
+    Raises
+    ------
+    InputError
+        If a text is no str, or the model is unknown or cannot be loaded.
+
+    Examples
+    --------
+    >>> X = text_features(["The printer is out of paper.", "No paper!", ""], model="words")
+    >>> X.shape, X.count_nonzero(axis=1).tolist()
+    ((3, 16384), [6, 2, 0])
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from complabel.methods import PriorClassifier
+    >>> pipeline = make_pipeline(FunctionTransformer(text_features), PriorClassifier())
+    """
+    check_integer("n_rows", n_rows, at_least=1)
+    if isinstance(texts, str):
+        raise InputError("texts is one str; give a sequence of them")
+    given: list[Any] = list(texts)
+    for at, each in enumerate(given):
+        if not isinstance(each, str):
+            raise InputError(f"texts[{at}] is {each!r:.60}; give a str, such as an empty one")
+    encoder = text_encoder(model)
+    blocks = [
+        encoder.encode(given[start : start + n_rows])
+        for start in range(0, max(len(given), 1), n_rows)
+    ]
+    return sparse.vstack(blocks, format="csr") if encoder.is_sparse else np.concatenate(blocks)
+
+
+def _encoder(model: str, how: str, encode: Callable[[list[str]], Any], **more: Any) -> Encoder:
+    def cut(texts: list[str]) -> Any:
+        return encode([text[:_LONGEST] for text in texts])
+
+    return Encoder("text", model, how, cut, **more)
+
+
+def _words(bits: int = _BITS) -> Encoder:
+    from sklearn.feature_extraction.text import HashingVectorizer  # takes a second
+
+    hashed = HashingVectorizer(n_features=2**bits, dtype=np.float32)
+
+    def encode(texts: list[str]) -> Any:
+        return sparse.csr_array(hashed.transform(texts), dtype=np.float32)
+
+    how = f"hashed words, 2^{bits} columns, rows scaled (1)"
+    return _encoder("words", how, encode, rows=5_000, is_sparse=True)
+
+
+def _with_words(other: Encoder) -> Encoder:
+    if other.is_sparse:
+        raise unknown(f"{other.model}+words", "text", TEXT_MODELS)
+    words = _words(_BITS_BESIDE)
+
+    def encode(texts: list[str]) -> Any:
+        both = [sparse.csr_array(each.encode(texts)) for each in (other, words)]
+        found = sparse.hstack(both, format="csr", dtype=np.float32)
+        found.data *= np.float32(0.5**0.5)  # so that rows have the length 1 again
+        return found
+
+    how = f"{other.how}, beside {words.how}"
+    return _encoder(f"{other.model}+words", how, encode, rows=other.rows, is_sparse=True)
+
+
+def _wordllama() -> Encoder:
+    """Read the files in the package, since its own loader looks for one of them in the network.
+
+    The mean is a product with the counts of tokens. So no text is filled up to the longest one of
+    its batch, for which the package needs gigabytes if one text is long.
+    """
+    from safetensors.numpy import load_file
+
+    try:
+        from tokenizers import Tokenizer
+
+        found = importlib.util.find_spec("wordllama")
+        if found is None or found.origin is None:
+            raise ImportError("it is not installed")
+        home = Path(found.origin).parent
+    except ImportError as cause:
+        raise missing("wordllama", "wordllama", cause) from cause
+    try:
+        # Importing the package would change the settings of logging.
+        tokens = Tokenizer.from_file(str(home / "tokenizers/l2_supercat_tokenizer_config.json"))
+        (vectors,) = load_file(home / "weights/l2_supercat_256.safetensors").values()
+    except Exception as cause:  # the library of tokens raises nothing narrower
+        raise failed("wordllama", cause) from cause
+    vectors = vectors.astype(np.float32)
+    tokens.no_padding()
+    tokens.no_truncation()
+
+    def encode(texts: list[str]) -> Any:
+        ids = [each.ids for each in tokens.encode_batch_fast(texts, add_special_tokens=False)]
+        starts = np.cumsum([0, *map(len, ids)])
+        columns = np.fromiter((token for each in ids for token in each), np.int64, starts[-1])
+        ones = np.ones(len(columns), dtype=np.float32)
+        counts = sparse.csr_array((ones, columns, starts), shape=(len(texts), len(vectors)))
+        return scaled(counts @ vectors)
+
+    how = f"mean of {vectors.shape[1]} numbers per token, rows scaled (1),"
+    return _encoder("wordllama", f"{how} weights {fingerprint([vectors])}", encode, rows=2_000)
+
+
+def _model2vec(model: str, name: str) -> Encoder:
+    try:
+        from model2vec import StaticModel
+    except ImportError as cause:
+        raise missing(model, "model2vec", cause) from cause
+    try:
+        found: Any = StaticModel.from_pretrained(name)
+    except Exception as cause:  # of the network, of files, of their content
+        raise failed(model, cause) from cause
+    how = f"rows scaled (1), weights {fingerprint([found.embedding])}"
+    return _encoder(model, how, lambda texts: scaled(found.encode(texts)), rows=2_000)
+
+
+def _sentence_transformers(model: str, name: str) -> Encoder:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as cause:
+        raise missing(model, "sentence-transformers", cause) from cause
+    try:
+        found: Any = SentenceTransformer(name)
+    except Exception as cause:  # of the network, of files, of their content
+        raise failed(model, cause) from cause
+    weights = (each.cpu().float().numpy() for each in found.state_dict().values())
+    how = f"rows scaled (1), weights {fingerprint(weights)}"
+
+    def encode(texts: list[str]) -> Any:
+        return scaled(found.encode(texts, convert_to_numpy=True, show_progress_bar=False))
+
+    return _encoder(model, how, encode, rows=256)

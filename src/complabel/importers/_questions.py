@@ -1,0 +1,260 @@
+"""Questions that travel through another tool: written as its tasks, and read from its export.
+
+A task carries all that its answer needs: ``item``, ``question``, ``label`` or ``offered``,
+``asked_for``, ``probability`` and ``answer_id``. Tools give the fields of a task back, so an export
+says itself what was asked, and nothing has to be guessed from what people chose.
+
+Known answers belong to a random sample of questions, but nobody is asked about them. They travel in
+the field ``known`` of the question that follows them, and count once it is answered. So if somebody
+stops early, those among the questions that were answered count, and no others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from complabel._opening import fault
+from complabel.answers import ANSWER_WORDS
+from complabel.errors import InputError
+from complabel.files import answers_to_arrow
+from complabel.importers._format import Row, as_json
+from complabel.importers._json import Chance, OptionalText, Text, checked, shown
+
+ALL_APPLY = "all apply"  # the answer to a naming if all labels on offer apply
+NONE_APPLY = "none apply"  # the answer of somebody who ticks no label
+UNSURE = "unsure"
+CONTROLS = {"asked": "answer", "named": "not_this", "ticked": "applies"}
+"""What the control with the answer is called in a form for each kind of question."""
+
+_COLUMNS = (
+    *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
+    "probability",
+)
+Task = dict[str, Any]
+
+
+def tasks_of(
+    table: Any, shown_of: Mapping[str, Task] | None, label_names: Sequence[str] | None
+) -> list[Task]:
+    """Return the questions of a table; known answers are in the next one's field ``known``.
+
+    ``shown_of`` has the fields with what is shown of each item.
+    """
+    tasks: list[Task] = []
+    waiting: list[Task] = []
+    for task, place in _all_of(table, label_names):
+        if task["answer"] is not None:
+            waiting.append(task)
+            continue
+        del task["answer"]
+        if shown_of is not None:
+            if task["item"] not in shown_of:
+                raise InputError(f"{place}: nothing to show for item {task['item']!r} (shown)")
+            task |= shown_of[task["item"]]
+        if waiting:
+            task["known"], waiting = waiting, []
+        tasks.append(task)
+    if not tasks:
+        raise InputError("the table has no question without an answer; there is nothing to ask")
+    if waiting:
+        tasks[-1]["known"] = [*tasks[-1].get("known", ()), *waiting]
+    return tasks
+
+
+def _all_of(table: Any, label_names: Sequence[str] | None) -> Iterator[tuple[Task, str]]:
+    """Yield each question with its known answer or None, and its place in the table."""
+    there = [name for name in _COLUMNS if name in getattr(table, "columns", table)]
+    rows = answers_to_arrow({name: table[name] for name in there}).select(_COLUMNS).to_pylist()
+    width = len(str(len(rows)))
+    for _, group in itertools.groupby(enumerate(rows, 1), _question_of):
+        numbers, form = zip(*group, strict=True)
+        first, place = form[0], f"row {numbers[0]} of the questions"
+        kind = first["question"] or ("asked" if first["label"] else "named")
+        task = {"answer_id": first["answer_id"] or f"q{numbers[0]:0{width}}", "item": first["item"]}
+        if kind == "asked":
+            asked = _asked(first, place)
+        elif kind == "named":
+            asked = _named(first, label_names, place)
+        elif kind == "ticked":
+            asked = _ticked(form, place)
+        else:
+            told = f"{kind!r} cannot become a question"
+            raise InputError(f"{place}: {told}; give asked, ticked or named")
+        if first["probability"] is not None:
+            asked["probability"] = first["probability"]
+        yield task | {"question": kind} | asked, place
+
+
+def _question_of(numbered: tuple[int, Mapping[str, Any]]) -> tuple[str, Any]:
+    number, row = numbered
+    is_form = row["question"] == "ticked" and row["answer_id"] is not None
+    return ("form", row["answer_id"]) if is_form else ("row", number)
+
+
+def _asked(row: Mapping[str, Any], place: str) -> Task:
+    if row["label"] is None:
+        raise InputError(f"{place}: has no label; fill it in")
+    return {"label": row["label"], "answer": row["answer"]}
+
+
+def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str) -> Task:
+    if row["answer"] is not None or row["label"] is not None:
+        raise InputError(f"{place}: a naming is already answered; leave such rows out")
+    menu = list(label_names or ()) if row["offered"] is None else json.loads(row["offered"])
+    if len(menu) < 2:
+        raise InputError(f"{place}: offers {len(menu)} labels; give offered, or label_names=[...]")
+    _refuse_fixed(menu, ALL_APPLY, place)
+    return {"offered": menu, "asked_for": row["asked_for"] or 1, "answer": None}
+
+
+def _ticked(rows: Sequence[Mapping[str, Any]], place: str) -> Task:
+    menu = [row["label"] for row in rows]
+    if len(menu) < 2 or None in menu:
+        told = "a question to tick needs a row with the same answer_id for each label"
+        raise InputError(f"{place}: {told}; fill them in")
+    _refuse_fixed(menu, NONE_APPLY, place)
+    ticked = [row["label"] for row in rows if row["answer"] == "yes"]
+    is_known = any(row["answer"] is not None for row in rows)
+    return {"offered": menu, "answer": ticked if is_known else None}
+
+
+def _refuse_fixed(menu: Sequence[str], fixed: str, place: str) -> None:
+    if fixed in map(str.casefold, menu):
+        raise InputError(f"{place}: {fixed!r} is a fixed answer; rename the label")
+
+
+def sentence_of(task: Task) -> str:
+    """Return the question in words."""
+    if task["question"] == "asked":
+        return f"Does the label {task['label']!r} apply to this item? Answer yes, no, or unsure."
+    listed = ", ".join(map(repr, task["offered"]))
+    if task["question"] == "ticked":
+        return (
+            f"Which of these labels apply to this item: {listed}? "
+            f"List all that apply. If none of them applies, say '{NONE_APPLY}'."
+        )
+    wanted = task["asked_for"]
+    told = f"Name one of these labels that does not apply to this item: {listed}."
+    if wanted > 1:
+        told = (
+            f"Name {wanted} of these labels that do not apply to this item, fewer only if no "
+            f"others do not apply: {listed}."
+        )
+    return f"{told} If all of them apply, say '{ALL_APPLY}'."
+
+
+def _listed(value: Any) -> Any:
+    """Return a list, which tables hold as JSON."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+class Question(BaseModel):
+    """A question as its task carries it."""
+
+    item: Text
+    question: Literal["asked", "named", "ticked"]
+    label: OptionalText = None
+    offered: Annotated[list[Text], BeforeValidator(_listed)] = []
+    asked_for: Annotated[int, Field(ge=1, lt=2**31)] = 1
+    probability: Chance | None = None
+    answer_id: OptionalText = None
+    known: Annotated[list[dict[str, Any]], BeforeValidator(_listed)] = []
+
+    def meaning(self, chosen: Sequence[str], place: str) -> str | list[str] | None:
+        """Return what choices in a form say; None if nothing was chosen where it had to be."""
+        words = [each.strip().casefold() for each in chosen]
+        if self.question == "asked":
+            meant = {ANSWER_WORDS.get(word, "") for word in words}
+            if len(meant) > 1 or "" in meant:
+                told = f"says {' and '.join(map(shown, chosen))} to a yes or no question"
+                raise fault(place, f"{told}; it must be one of {', '.join(ANSWER_WORDS)}")
+            return meant.pop() if meant else None
+        if words == [UNSURE] and chosen[0] not in self.offered:
+            return UNSURE
+        if words == [ALL_APPLY if self.question == "named" else NONE_APPLY]:
+            return []
+        return list(chosen) or (None if self.question == "named" else [])
+
+    def rows(self, said: str | Sequence[str], **shared: Any) -> list[Row]:
+        """Return the rows of an answer.
+
+        ``said`` is "yes", "no" or "unsure", or the labels that somebody chose: those that apply if
+        labels were ticked, else those that do not.
+        """
+        shared = {
+            "question": self.question,
+            "offered": as_json(tuple(self.offered)) if self.offered else None,
+            "asked_for": self.asked_for if self.question == "named" else None,
+            "probability": self.probability,
+            **shared,
+        }
+        if isinstance(said, str):
+            words = [(self.label or "", said)]
+        elif self.question == "named":
+            words = [(label, "no") for label in said] or [("", "yes")]
+        else:
+            words = [(label, "yes" if label in said else "no") for label in self.offered]
+        return [Row(item=self.item, label=label, answer=word, **shared) for label, word in words]
+
+
+class _Known(Question):
+    """A known answer, which travels with the question that follows it."""
+
+    answer: Literal["yes", "no", "unsure"] | list[Text]
+
+
+def question_in(task: Mapping[str, Any]) -> str | None:
+    """Return the kind of question that a task carries, None if it carries none."""
+    kind = str(task.get("question") or "").strip().casefold()
+    if kind in ("named", "ticked") and task.get("offered"):
+        return kind
+    has_label = bool(str(task.get("label") or "").strip())
+    return "asked" if kind in ("", "asked") and has_label else None
+
+
+def question_of(task: Mapping[str, Any], place: str, **more: Any) -> Question:
+    """Return the question that a task carries; ``more`` replaces fields of the task."""
+    fields = {**task, "question": question_in(task), **more}
+    blank = {name for name in Question.model_fields if fields.get(name) in (None, "")} - {"item"}
+    return checked(Question, {k: v for k, v in fields.items() if k not in blank}, place)
+
+
+class Travelled:
+    """Turns what people said about questions into rows, with ids that differ."""
+
+    def __init__(self) -> None:
+        self._times: Counter[str] = Counter()
+        self._known: set[str] = set()
+
+    def rows(
+        self, question: Question, said: str | Sequence[str], place: str, **shared: Any
+    ) -> list[Row]:
+        """Return the rows of an answer, and before them known answers, once.
+
+        ``shared`` says who answered when; it may have an ``answer_id`` for a question without one.
+        """
+        if not isinstance(said, str):
+            strange = next((label for label in said if label not in question.offered), None)
+            if strange is not None:
+                told = f"{shown(strange)} is not among the labels that the task offered"
+                raise fault(place, f"{told}; let people choose among these only")
+        found: list[Row] = []
+        for each in question.known:
+            known, text = checked(_Known, each, f"{place}, known"), json.dumps(each)
+            if text not in self._known:
+                self._known.add(text)
+                found += known.rows(known.answer, answer_id=self._unlike(known.answer_id))
+        answer_id = self._unlike(question.answer_id or shared.get("answer_id"))
+        return [*found, *question.rows(said, **{**shared, "answer_id": answer_id})]
+
+    def _unlike(self, answer_id: str | None) -> str:
+        """Return an id that no other answer has: two people may answer one question."""
+        name = answer_id or ""
+        self._times[name] += 1
+        return name if self._times[name] == 1 else f"{name} ({self._times[name]})"

@@ -1,0 +1,253 @@
+"""Write questions as the tasks of a tool; the importer of the tool's export reads the answers."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from complabel._opening import ending_of
+from complabel._parameters import check_choice
+from complabel._writing import explained, replacing
+from complabel.errors import InputError
+from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
+from complabel.importers._questions import ALL_APPLY, Task, sentence_of, tasks_of
+
+XLSX = ".xlsx"
+TO_DO = "to_do"  # the column of a spreadsheet that says what to fill in
+
+
+class Tool(NamedTuple):
+    """How one tool gets its questions: what a task becomes, and how the tasks become a file."""
+
+    endings: tuple[str, ...]
+    task: Callable[[Task], Task]
+    write: Callable[[list[Task], TextIO], object]
+
+
+def write_questions(
+    table: Any,
+    path: str | os.PathLike[str],
+    *,
+    tool: str = "spreadsheet",
+    shown: Mapping[Any, Mapping[str, str]] | None = None,
+    label_names: Sequence[str] | None = None,
+) -> int:
+    """Write questions for a tool; ``complabel import`` reads its export without an option.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame, or mapping of column names to columns
+        Questions as :func:`complabel.asking.suggest_questions` returns them; the rows of one to
+        tick follow each other. A row with the question "named" has ``offered`` instead of
+        ``label``, and may have ``asked_for``.
+    path : path
+        The file to write.
+    tool : {"spreadsheet", "label-studio", "prodigy", "mturk", "replies"}, default="spreadsheet"
+        "spreadsheet": the table itself, with a column that says what to fill in, as .xlsx,
+        .csv, .csv.gz or .parquet. "label-studio": JSON; :func:`label_studio_config` writes the
+        form. "prodigy": JSON lines for the views classification and choice. "mturk": a CSV file
+        for Mechanical Turk. "replies": JSON lines for a language model.
+    shown : mapping of item to mapping, or None, default=None
+        What people see of each item, in the fields ``text``, ``image`` and ``url``.
+    label_names : sequence of str, or None, default=None
+        All labels; they are offered by "named" questions without ``offered``.
+
+    Returns
+    -------
+    int
+        Number of questions that need an answer.
+
+    Raises
+    ------
+    InputError
+        If the table has other questions, one without labels, a naming that is already answered,
+        none to ask, or an item that is not in ``shown``; if the file's name has another ending.
+    OutputError
+        If the file cannot be written.
+
+    Notes
+    -----
+    Known answers belong to the random sample of questions. In a spreadsheet they stand in their
+    row. In tasks they travel in the field ``known`` of the question that follows them, and the
+    importer takes them from there.
+
+    To a language model, send the field ``prompt`` of each line, and add its answer as ``reply``,
+    free text or JSON, and if you like ``annotator``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "prompts.jsonl"
+    >>> questions = {"item": [4], "label": ["dog"], "question": ["asked"], "probability": [0.5]}
+    >>> texts = {4: {"text": "A puppy in the snow."}}
+    >>> write_questions(questions, path, tool="replies", shown=texts)
+    1
+    >>> json.loads(path.read_text())["prompt"]
+    "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
+    """
+    check_choice("tool", tool, ("spreadsheet", *TOOLS))
+    target = Path(path)
+    seen = None if shown is None else {str(item): dict(each) for item, each in shown.items()}
+    tasks = tasks_of(table, seen, label_names)
+    if tool == "spreadsheet":
+        _write_sheet(table, target, seen)
+        return len(tasks)
+    its = TOOLS[tool]
+    if not ending_of(target, its.endings):
+        raise InputError(f"{target}: {tool} needs a name that ends in {', '.join(its.endings)}")
+    with (
+        explained(target),
+        replacing(target) as partial,
+        partial.open("w", encoding="utf-8", newline="") as out,
+    ):
+        its.write([its.task(task) for task in tasks], out)
+    return len(tasks)
+
+
+def _label_studio(task: Task) -> Task:
+    options = [{"value": label} for label in _choices(task)]
+    return {"data": {**task, **({"options": options} if options else {})}}
+
+
+def _prodigy(task: Task) -> Task:
+    # By its own hashes of text and label, Prodigy would ask only once about two equal texts.
+    asked = json.dumps([task["item"], task["answer_id"], task.get("label"), task.get("offered")])
+    task = {
+        **task,
+        "_input_hash": zlib.crc32(task["item"].encode()),
+        "_task_hash": zlib.crc32(asked.encode()),
+    }
+    if task["question"] == "asked":
+        return task
+    style = "single" if task["question"] == "named" and task["asked_for"] == 1 else "multiple"
+    options = [{"id": label, "text": label} for label in _choices(task)]
+    return {**task, "options": options, "config": {"choice_style": style}}
+
+
+def _choices(task: Task) -> list[str]:
+    """Return what a form offers; who names a label may also say that all of them apply."""
+    return [*task.get("offered", ()), *([ALL_APPLY] if task["question"] == "named" else [])]
+
+
+def _mturk(task: Task) -> Task:
+    cells = {name: task.get(name, "") for name in (*SHOWN, *_CELLS)} | {
+        "sentence": sentence_of(task)
+    }
+    return {
+        name: json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell
+        for name, cell in cells.items()
+    }
+
+
+_CELLS = (
+    *("item", "question", "label", "offered", "asked_for", "probability"),
+    *("answer_id", "known"),
+)
+
+
+def _reply(task: Task) -> Task:
+    return {
+        "id": task["answer_id"],
+        **task,
+        "prompt": sentence_of(task),
+        "answer_form": _answer_form(task),
+    }
+
+
+def _answer_form(task: Task) -> Task:
+    if task["question"] == "asked":
+        return {"answer": "yes | no | unsure"}
+    if task["question"] == "ticked":
+        return {"ticked": ["<each of offered that applies>", "..."]}
+    if task["asked_for"] == 1:
+        return {"named": f"<one of offered, or '{ALL_APPLY}'>"}
+    return {"named": [f"<up to {task['asked_for']} of offered>", "..."]}
+
+
+def _write_json(tasks: list[Task], out: TextIO) -> None:
+    json.dump(tasks, out, ensure_ascii=False, indent=1)
+
+
+def _write_lines(tasks: list[Task], out: TextIO) -> None:
+    out.writelines(json.dumps(task, ensure_ascii=False) + "\n" for task in tasks)
+
+
+def _write_cells(tasks: list[Task], out: TextIO) -> None:
+    writer = csv.DictWriter(out, [*tasks[0]])
+    writer.writeheader()
+    writer.writerows(tasks)
+
+
+TOOLS = {
+    "label-studio": Tool((".json",), _label_studio, _write_json),
+    "prodigy": Tool((".jsonl",), _prodigy, _write_lines),
+    "mturk": Tool((".csv",), _mturk, _write_cells),
+    "replies": Tool((".jsonl",), _reply, _write_lines),
+}
+
+_TO_DO = {
+    "asked": "Does this label apply? Write yes, no or unsure into the column answer.",
+    "ticked": "Write yes into the column answer if this label applies. If no label of this"
+    " answer_id applies, write one no. If you do not know about one, write unsure beside it.",
+    "named": "Write one label of the column offered that does not apply into the column label. If"
+    " all of them apply, write yes into the column answer; if you are unsure, unsure.",
+}
+_KNOWN = "This was known before. Leave the row as it is."
+
+
+def _write_sheet(table: Any, target: Path, shown: Mapping[str, Task] | None) -> None:
+    """Write the table itself, with what is shown, and what to do in each row."""
+    columns: dict[str, list[Any]] = {
+        name: list(table[name]) for name in COLUMNS if name in getattr(table, "columns", table)
+    }
+    items = list(map(str, columns["item"]))
+    n_rows = len(items)
+    for name in SHOWN:
+        if shown is not None and any(name in each for each in shown.values()):
+            columns[name] = [shown[item].get(name) for item in items]
+    kinds = columns.get("question", ["asked"] * n_rows)
+    answers = columns.get("answer", [None] * n_rows)
+    columns[TO_DO] = [
+        _TO_DO[kind] if answer is None or answer != answer else _KNOWN
+        for kind, answer in zip(kinds, answers, strict=True)
+    ]
+    more = [name for name in columns if name not in COLUMNS]
+    if ending_of(target, (XLSX,)):
+        _write_xlsx(answers_to_arrow(columns, more=more), target)
+        return
+    with AnswerWriter(target, more=more) as writer:
+        writer.write(columns)
+
+
+def _write_xlsx(table: Any, target: Path) -> None:
+    """Write a sheet in which texts stay texts, also "0012" and those that look like formulas."""
+    try:
+        from openpyxl import Workbook  # type: ignore[import-untyped]
+        from openpyxl.cell import WriteOnlyCell  # type: ignore[import-untyped]
+        from openpyxl.cell.cell import (  # type: ignore[import-untyped]
+            ILLEGAL_CHARACTERS_RE,
+        )
+    except ImportError as cause:
+        raise InputError(
+            f'{target}: writing .xlsx needs openpyxl; run pip install "complabel[tables]", or give'
+            " a name that ends in .csv"
+        ) from cause
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("questions")
+    sheet.freeze_panes = "A2"
+    for row in [table.schema.names, *zip(*table.to_pydict().values(), strict=True)]:
+        cells = [
+            WriteOnlyCell(sheet, ILLEGAL_CHARACTERS_RE.sub("", v) if isinstance(v, str) else v)
+            for v in row
+        ]
+        for cell, value in zip(cells, row, strict=True):
+            if isinstance(value, str):
+                cell.data_type = "s"
+        sheet.append(cells)
+    with explained(target), replacing(target) as partial:
+        book.save(partial)

@@ -1,0 +1,387 @@
+"""`complabel annotate`: the routes through which people are asked, and answer."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any, Protocol
+
+from complabel.errors import ComplabelError, StoreError
+from complabel.files import PICTURES, AnswerWriter
+from complabel.live._asker import LONGEST, Asker, Event, RefusedError
+from complabel.live._drawing import (
+    Kind,
+    ListedQuestions,
+    Mixed,
+    RandomQuestions,
+    Source,
+    read_questions,
+)
+from complabel.live._server import missing
+from complabel.live._store import AnswerStore
+from complabel.live._things import Things
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import FileResponse, JSONResponse, Response
+    from starlette.routing import Route
+except ImportError as error:
+    raise missing("starlette") from error
+
+MOST_BYTES = 1 << 20  # of a request: an answer that ticks thousands of labels
+_NAME = 60  # most characters of a person's name
+_LEARN_AFTER = 50  # answers
+_LEARN_SECONDS = 60.0  # or these, if there is any new answer
+_SAVE_SECONDS = 30.0  # the table is written this often while people answer
+_PAGE = {
+    "page.css": "text/css",
+    "page.js": "text/javascript",
+    "drawing.js": "text/javascript",
+}
+
+_logger = logging.getLogger(__name__)
+
+
+class Learning(Protocol):
+    """A model that learns while people answer."""
+
+    def update(self, table: dict[str, list[Any]]) -> None:
+        """Learn from the answers so far; it returns when that is done."""
+
+    def state(self) -> dict[str, Any] | None:
+        """Return what is known of the model, as JSON."""
+
+    def best_kind(self) -> str | None:
+        """Return the kind of question that tells more in a minute; None while it is not known."""
+
+
+@dataclass
+class Annotation:
+    """Asks people about things, and keeps their answers.
+
+    Parameters
+    ----------
+    things : Things
+    labels : sequence of str
+    asker : Asker
+        With everything that is in the store.
+    store : AnswerStore
+    out : Path
+        The table of answers, which is written now and then.
+    learner : Learning or None, default=None
+    token : str, default=""
+        What the page sends to be let in.
+    """
+
+    things: Things
+    labels: Sequence[str]
+    asker: Asker
+    store: AnswerStore
+    out: Path
+    learner: Learning | None = None
+    token: str = ""
+    mixed: Mixed | None = None
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    ended: threading.Event = field(default_factory=threading.Event)
+    _saved: int = 0  # the last event in the table that was written
+    _saving: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def open(
+        cls,
+        things: Things,
+        labels: Sequence[str],
+        *,
+        out: Path,
+        question: str = "asked",
+        questions: Path | None = None,
+        overlap: float = 0.0,
+        seed: int = 0,
+        learner: Learning | None = None,
+        token: str | None = None,
+    ) -> Annotation:
+        """Open the file of answers beside ``out``, and go on with what is in it.
+
+        The token is that of the file, unless one is given.
+        """
+        mixed: Mixed | None = None
+        source: Source
+        if questions is not None:
+            question = f"those of a file, {hashlib.sha256(questions.read_bytes()).hexdigest()}"
+            source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        elif question == "mixed":
+            best = None if learner is None else learner.best_kind
+            mixed = Mixed.of(len(labels), best)
+            source = RandomQuestions(things.names, len(labels), mixed, None, overlap, seed)
+        else:
+            kind = Kind.of(question, len(labels))
+            source = RandomQuestions(things.names, len(labels), lambda: kind, kind, overlap, seed)
+        asker = Asker(source, labels, time.time)
+        if mixed is not None:
+            mixed.times = asker.latest_seconds
+        about = {"labels": list(labels), "question": question, "seed": seed}
+        store = AnswerStore(out.with_name(f"{out.name}.sqlite"), about)
+        try:
+            for each in store.load(things.numbers):
+                asker.restore(each)
+        except BaseException:
+            store.close()
+            raise
+        return cls(things, labels, asker, store, out, learner, token or store.token, mixed)
+
+    def app(self) -> Starlette:
+        """Return the routes."""
+        routes = [
+            Route("/", self._page),
+            *(Route(f"/{name}", self._part) for name in _PAGE),
+            Route("/picture/{name:path}", self._picture),
+            Route("/api/next", self._next),
+            Route("/api/answer", self._answer, methods=["POST"]),
+            Route("/api/undo", self._undo, methods=["POST"]),
+            Route("/api/progress", self._progress),
+            Route("/answers.csv", self._table),
+        ]
+        handlers: dict[Any, Any] = {
+            RefusedError: _refused,
+            StoreError: _not_stored,
+            HTTPException: _not_found,
+        }
+        return Starlette(routes=routes, exception_handlers=handlers)
+
+    def start(self) -> None:
+        """Write the table and learn, now and then, until ``end`` is called."""
+        threading.Thread(target=self._save_now_and_then, daemon=True).start()
+        if self.learner is not None:
+            threading.Thread(target=self._learn, daemon=True).start()
+
+    def end(self) -> None:
+        """Store what is left, and write the table of all answers."""
+        self.ended.set()
+        self.store.append(self.things.names, self.asker.new)
+        self.asker.new.clear()
+        self.save()
+
+    def save(self) -> None:
+        """Write the table of all answers so far, if there are new ones."""
+        with self._saving:
+            last = self.asker.last_id
+            if last != self._saved:
+                self._write_table(self.out)
+                self._saved = last
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return all answers so far as a table, with those that a file of questions has."""
+        columns = self.store.answers_table()
+        source = self.asker.source
+        if isinstance(source, ListedQuestions) and source.known:
+            last = max((number for number, _ in list(self.asker.done)), default=-1)
+            for before, row in source.known:
+                if before <= last:
+                    for name, values in columns.items():
+                        value = row.get(name)
+                        values.append(f"known {value}" if name == "answer_id" and value else value)
+        return columns
+
+    def _write_table(self, path: Path) -> None:
+        with AnswerWriter(path) as writer:
+            writer.write(self.table())
+
+    def _save_now_and_then(self) -> None:
+        took = 0.0
+        while not self.ended.wait(max(_SAVE_SECONDS, 20 * took)):
+            begun = time.monotonic()
+            try:
+                self.save()
+            except ComplabelError as error:
+                _logger.warning("%s", error)
+            took = time.monotonic() - begun
+
+    def _learn(self) -> None:
+        """Learn after enough answers or enough time; this thread does nothing else."""
+        assert self.learner is not None
+        known, since = 0, time.monotonic()
+        while not self.ended.wait(0.2):
+            new = self.asker.answered - known
+            if new >= _LEARN_AFTER or (new and time.monotonic() - since > _LEARN_SECONDS):
+                known, since = self.asker.answered, time.monotonic()
+                try:
+                    self.learner.update(self.table())
+                except Exception:  # people go on answering whatever happens to the model
+                    _logger.exception("the model could not be fitted to the answers so far")
+
+    async def _stored(self) -> None:
+        """Wait until all that has happened is on the disk; what people did at once goes at once."""
+        async with self._writing:
+            new, self.asker.new = self.asker.new, []
+            if not new:
+                return
+            try:
+                append = asyncio.to_thread(self.store.append, self.things.names, new)
+                await asyncio.shield(append)  # a server that ends does not forget them
+            except Exception:  # it is tried again with the next request
+                self.asker.new = new + self.asker.new
+                raise
+
+    async def _next(self, request: Request) -> Response:
+        person = _person(request.query_params.get("person"))
+        skip = request.query_params.get("skip", "0")
+        if not skip.isascii() or not skip.isdigit() or len(skip) > 3:
+            raise RefusedError(400, f"skip is {skip[:20]!r}; give a whole number from 0 to 19")
+        event = self.asker.next(person, int(skip))
+        await self._stored()
+        if event is None:
+            return Response(status_code=204)
+        return JSONResponse(self._shown(event))
+
+    async def _answer(self, request: Request) -> Response:
+        said = await _body(request)
+        person, seconds = _person(said.get("person")), said.get("seconds")
+        id_ = said.get("id")
+        if not isinstance(id_, str) or not id_.isascii() or not id_.isdigit() or len(id_) > 18:
+            raise RefusedError(404, f"id={str(id_)[:60]!r} is not that of a question")
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if seconds is not None and not (is_number and 0 <= seconds <= LONGEST):
+            raise RefusedError(
+                400, f"seconds is {str(seconds)[:20]}; give a number from 0 to 86,400, or none"
+            )
+        answer: Any = said.get("answer")
+        is_list = isinstance(answer, list) and all(isinstance(each, str) for each in answer)
+        if not (isinstance(answer, str) or is_list):
+            raise RefusedError(
+                400, 'answer must be "yes", "no", "unsure" or a list of labels, as text'
+            )
+        given = None if seconds is None else float(seconds)
+        is_new, answered = self.asker.answer(int(id_), person, answer, given)
+        await self._stored()
+        return JSONResponse({"stored": True, "again": not is_new, "answered": answered})
+
+    async def _undo(self, request: Request) -> Response:
+        person = _person((await _body(request)).get("person"))
+        id_, event = self.asker.undo(person)
+        await self._stored()
+        return JSONResponse({"undone": str(id_), "question": self._shown(event)})
+
+    async def _progress(self, _: Request) -> Response:
+        asker = self.asker
+        kinds = {
+            kind: {"answers": count, "seconds": _median(asker.latest_seconds(kind))}
+            for kind, count in asker.by_kind.items()
+            if count
+        }
+        return JSONResponse(
+            {
+                "items": len(self.things),
+                "labels": len(self.labels),
+                "answered": asker.answered,
+                "by_person": asker.by_person(),
+                "by_kind": kinds,
+                "left": asker.left(),
+                "why": None if self.mixed is None else self.mixed.why,
+                "learning": None if self.learner is None else self.learner.state(),
+            }
+        )
+
+    async def _table(self, _: Request) -> Response:
+        def make() -> bytes:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "answers.csv"
+                self._write_table(path)
+                return path.read_bytes()
+
+        name = {"content-disposition": 'attachment; filename="answers.csv"'}
+        return Response(await asyncio.to_thread(make), media_type="text/csv", headers=name)
+
+    async def _picture(self, request: Request) -> Response:
+        path = await asyncio.to_thread(self.things.picture, request.path_params["name"])
+        if path is None:
+            raise RefusedError(404, "there is no picture of this name among the items")
+        return FileResponse(
+            path,
+            media_type=PICTURES[path.suffix.lower()],
+            headers={"cache-control": "private, max-age=3600"},
+        )
+
+    async def _page(self, _: Request) -> Response:
+        text = self._part_of_page("index.html").replace(
+            'data-store=""', f'data-store="{self.store.mark}"'
+        )
+        images = "'self' https: http:" if self.things.has_remote else "'self'"
+        policy = (
+            f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images};"
+            " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return Response(text, media_type="text/html", headers={"content-security-policy": policy})
+
+    async def _part(self, request: Request) -> Response:
+        name = request.url.path.removeprefix("/")
+        return Response(self._part_of_page(name), media_type=_PAGE[name])
+
+    def _part_of_page(self, name: str) -> str:
+        """Return a file of the page; those that it loads need the token, too."""
+        text = resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
+        return text.replace('?token="', f'?token={self.token}"')
+
+    def _shown(self, event: Event) -> dict[str, Any]:
+        """Return a question as a page gets it."""
+        question = self.asker.questions[event.number]
+        labels = self.asker.labels_of(question)
+        return {
+            "id": str(event.id),
+            "item": self.things.names[question.item],
+            "question": question.kind,
+            **({"label": labels[0]} if question.kind == "asked" else {"offered": labels}),
+            **({"asked_for": question.asked_for} if question.asked_for else {}),
+            "show": self.things.show(question.item),
+            "answered": self.asker.answered_by(event.person),
+        }
+
+
+def _median(seconds: Sequence[float]) -> float | None:
+    return statistics.median(seconds) if seconds else None
+
+
+def _person(name: object) -> str:
+    if isinstance(name, str) and 0 < len(name.strip()) <= _NAME and name.strip().isprintable():
+        return name.strip()
+    raise RefusedError(
+        400, f"person is {str(name)[:80]!r}; give a name of 1 to {_NAME} printable characters"
+    )
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        said = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise RefusedError(400, 'the body must be JSON, an object such as {"person": "ann"}')
+    return said
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RefusedError)
+    return JSONResponse({"error": str(error)}, status_code=error.status)
+
+
+async def _not_stored(_: Request, error: Exception) -> Response:
+    _logger.error("%s", error)
+    return JSONResponse({"error": f"not stored: {error}"}, status_code=503)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    told = {404: "there is no such route", 405: "this route has another method"}
+    text = f"{request.method} {request.url.path[:80]}: {told.get(error.status_code, error.detail)}"
+    return JSONResponse({"error": text}, status_code=error.status_code, headers=error.headers)

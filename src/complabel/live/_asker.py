@@ -1,0 +1,314 @@
+"""Who is asked what: hands out questions to people, and takes their answers.
+
+All that happens is an :class:`Event`. An :class:`Asker` is what its events make of it, so a server
+that was killed goes on from the events that are stored. Time is given by the caller; nothing here
+waits, reads or writes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal
+
+from complabel.live._drawing import Question, Source
+
+LAPSE = 120.0  # seconds without a sign of life after which a person's questions go to others
+MOST_AHEAD = 20  # questions that a person can hold before they answer the first of them
+LONGEST = 86_400.0  # seconds that an answer can take
+_LATEST = 1000  # answers of a kind from which their median time is taken
+
+Answer = str | list[str]
+
+
+class RefusedError(Exception):
+    """A person asked for something that is not possible; ``status`` is that of HTTP."""
+
+    def __init__(self, status: int, error: str) -> None:
+        super().__init__(error)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened; ``id`` counts them, from 1.
+
+    - "asked": a copy of a question was handed to a person. The id of this event is that of the
+      question as this person sees it, and only one answer to it is ever taken.
+    - "answered": the question ``of`` was answered.
+    - "undone": the answer to the question ``of`` was taken back. The person has the question again,
+      with the id of this event, so that the same answer that comes late is not taken for a new one.
+    """
+
+    id: int
+    time: float
+    what: Literal["asked", "answered", "undone"]
+    person: str
+    number: int
+    copy: int
+    of: int | None = None
+    answer: Answer | None = None
+    seconds: float | None = None
+
+
+@dataclass(slots=True)
+class _Person:
+    seen: float  # when they last asked for anything
+    held: deque[Event] = field(default_factory=deque)  # questions to answer, the present one first
+    answers: list[Event] = field(default_factory=list)  # those that were not undone
+
+
+@dataclass
+class Asker:
+    """Hands out questions of a source, and takes answers.
+
+    The rules: a copy of a question belongs to one person at a time, and gets one answer, the first
+    that comes, from whoever was asked it at any time. A person who was not heard of for two
+    minutes loses a question as soon as somebody else needs one. No person gets two copies of a
+    question. Half of what a person gets are at most second copies of what others had.
+
+    Parameters
+    ----------
+    source : Source
+    labels : sequence of str
+    now : callable
+        Returns the time in seconds; people's questions lapse by it.
+    """
+
+    source: Source
+    labels: Sequence[str]
+    now: Callable[[], float]
+    questions: dict[int, Question] = field(default_factory=dict)
+    new: list[Question | Event] = field(default_factory=list)  # what is not stored yet
+    seconds: dict[str, dict[int, float]] = field(default_factory=dict)  # by kind, then question
+    by_kind: Counter[str] = field(default_factory=Counter)
+    _people: dict[str, _Person] = field(default_factory=dict)
+    _handed: dict[int, Event] = field(default_factory=dict)  # every "asked" and "undone", by id
+    _taken: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: who has them
+    _answered: dict[int, Event] = field(default_factory=dict)  # answers by the id of the question
+    done: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: their answers
+    _second: dict[str, deque[int]] = field(default_factory=dict)  # by who was asked the first copy
+    _had: dict[tuple[int, int], set[str]] = field(default_factory=dict)  # of two copies: by whom
+    _n_open: int = 0  # questions without any answer
+    last_id: int = 0
+
+    def restore(self, what: Question | Event) -> None:
+        """Take what was stored; its time has begun anew for whoever was asked."""
+        if isinstance(what, Question):
+            self.source.restore(what)
+            self._add(what)
+        else:
+            self._apply(what)
+
+    def next(self, person: str, skip: int = 0) -> Event | None:
+        """Return the question that a person has to answer now, or one of those after it."""
+        if not 0 <= skip < MOST_AHEAD:
+            raise RefusedError(400, f"skip is {skip}; give a whole number from 0 to 19")
+        me = self._seen(person)
+        while len(me.held) <= skip:
+            if not self._hand_out(person):
+                return None
+        return me.held[skip]
+
+    def answer(
+        self, id_: int, person: str, answer: Answer, seconds: float | None
+    ) -> tuple[bool, int]:
+        """Take an answer; return whether it is new, and how many this person has given."""
+        handed = self._handed.get(id_)
+        if handed is None or handed.person != person:
+            raise RefusedError(
+                404, f"id={str(id_)!r} is not one of {person}'s questions; ask for the next one"
+            )
+        me = self._seen(person)
+        if id_ in self._answered:
+            return False, len(me.answers)
+        self._check(self.questions[handed.number], answer)
+        if (handed.number, handed.copy) in self.done:
+            raise RefusedError(
+                409,
+                "this question lapsed, and somebody else has answered it meanwhile; this answer is"
+                " not stored, ask for the next question",
+            )
+        self._happened("answered", handed, answer=answer, seconds=seconds)
+        return True, len(me.answers)
+
+    def undo(self, person: str) -> tuple[int, Event]:
+        """Take a person's last answer back; return the id of its question, and the question."""
+        me = self._seen(person)
+        if not me.answers:
+            raise RefusedError(409, f"there is no answer of {person}'s to take back")
+        last = me.answers[-1]
+        assert last.of is not None
+        self._happened("undone", self._handed[last.of])
+        return last.of, me.held[0]
+
+    @property
+    def answered(self) -> int:
+        """How many answers there are."""
+        return len(self.done)
+
+    def by_person(self) -> dict[str, int]:
+        """Return how many answers each person has given."""
+        return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
+
+    def answered_by(self, person: str) -> int:
+        """Return how many answers a person has given."""
+        return len(self._people[person].answers)
+
+    def held_by(self, person: str) -> list[Event]:
+        """Return the questions that a person has to answer, the present one first."""
+        return list(self._people[person].held) if person in self._people else []
+
+    def left(self) -> int | None:
+        """Return how many questions nobody has answered yet; None if that is not known."""
+        total = self.source.total
+        return None if total is None else total - len(self.questions) + self._n_open
+
+    def latest_seconds(self, kind: str) -> list[float]:
+        """Return how long the latest answers of a kind took."""
+        return list(islice(reversed(self.seconds.get(kind, {}).values()), _LATEST))
+
+    def _seen(self, person: str) -> _Person:
+        found = self._people.setdefault(person, _Person(self.now()))
+        found.seen = self.now()
+        return found
+
+    def _add(self, question: Question) -> None:
+        self.questions[question.number] = question
+        self._n_open += 1
+
+    def _hand_out(self, person: str) -> bool:
+        """Hand another question to a person: one that lapsed, a second copy, or a new one."""
+        found = self._lapsed(person)
+        me = self._people[person]
+        if found is None and (len(me.answers) + len(me.held)) % 2:
+            found = self._second_copy(person)
+        if found is None:
+            made = self.source.draw()
+            if made is not None:
+                self._add(made)
+                self.new.append(made)
+                found = (made.number, 0)
+        if found is None:
+            found = self._second_copy(person)
+        if found is None:
+            return False
+        number, copy = found
+        self._happened("asked", Event(0, 0.0, "asked", person, number, copy))
+        return True
+
+    def _lapsed(self, person: str) -> tuple[int, int] | None:
+        """Return a copy that somebody holds who was not heard of, and that this person may have."""
+        before = self.now() - LAPSE
+        for other, one in self._people.items():
+            if one.seen < before and other != person:
+                for handed in one.held:
+                    if self._may_have(person, handed.number, handed.copy):
+                        return handed.number, handed.copy
+        return None
+
+    def _second_copy(self, person: str) -> tuple[int, int] | None:
+        for other in list(self._second):
+            waiting = self._second[other]
+            while waiting and other != person:
+                number = waiting.popleft()
+                if (number, 1) in self._taken:
+                    continue
+                if self._may_have(person, number, 1):
+                    return number, 1
+                self._second.setdefault(person, deque()).append(number)
+        return None
+
+    def _may_have(self, person: str, number: int, copy: int) -> bool:
+        """Return whether a person was never asked the other copy of a question."""
+        return person not in self._had.get((number, 1 - copy), ())
+
+    def _happened(
+        self, what: Literal["asked", "answered", "undone"], about: Event, **more: Any
+    ) -> None:
+        of = None if what == "asked" else about.id
+        event = Event(
+            self.last_id + 1, self.now(), what, about.person, about.number, about.copy, of, **more
+        )
+        self._apply(event)
+        self.new.append(event)
+
+    def _apply(self, event: Event) -> None:
+        """Change the state by what happened."""
+        self.last_id = event.id
+        me = self._people.setdefault(event.person, _Person(self.now()))
+        copy = (event.number, event.copy)
+        question = self.questions[event.number]
+        if event.what == "answered":
+            assert event.of is not None
+            self._release(copy)
+            me.answers.append(event)
+            self._n_open -= not self._is_answered(event.number)
+            self._answered[event.of] = self.done[copy] = event
+            self.by_kind[question.kind] += 1
+            if event.seconds is not None and event.answer != "unsure":
+                self.seconds.setdefault(question.kind, {})[event.of] = event.seconds
+            return
+        self._handed[event.id] = event
+        if event.what == "undone":
+            assert event.of is not None
+            me.answers.pop()
+            del self.done[copy]
+            self._n_open += not self._is_answered(event.number)
+            self.by_kind[question.kind] -= 1
+            self.seconds.get(question.kind, {}).pop(event.of, None)
+            me.held.appendleft(event)
+        else:
+            is_new = copy not in self._taken and event.copy == 0
+            self._release(copy)
+            me.held.append(event)
+            if question.copies > 1:
+                self._had.setdefault(copy, set()).add(event.person)
+                if is_new:
+                    self._second.setdefault(event.person, deque()).append(event.number)
+        self._taken[copy] = event
+
+    def _is_answered(self, number: int) -> bool:
+        return (number, 0) in self.done or (number, 1) in self.done
+
+    def _release(self, copy: tuple[int, int]) -> None:
+        """Take a copy from whoever holds it."""
+        handed = self._taken.get(copy)
+        if handed is not None and handed in (held := self._people[handed.person].held):
+            held.remove(handed)
+
+    def _check(self, question: Question, answer: Answer) -> None:
+        """Refuse an answer that this question does not allow."""
+        offered = self.labels_of(question)
+        if answer == "unsure":
+            return
+        if question.kind == "asked":
+            if answer not in ("yes", "no"):
+                raise RefusedError(
+                    400, f'answer={str(answer)[:60]!r} is none of "yes", "no" and "unsure"'
+                )
+            return
+        if isinstance(answer, str):
+            raise RefusedError(
+                400,
+                f'answer={answer[:60]!r} must be "unsure" or a list of the labels'
+                f" that {'apply' if question.kind == 'ticked' else 'do not apply'}",
+            )
+        unknown = sorted(set(answer) - set(offered))
+        if unknown or len(set(answer)) < len(answer):
+            problem = f"{unknown[0][:60]!r} was not offered" if unknown else "a label occurs twice"
+            raise RefusedError(
+                400, f"answer: {problem}; give some of the offered labels, each once"
+            )
+        if question.asked_for and len(answer) > question.asked_for:
+            raise RefusedError(
+                400, f"answer: {len(answer)} labels are named; name at most {question.asked_for}"
+            )
+
+    def labels_of(self, question: Question) -> list[str]:
+        """Return the labels on offer."""
+        if question.labels is None:
+            return list(self.labels)
+        return [self.labels[label] for label in question.labels]

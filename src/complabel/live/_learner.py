@@ -1,0 +1,319 @@
+"""A model that learns while people answer, and says what another ten minutes would bring."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+from sklearn.base import clone
+
+from complabel._training import one_thread
+from complabel.answers import Answers
+from complabel.asking import break_even, kinds_of
+from complabel.errors import ComplabelError
+from complabel.methods import SelectionLikelihoodClassifier
+
+_FEWEST = 20  # items with answers; before, there is nothing to learn
+_FOLDS = 5  # with 3, the score of 110 answers was .1 lower than that of the model; with 5, .05
+# Each point of the curve has at least so many times the minutes of the one before.
+_STEP = 1.25
+# The slope goes from about this share of the minutes to all of them.
+_BACK, _LEAST_BACK = 0.5, 0.75
+# The score is that of answers about at most this many items, the latest ones.
+_MOST_SCORED = 4000
+# A person who took this many times the median had left the desk.
+_LEFT = 10
+_TIMED = 10  # answers of a kind; the median of fewer says too little
+_AHEAD = 10.0  # minutes
+# What is chosen with all answers, and its value where the choice leaves it out.
+_CHOSEN = {"kernel": None, "scaling": "auto", "gamma": "auto", "rank": None, "cardinality": None}
+_NICE = 5  # of 19: other processes come first
+_KINDS = ("asked", "ticked", "ticked-menu")
+
+
+class LearningError(ComplabelError):
+    """There is no model, and the message says why."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The models of a moment, one for each fold of items that it has not seen."""
+
+    minutes: float
+    models: list[Callable[[Any], NDArray[np.float64]]]
+
+
+class Learner:
+    """Learns from the answers so far, in a process of its own, so that pages stay quick.
+
+    Any thread may call it. It takes one core, and leaves it to whoever else wants it.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    items : sequence of str
+        Names of the n items, as in the table of answers.
+    label_names : sequence of str
+    seed : int, default=0
+        Of the folds and of the model.
+    """
+
+    def __init__(
+        self, X: Any, items: Sequence[str], label_names: Sequence[str], *, seed: int = 0
+    ) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._pipe, there = context.Pipe()
+        self._busy = threading.Lock()
+        self._state: dict[str, Any] | None = None
+        self._process = context.Process(target=_serve, args=(there,), daemon=True)
+        self._process.start()
+        there.close()  # so that the pipe ends when the process does
+        self._pipe.send((X, list(items), list(label_names), seed))
+
+    def update(self, table: dict[str, list[Any]]) -> None:
+        """Learn from a table of answers, with the columns of :data:`complabel.files.COLUMNS`.
+
+        It returns when the model is refitted. Of two people who contradict each other, neither is
+        believed; the majority of more is.
+        """
+        self._state = self._ask("update", table)
+
+    def state(self) -> dict[str, Any] | None:
+        """Return what is known, as JSON; None before the first update."""
+        return self._state
+
+    def best_kind(self) -> str | None:
+        """Return the kind of judgement that tells more in a minute; None while it is not known."""
+        kinds = (self._state or {}).get("kinds", {})
+        return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
+
+    def save(self, path: str | Path) -> None:
+        """Save the model so far; there must be one."""
+        self._ask("save", str(Path(path).absolute()))
+
+    def _ask(self, *what: Any) -> Any:
+        with self._busy:
+            try:
+                self._pipe.send(what)
+                found = self._pipe.recv()
+            except (EOFError, OSError) as error:
+                raise LearningError(
+                    "the process that learns has ended, maybe for want of memory; all answers are"
+                    " kept, and the same command starts it again"
+                ) from error
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+def _serve(pipe: Any) -> None:
+    """Do what the other end of a pipe asks for, until it is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    with contextlib.suppress(EOFError, OSError):
+        X, items, label_names, seed = pipe.recv()
+        refits = Refits(X, items, label_names, seed=seed)
+        while True:
+            name, given = pipe.recv()
+            try:
+                found = getattr(refits, name)(given)
+            except Exception as error:
+                found = error
+            pipe.send(found)
+
+
+class Refits:
+    """Refits a model to the answers so far, and scores it.
+
+    The score is the chance that of two labels of any items, one that people say applies and one
+    that they say does not, the model puts the right one first. It is of models that have not seen
+    the answers about the item: items are in five folds, and each model is fitted to four of them.
+    All earlier models are scored on the same answers as the present one, also on those that came
+    later, so that the differences between them are no chance of who was asked what.
+    """
+
+    def __init__(
+        self, X: Any, items: Sequence[str], label_names: Sequence[str], *, seed: int = 0
+    ) -> None:
+        self._X, self._items, self._labels = X, list(items), list(label_names)
+        self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)
+        self._of_folds = [clone(self.model) for _ in range(_FOLDS)]
+        order = np.random.default_rng(seed).permutation(len(self._items))
+        self._fold = order % _FOLDS  # (n,)
+        self._points: list[_Point] = []
+        self._state: dict[str, Any] = {"score": None, "curve": [], "ten_minutes": None}
+        self._state["advice"] = f"The model starts when {_FEWEST} items have an answer."
+
+    def update(self, table: dict[str, list[Any]]) -> dict[str, Any] | None:
+        """Learn from a table of answers, and return what is known, as JSON."""
+        if not table["item"]:
+            return None
+        began = time.perf_counter()
+        with warnings.catch_warnings():
+            # What people have not said yet, they may say in the next minute.
+            warnings.simplefilter("ignore")
+            answers = Answers.from_table(
+                table, items=self._items, label_names=self._labels, contradictions="majority"
+            )
+            try:
+                found = self._learn(answers, _minutes_of(table))
+            except ComplabelError as error:
+                found = {"advice": f"The model cannot learn yet: {error}."}
+        found["refit_seconds"] = time.perf_counter() - began
+        about = {"answers": answers.n_answers, "kinds": kinds_and_worth(answers)}
+        self._state = {**self._state, **about, **found}
+        return self._state
+
+    def save(self, path: str) -> None:
+        """Save the model so far."""
+        if not hasattr(self.model, "model_"):
+            raise LearningError(f"there is no model to save yet. {self._state['advice']}")
+        self.model.save(path)
+
+    def _learn(self, answers: Answers, minutes: float) -> dict[str, Any]:
+        left = _FEWEST - int(answers.answered.sum())
+        if left > 0:
+            return {"advice": f"The model starts when {left} more items have an answer."}
+        with one_thread():
+            self._refit(answers, minutes)
+            return self._figures(answers)
+
+    def _refit(self, answers: Answers, minutes: float) -> None:
+        _fit(self.model, self._X, answers, np.flatnonzero(answers.answered))
+        # All is as in the model of all answers, but how much weights are drawn to 0.
+        chosen = {name: getattr(self.model, f"{name}_", usual) for name, usual in _CHOSEN.items()}
+        for fold, model in enumerate(self._of_folds):
+            model.set_params(**chosen)
+            _fit(model, self._X, answers, np.flatnonzero(answers.answered & (self._fold != fold)))
+        now = _Point(minutes, [model.model_ for model in self._of_folds])
+        if len(self._points) > 1 and self._points[-1].minutes < _STEP * self._points[-2].minutes:
+            self._points.pop()
+        self._points.append(now)
+
+    def _areas(self, answers: Answers) -> list[tuple[float, NDArray[np.float64]]]:
+        """Return what ``area`` returns for each point of the curve, all on the same answers."""
+        items, latest = np.unique(answers.item[::-1], return_index=True)
+        scored = items[np.argsort(latest)[:_MOST_SCORED]]
+        said = answers[scored].statements()
+        rows, fold = self._X[scored], self._fold[scored]
+        areas = []
+        for point in self._points:
+            logits = np.empty((len(scored), len(self._labels)))
+            for number in np.unique(fold):
+                logits[fold == number] = point.models[number](rows[fold == number])
+            areas.append(area(logits[said.item, said.label], said.applies, said.item))
+        return areas
+
+    def _figures(self, answers: Answers) -> dict[str, Any]:
+        """Return the score, the curve and what comes next."""
+        areas = self._areas(answers)
+        curve = [
+            [point.minutes, value, _error(by_item)]
+            for point, (value, by_item) in zip(self._points, areas, strict=True)
+        ]
+        _, score, error = curve[-1]
+        gain = self._gain(areas)
+        advice = _advice(score, error, gain)
+        found = {"score": score, "error": error, "curve": curve}
+        return {**found, "ten_minutes": gain, "advice": advice}
+
+    def _gain(self, areas: list[tuple[float, NDArray[np.float64]]]) -> dict[str, float] | None:
+        """Return what ten more minutes bring if each doubling of time gains what the last one did.
+
+        On a scale of log minutes, that is the slope at the end of the curve.
+        """
+        minutes = np.array([point.minutes for point in self._points])
+        at = int(np.abs(np.log(np.maximum(minutes, 1e-9) / (_BACK * minutes[-1]))).argmin())
+        if not 0 < minutes[at] < _LEAST_BACK * minutes[-1]:
+            return None
+        doublings = math.log2(minutes[-1] / minutes[at])
+        ahead = math.log2(1 + _AHEAD / minutes[-1]) / doublings
+        (before, by_item), (now, by_item_now) = areas[at], areas[-1]
+        return {"gain": ahead * (now - before), "error": ahead * _error(by_item_now - by_item)}
+
+
+def area(
+    scores: NDArray[np.float64], applies: NDArray[np.bool_], item: NDArray[np.intp]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the area under the ROC curve, and each item's influence on it, (n_items,).
+
+    The root of the sum of their squares is the standard error. Source: DeLong, DeLong and
+    Clarke-Pearson, "Comparing the areas under two or more correlated receiver operating
+    characteristic curves", Biometrics 44, 1988; for clusters, Obuchowski, Biometrics 53, 1997.
+    """
+    n_yes, n_no = int(applies.sum()), int((~applies).sum())
+    if not n_yes or not n_no:
+        missing = "that a label applies" if n_no else "that a label does not apply"
+        raise LearningError(f"nobody has said so far {missing}")
+    others = rankdata(scores)
+    others[applies] -= rankdata(scores[applies])
+    others[~applies] -= rankdata(scores[~applies])
+    value = others[applies].mean() / n_no
+    right = np.where(applies, others / n_no, 1 - others / n_yes)
+    influence = (right - value) / np.where(applies, n_yes, n_no)
+    return float(value), np.bincount(item, weights=influence).astype(np.float64)
+
+
+def _error(by_item: NDArray[np.float64]) -> float:
+    return float(np.sqrt((by_item**2).sum()))
+
+
+def _fit(model: Any, X: Any, answers: Answers, rows: NDArray[np.intp]) -> None:
+    whole = len(rows) == answers.n_items
+    model.fit(X if whole else X[rows], answers if whole else answers[rows])
+
+
+def _minutes_of(table: dict[str, list[Any]]) -> float:
+    """Return the minutes of people's work: all their seconds, also for what they skipped."""
+    _, first = np.unique(np.asarray(table["answer_id"], dtype=str), return_index=True)
+    given = np.array([table["seconds"][at] for at in first], dtype=np.float64)
+    given = given[~np.isnan(given)]
+    if not given.size:
+        return 0.0
+    return float(np.minimum(given, _LEFT * np.median(given)).sum() / 60)
+
+
+def kinds_and_worth(answers: Answers) -> dict[str, dict[str, float]]:
+    """Return what people take for each kind of judgement, and what it is worth a minute.
+
+    The worth is a number of judgements: if they came alone, so many a minute would tell as much.
+    """
+    kinds, found = kinds_of(answers), {}
+    for kind in _KINDS:
+        timed = (kinds == kind) & (answers.seconds > 0)
+        if timed.sum() >= _TIMED:
+            seconds = float(np.median(answers.seconds[timed]))
+            worth = 60 / seconds * break_even(float(np.median(answers.n_offered[timed])))
+            found[kind] = {"seconds": seconds, "worth": worth}
+    return found
+
+
+def _advice(score: float, error: float, gain: dict[str, float] | None) -> str:
+    told = (
+        "Of two labels, one that applies and one that does not, the model puts the right one first"
+        f" in {100 * score:.0f} of 100 cases (± {100 * error:.0f})."
+    )
+    if gain is None:
+        return told
+    more, its_error = 100 * gain["gain"], 100 * gain["error"]
+    if more > 2 * its_error:
+        return f"{told} Ten more minutes bring about {more:.1f} cases (± {its_error:.1f})."
+    if more + 2 * its_error < 1:
+        return f"{told} Ten more minutes bring less than one case: you may stop."
+    return (
+        f"{told} What ten more minutes bring is not clear yet: {more:.1f} cases ± {its_error:.1f}."
+    )

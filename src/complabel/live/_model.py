@@ -1,0 +1,167 @@
+"""A model in a file that may be replaced while a server predicts with it."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from complabel.errors import InputError
+from complabel.features import encoder_of, model_of
+from complabel.methods import load, read_header
+
+if TYPE_CHECKING:
+    from complabel.features import Encoder
+    from complabel.methods import ComplementaryClassifier
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A classifier as it is served.
+
+    ``X`` (n, d) has the features of known items, and ``row_of`` their rows by name. ``encoder``
+    makes features of texts; without one, ``no_texts`` says why.
+    """
+
+    classifier: ComplementaryClassifier
+    version: str
+    X: Any = None
+    row_of: Mapping[str, int] = field(default_factory=dict)
+    encoder: Encoder | None = None
+    no_texts: str = "the model's features are not made of text by complabel features"
+
+    @cached_property
+    def label_names(self) -> tuple[str, ...]:
+        """The names of the labels (K,), in the order of the columns."""
+        return tuple(map(str, self.classifier.classes_))
+
+    def predict(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return the labels that the model predicts, as an indicator, and probabilities (n, K)."""
+        predicted, probabilities = self.classifier.predict_with_proba(X)
+        if predicted.ndim == 1:  # exactly one class applies to each row
+            predicted = predicted[:, None] == self.classifier.classes_
+        return predicted.astype(np.bool_), probabilities
+
+    def of_texts(self, texts: Sequence[str]) -> Any:
+        """Return the features of texts, or refuse them."""
+        if self.encoder is None:
+            raise InputError(
+                f"{self.no_texts}; send rows of numbers, or start the server with --features to ask"
+                " by the names of items"
+            )
+        step = self.encoder.rows
+        parts = [
+            self.encoder.encode(list(texts[start : start + step]))
+            for start in range(0, len(texts), step)
+        ]
+        return sparse.vstack(parts, "csr") if self.encoder.is_sparse else np.concatenate(parts)
+
+    def of_items(self, items: Sequence[str]) -> Any:
+        """Return the features of items, or refuse those that are not known."""
+        unknown = [item for item in items if item not in self.row_of]
+        if unknown:
+            raise InputError(
+                f"{len(unknown)} of {len(items)} items have no features here, first"
+                f" {unknown[0]!r:.100}; give their features with --features, or send rows"
+            )
+        return self.X[[self.row_of[item] for item in items]]
+
+
+class ModelFile:
+    """The model in a file, with the features of items; ``now`` is what to predict with.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    items : callable or None, default=None
+        It is called with the classifier, and returns the names of items and their features (n, d).
+    also : sequence of Path, default=()
+        The files that it reads.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        items: Callable[[ComplementaryClassifier], tuple[Sequence[str], Any]] | None = None,
+        also: Sequence[Path] = (),
+    ) -> None:
+        self._path, self._items, self._also = path, items, also
+        self.problem: str | None = None
+        self._encoders: dict[str, Encoder] = {}
+        self._seen = self._stamp()
+        self.now = self._read()
+
+    def refresh(self) -> None:
+        """Load the files anew if one of them has changed; keep the model if that fails."""
+        stamp = self._stamp()
+        if stamp == self._seen:
+            return
+        try:
+            found = self._read()
+        except Exception as error:  # half a file may raise anything
+            self._seen, self.problem = stamp, str(error)
+            _log.warning("%s; %s still answers", error, self.now.version)
+            return
+        if stamp == self._stamp():  # else it changed while it was read; the next look reads it
+            if found.version != self.now.version:
+                _log.warning("%s has changed; now %s answers", self._path, found.version)
+            self._seen, self.now, self.problem = stamp, found, None
+
+    def _stamp(self) -> list[tuple[int, ...]]:
+        """Return what changes when a file is replaced."""
+        stamps: list[tuple[int, ...]] = []
+        for path in (self._path, *self._also):
+            try:
+                found = os.stat(path)
+            except OSError:
+                stamps.append(())
+            else:
+                stamps.append((found.st_ino, found.st_size, found.st_mtime_ns))
+        return stamps
+
+    def _read(self) -> Model:
+        classifier = load(self._path)
+        items, X = ((), None) if self._items is None else self._items(classifier)
+        # Rows of requests have no names of columns; scikit-learn would warn of it each time.
+        classifier._forget("feature_names_in_")
+        given: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
+        try:
+            given["encoder"] = self._encoder()
+        except InputError as error:  # rows are still answered
+            given["no_texts"] = str(error)
+        return Model(classifier, self._version(), **given)
+
+    def _version(self) -> str:
+        with self._path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256")
+        for path in self._also:  # these may be large
+            found = path.stat()
+            digest.update(f"{found.st_size} {found.st_mtime_ns} ".encode())
+        return f"{self._path.stem}-{digest.hexdigest()[:12]}"
+
+    def _encoder(self) -> Encoder | None:
+        """Return what makes the features of texts, as the model's file says, if it does."""
+        recipe = read_header(self._path)["provenance"]["given"].get("recipe")
+        if not isinstance(recipe, str) or model_of(recipe)[0] != "text":
+            return None
+        if recipe not in self._encoders:
+            self._encoders = {recipe: encoder_of(recipe)}
+        return self._encoders[recipe]

@@ -1,0 +1,302 @@
+"""Predictions for programs: rows, texts or names of items in, probabilities and labels out."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import logging
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import from_json, to_json
+
+from complabel.errors import InputError
+from complabel.live._batches import Answer, Batches, Question
+from complabel.live._label_studio import FormError, control_for, question_of_tasks
+from complabel.live._model import Model, ModelFile
+from complabel.live._openapi import JSON, NPY, described
+from complabel.live._server import missing
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_log = logging.getLogger(__name__)
+_LOOK_EVERY = 1.0  # seconds between two looks at the model's file
+_DECIMALS = 7  # of probabilities in JSON, about as exact as single precision
+_WAYS = ("rows", "texts", "items")
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+class TooManyRowsError(InputError):
+    """A request has more rows than the server answers at once."""
+
+
+def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> Starlette:
+    """Return an app that predicts with the model in a file.
+
+    Parameters
+    ----------
+    file : ModelFile
+        The app looks once a second whether it has changed.
+    most_rows : int
+        Most rows, texts, items or tasks of one request.
+    has_token : bool, default=False
+        Whether the document about the routes says that a token is needed.
+
+    Returns
+    -------
+    Starlette app
+
+    Raises
+    ------
+    InputError
+        If starlette is not installed.
+    """
+    try:
+        from starlette.applications import Starlette
+        from starlette.exceptions import HTTPException
+        from starlette.routing import Route
+    except ImportError as error:
+        raise missing("starlette") from error
+    server = _Predictions(file, most_rows, has_token)
+    return Starlette(
+        routes=[
+            Route("/predict", server.predict, methods=["POST"]),
+            Route("/health", server.health),
+            Route("/labels", server.labels),
+            Route("/openapi.json", server.openapi),
+            Route("/setup", server.setup, methods=["POST"]),
+            Route("/webhook", server.webhook, methods=["POST"]),
+        ],
+        exception_handlers={
+            InputError: _refuse,
+            HTTPException: _refuse_route,
+            Exception: _fail,
+        },
+        lifespan=server.life,
+    )
+
+
+class _Predictions:
+    """The routes."""
+
+    def __init__(self, file: ModelFile, most_rows: int, has_token: bool) -> None:
+        self._file, self._most_rows, self._has_token = file, most_rows, has_token
+        self._batches = Batches(file)
+
+    @contextlib.asynccontextmanager
+    async def life(self, _: Starlette) -> AsyncIterator[None]:
+        """Look for a new model while the server runs."""
+        looking = asyncio.create_task(self._look())
+        yield
+        looking.cancel()
+        self._batches.close()
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_EVERY)
+            await asyncio.to_thread(self._file.refresh)
+
+    async def predict(self, request: Request) -> Response:
+        body = await request.body()
+        kind, accept = (request.headers.get(name, JSON) for name in ("content-type", "accept"))
+        read = partial(question_of, body, kind=kind, accept=accept, most_rows=self._most_rows)
+        return _response(*await self._batches.answer(read, len(body)))
+
+    async def health(self, _: Request) -> Response:
+        found = {"status": "UP", "model_version": self._file.now.version}
+        if self._file.problem is not None:  # of a newer file
+            found["problem"] = self._file.problem
+        return _in_json(found)
+
+    async def labels(self, _: Request) -> Response:
+        model = self._file.now
+        classifier: Any = model.classifier
+        thresholds = getattr(classifier, "thresholds_", None)
+        return _in_json(
+            {
+                "model_version": model.version,
+                "n_features": classifier.n_features_in_,
+                "label_names": model.label_names,
+                "thresholds": None if thresholds is None else thresholds.tolist(),
+            }
+        )
+
+    async def openapi(self, _: Request) -> Response:
+        document = described(self._file.now, most_rows=self._most_rows, has_token=self._has_token)
+        return _in_json(document)
+
+    async def setup(self, request: Request) -> Response:
+        """Tell Label Studio the version, or refuse the form of a project."""
+        form = _object(await request.body()).get("schema")
+        control_for(self._file.now, form)
+        return _in_json({"model_version": self._file.now.version})
+
+    async def webhook(self, request: Request) -> Response:
+        """Take notice of what happened in Label Studio; the model is fitted elsewhere."""
+        _object(await request.body())
+        return _in_json({"model_version": self._file.now.version}, 201)
+
+
+def _response(body: bytes, kind: str, status: int = 200) -> Response:
+    from starlette.responses import Response
+
+    return Response(body, status, media_type=kind)
+
+
+def _in_json(found: Any, status: int = 200) -> Response:
+    return _response(to_json(found), JSON, status)
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    if isinstance(error, FormError):  # Label Studio shows only the status
+        _log.warning("Label Studio's request is refused: %s", error)
+    return _in_json({"error": str(error)}, 413 if isinstance(error, TooManyRowsError) else 400)
+
+
+async def _refuse_route(request: Request, error: Any) -> Response:
+    found = f"{request.method} {request.url.path}: {error.detail}; GET /openapi.json lists routes"
+    return _in_json({"error": found}, error.status_code)
+
+
+async def _fail(_: Request, __: Exception) -> Response:
+    return _in_json({"error": "the server failed at this request; its terminal says why"}, 500)
+
+
+def question_of(
+    body: bytes, model: Model, *, kind: str, accept: str, most_rows: int
+) -> Question | Answer:
+    """Return what a request for predictions asks.
+
+    Parameters
+    ----------
+    body : bytes
+        JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array (n, d) in
+        NumPy's format.
+    model : Model
+    kind, accept : str
+        The types of the body, and of the answer that is wanted: JSON or NumPy's.
+    most_rows : int
+
+    Returns
+    -------
+    Question, or an Answer if nothing is to predict
+
+    Raises
+    ------
+    InputError
+        If the body is not such a thing, or does not fit the model.
+    """
+    if kind.partition(";")[0].strip().lower() in (NPY, "application/octet-stream"):
+        X = array_of(body)
+        _refuse_many(X.shape[0], most_rows)
+    else:
+        asked = _object(body)
+        if "tasks" in asked:
+            tasks = _listed(asked, "tasks", most_rows)
+            return question_of_tasks(tasks, asked.get("label_config"), model)
+        X = _features_of(asked, model, most_rows)
+    return Question(X, partial(_as_array if accept.startswith(NPY) else _as_json, model))
+
+
+def _as_array(_: Model, __: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Answer:
+    file = io.BytesIO()
+    np.save(file, probabilities.astype(np.float32))
+    return Answer(file.getvalue(), NPY)
+
+
+def _as_json(
+    model: Model, predicted: NDArray[np.bool_], probabilities: NDArray[np.float64]
+) -> Answer:
+    names = np.array(model.label_names, dtype=object)
+    found = {
+        "model_version": model.version,
+        "label_names": model.label_names,
+        "labels": [names[row].tolist() for row in predicted],
+        "probabilities": probabilities.round(_DECIMALS).tolist(),
+    }
+    return Answer(to_json(found), JSON)
+
+
+def _features_of(asked: dict[str, Any], model: Model, most_rows: int) -> Any:
+    ways = [way for way in _WAYS if way in asked]
+    if len(ways) != 1:
+        raise InputError(
+            f"the request has {' and '.join(ways) or 'none of rows, texts and items'}; give one:"
+            ' {"rows": [[0.5, 1], ...]}, {"texts": ["...", ...]} or {"items": ["...", ...]}'
+        )
+    values = _listed(asked, ways[0], most_rows)
+    if ways == ["rows"]:
+        with contextlib.suppress(TypeError, ValueError):
+            X = np.array(values, dtype=np.float64)
+            if X.ndim == 2:
+                return X
+        n_features = model.classifier.n_features_in_
+        raise InputError(f"rows must be a list of lists of {n_features:,} numbers each")
+    if not all(isinstance(value, str) for value in values):
+        raise InputError(f"{ways[0]} must be a list of texts")
+    return model.of_texts(values) if ways == ["texts"] else model.of_items(values)
+
+
+def _listed(asked: dict[str, Any], name: str, most_rows: int) -> list[Any]:
+    values = asked[name]
+    if not isinstance(values, list) or not values:
+        raise InputError(f"{name} must be a list with at least one element")
+    _refuse_many(len(values), most_rows)
+    return values
+
+
+def _refuse_many(n_rows: int, most_rows: int) -> None:
+    if n_rows > most_rows:
+        raise TooManyRowsError(
+            f"the request has {n_rows:,} rows, and the server answers at most {most_rows:,} at"
+            " once; send them in parts, or start the server with a greater --most-rows"
+        )
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        raise InputError(f"the request is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InputError('the request must be a JSON object, such as {"rows": [[0.5, 1]]}')
+    return found
+
+
+def array_of(body: bytes) -> NDArray[Any]:
+    """Return the matrix of numbers in the bytes of a .npy file, without copying it.
+
+    Unlike ``numpy.load``, it reserves no memory for what the header promises.
+
+    Examples
+    --------
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.array([[1.0, 2.0]]))
+    >>> array_of(file.getvalue())
+    array([[1., 2.]])
+    """
+    file = io.BytesIO(body)
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in _HEADERS:
+            raise ValueError(f"version {version} of the format")
+        shape, by_columns, dtype = _HEADERS[version](file)
+        if dtype.kind not in "biuf" or len(shape) != 2 or 0 in shape:
+            raise ValueError(f"an array of shape {shape} and type {dtype}")
+        flat = np.frombuffer(body, dtype, offset=file.tell())
+        return flat.reshape(shape, order="F" if by_columns else "C")
+    except ValueError as error:
+        raise InputError(
+            f"the request is not a .npy file with a matrix of numbers ({error!s:.200}); send what"
+            " numpy.save writes of a matrix with a row for each item"
+        ) from None

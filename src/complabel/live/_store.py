@@ -1,0 +1,285 @@
+"""Where answers are kept: an SQLite file to which things are only added."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from complabel.answers import COLUMNS
+from complabel.errors import StoreError
+from complabel.live._asker import Event
+from complabel.live._drawing import Question
+from complabel.live._server import new_token
+
+# Marks a SQLite file as answers of complabel, also for SQLite's own tools.
+_APPLICATION_ID = 0x636F6D61
+_VERSION = 1
+_TABLES = f"""
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE questions (
+    number INTEGER PRIMARY KEY,
+    item TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    labels TEXT,
+    probability REAL,
+    asked_for INTEGER,
+    copies INTEGER NOT NULL
+);
+CREATE TABLE events (
+    id INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    what TEXT NOT NULL CHECK (what IN ('asked', 'answered', 'undone')),
+    person TEXT NOT NULL,
+    number INTEGER NOT NULL REFERENCES questions,
+    copy INTEGER NOT NULL,
+    of INTEGER,
+    answer TEXT,
+    seconds REAL
+);
+CREATE UNIQUE INDEX once ON events (of, what) WHERE of IS NOT NULL;
+PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA user_version = {_VERSION}"""
+_STANDING = """
+SELECT e.*, q.item, q.kind, q.labels, q.probability, q.asked_for
+FROM events AS e JOIN questions AS q USING (number)
+WHERE e.what = 'answered'
+AND NOT EXISTS (SELECT 1 FROM events AS u WHERE u.of = e.of AND u.what = 'undone')
+ORDER BY e.id"""
+
+
+class AnswerStore:
+    """Questions and events in an SQLite file, which one server writes at a time.
+
+    Parameters
+    ----------
+    path : path
+        The file. A missing one is made.
+    about : mapping
+        What is asked: values of JSON. The keys ``labels``, all names, and ``question`` are needed.
+        A file that exists must have been made with the same.
+
+    Attributes
+    ----------
+    mark, token : str
+        Drawn when the file is made. By the mark, pages know which answers belong to this file. The
+        token lets people in: an address still holds when the server is started again.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be opened, is none of these files, was made with other labels or
+        questions, or is in use by another server.
+    """
+
+    def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.labels: Sequence[str] = about["labels"]
+        self._writing = threading.Lock()
+        with contextlib.ExitStack() as opened:
+            self._lock = opened.enter_context(contextlib.closing(self._take_lock()))
+            self._connection = opened.enter_context(contextlib.closing(self._connect()))
+            self._agree(about)
+            opened.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and let other servers have it."""
+        self._connection.close()
+        with contextlib.suppress(OSError):  # on Windows, open files cannot be deleted
+            self._lock_path.unlink()
+        self._lock.close()
+
+    @property
+    def _lock_path(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-lock")
+
+    def _take_lock(self) -> sqlite3.Connection:
+        """Return a connection that holds a lock, which the system frees if the server is killed."""
+        with self._explained():
+            lock = sqlite3.connect(
+                self._lock_path, timeout=1.0, isolation_level=None, check_same_thread=False
+            )
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                lock.close()
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                    raise
+                raise StoreError(
+                    f"{self.path}: another server is writing these answers; end it first, or give"
+                    " another --out"
+                ) from error
+            return lock
+
+    def _connect(self) -> sqlite3.Connection:
+        with self._explained():
+            connection = sqlite3.connect(
+                self.path, timeout=10.0, isolation_level=None, check_same_thread=False
+            )
+            try:
+                found = connection.execute("PRAGMA application_id").fetchone()[0]
+                is_empty = not connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+                if not is_empty and found != _APPLICATION_ID:
+                    raise StoreError(
+                        f"{self.path}: this is no file of answers of complabel annotate; move it"
+                        " away, or give another --out"
+                    )
+                connection.execute("PRAGMA journal_mode = WAL")
+                if is_empty:
+                    connection.execute("BEGIN IMMEDIATE")
+                    with connection:
+                        for statement in _TABLES.split(";\n"):
+                            connection.execute(statement)
+            except BaseException:
+                connection.close()
+                raise
+        connection.row_factory = sqlite3.Row
+        return connection
+
+    def _agree(self, about: Mapping[str, Any]) -> None:
+        """Keep what is asked, or compare it with what was asked before."""
+        with self._explained():
+            rows = self._connection.execute("SELECT key, value FROM about").fetchall()
+            known = {row["key"]: json.loads(row["value"]) for row in rows}
+            if not known:
+                known = {**about, "mark": secrets.token_hex(8), "token": new_token()}
+                pairs = [(key, json.dumps(value)) for key, value in known.items()]
+                self._connection.execute("BEGIN IMMEDIATE")
+                with self._connection:
+                    self._connection.executemany("INSERT INTO about VALUES (?, ?)", pairs)
+        self.mark, self.token = str(known["mark"]), str(known["token"])
+        for key, value in about.items():
+            if known.get(key) != value:
+                raise StoreError(
+                    f"{self.path}: these answers were given with other {key}:"
+                    f" {_shortly(known.get(key))}, not {_shortly(value)}; give the same as then to"
+                    " go on, or another --out"
+                )
+
+    def append(self, items: Sequence[str], new: Iterable[Question | Event]) -> None:
+        """Add questions and events: all of them, or none. ``items`` are all names.
+
+        With an answer among them, they are on the disk when this returns, as far as the system and
+        the disk tell the truth; questions that were handed out survive a killed server, too.
+        """
+        questions, events, durable = [], [], False
+        for each in new:
+            if isinstance(each, Question):
+                labels = None if each.labels is None else json.dumps(each.labels)
+                questions.append(
+                    (
+                        *(each.number, items[each.item], each.kind, labels),
+                        *(each.probability, each.asked_for, each.copies),
+                    )
+                )
+            else:
+                durable = durable or each.what != "asked"
+                answer = None if each.answer is None else json.dumps(each.answer)
+                events.append(
+                    (
+                        *(each.id, each.time, each.what, each.person, each.number),
+                        *(each.copy, each.of, answer, each.seconds),
+                    )
+                )
+        with self._writing, self._explained():
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            self._connection.execute("BEGIN IMMEDIATE")
+            with self._connection:
+                insert = self._connection.executemany
+                insert("INSERT INTO questions VALUES (?, ?, ?, ?, ?, ?, ?)", questions)
+                insert("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
+
+    def load(self, numbers: Mapping[str, int]) -> Iterator[Question | Event]:
+        """Yield all questions, then all events, in their order; ``numbers`` are those of items."""
+        with self._explained():
+            for row in self._connection.execute("SELECT * FROM questions ORDER BY number"):
+                if row["item"] not in numbers:
+                    raise StoreError(
+                        f"{self.path}: there are answers about the item {row['item']!r}, which is"
+                        " not among the things to ask about any more; add it again, or give another"
+                        " --out"
+                    )
+                labels = None if row["labels"] is None else tuple(json.loads(row["labels"]))
+                yield Question(
+                    *(row["number"], numbers[row["item"]], row["kind"], labels),
+                    *(row["probability"], row["asked_for"], row["copies"]),
+                )
+            for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
+                answer = None if row["answer"] is None else json.loads(row["answer"])
+                yield Event(
+                    *(row["id"], row["time"], row["what"], row["person"], row["number"]),
+                    *(row["copy"], row["of"], answer, row["seconds"]),
+                )
+
+    def answers_table(self) -> dict[str, list[Any]]:
+        """Return the answers that were not taken back as columns: a table of answers.
+
+        It reads the file by itself, so that other threads can go on writing.
+        """
+        columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        with self._explained(), contextlib.closing(sqlite3.connect(self.path)) as reader:
+            reader.row_factory = sqlite3.Row
+            for row in reader.execute(_STANDING):
+                self._spell_out(row, columns)
+        return columns
+
+    def _spell_out(self, row: sqlite3.Row, columns: dict[str, list[Any]]) -> None:
+        """Add the rows of one answer: a row for each label that it says something about."""
+        kind, answer = row["kind"], json.loads(row["answer"])
+        on_offer = None if row["labels"] is None else json.loads(row["labels"])
+        offered = None if on_offer is None else [self.labels[at] for at in on_offer]
+        if answer == "unsure":
+            said = [(offered[0] if kind == "asked" and offered else None, "unsure")]
+        elif kind == "asked":
+            assert offered is not None
+            said = [(offered[0], answer)]
+        elif kind == "ticked":
+            ticked = set(answer)
+            said = [(name, "yes" if name in ticked else "no") for name in offered or self.labels]
+        else:
+            said = [(name, "no") for name in answer] or [(None, "yes")]
+        values = {
+            "answer_id": str(row["of"]),
+            "item": row["item"],
+            "question": "named" if kind == "menu" else kind,
+            "offered": None
+            if kind == "asked" or offered is None
+            else json.dumps(offered, ensure_ascii=False),
+            "asked_for": row["asked_for"],
+            "annotator": row["person"],
+            "time": datetime.fromtimestamp(row["time"], UTC).isoformat(timespec="seconds"),
+            "probability": row["probability"],
+            "seconds": row["seconds"],
+        }
+        for label, word in said:
+            columns["label"].append(label)
+            columns["answer"].append(word)
+        for name, value in values.items():
+            columns[name] += [value] * len(said)
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{self.path}: the answers cannot be stored or read: {error}; free space on the"
+                " disk, correct the permissions, or give another --out"
+            ) from error
+
+
+def _shortly(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) < 80 else f"{text[:77]}..."

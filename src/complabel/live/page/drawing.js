@@ -1,0 +1,170 @@
+// What the page of `complabel annotate` makes of what the server says: elements, and words.
+// Nothing here knows what happened before. All that comes from outside becomes text, never HTML.
+
+const LONG_TEXT = 20_000; // characters shown of a text, until more are wanted
+const LEAST = 384; // pixels to which tiny pictures grow; others grow up to four times
+
+// ---------------------------------------------------------------------- the item
+
+// Add to a question the element that shows its item, so that a picture is loaded before it is
+// needed. `ready` is a promise; `loaded` says that it is kept, and `failed` that nothing can be seen.
+export function prepare(question, token) {
+  const { image, url } = question.show;
+  question.loaded = question.failed = false;
+  if (image !== undefined) {
+    const picture = new Image();
+    picture.alt = question.item;
+    picture.src = withToken(image, token);
+    question.element = picture;
+    question.ready = picture.decode().then(
+      () => fitPicture(picture),
+      () => {
+        question.failed = true;
+        question.element = element("p", { className: "soft" });
+        question.element.append("The picture ", isolated(question.item), " cannot be shown.");
+      },
+    );
+  } else {
+    question.element = url === undefined ? textOf(question) : linkTo(question);
+    question.ready = Promise.resolve();
+  }
+  question.ready = question.ready.then(() => (question.loaded = true));
+  return question;
+}
+
+function withToken(image, token) {
+  const whole = new URL(image, location.href);
+  if (whole.origin === location.origin && token) whole.searchParams.set("token", token);
+  return whole.href;
+}
+
+function fitPicture(picture) {
+  const { naturalWidth: width, naturalHeight: height } = picture;
+  const scale = Math.max(4, LEAST / Math.max(width, height));
+  picture.style.maxWidth = `${width * scale}px`;
+  picture.style.maxHeight = `${height * scale}px`;
+}
+
+function textOf(question) {
+  const text = question.show.text ?? "";
+  const box = element("div", { className: "text", tabIndex: 0, dir: "auto" });
+  box.setAttribute("role", "region");
+  box.setAttribute("aria-label", `Item ${question.item}`);
+  box.textContent = text.slice(0, LONG_TEXT);
+  if (text.length > LONG_TEXT) {
+    const rest = count(text.length - LONG_TEXT, "more character");
+    const more = element("button", { type: "button", textContent: `Show ${rest}` });
+    more.onclick = () => {
+      box.textContent = text;
+      box.focus();
+    };
+    box.append("…", more);
+  }
+  return box;
+}
+
+function linkTo(question) {
+  const { url } = question.show;
+  const box = element("p", { className: "link" });
+  if (!/^https?:\/\//i.test(url)) {
+    box.append("This is not an address of the web: ", isolated(url));
+    return box;
+  }
+  const link = element("a", { href: url, target: "_blank", rel: "noopener noreferrer" });
+  link.append(isolated(url), element("span", { className: "hidden", textContent: " (new tab)" }));
+  link.setAttribute("aria-keyshortcuts", "o");
+  box.append(element("kbd", { textContent: "o", ariaHidden: "true" }), link);
+  box.append(element("span", { className: "soft", textContent: "opens in a new tab" }));
+  return box;
+}
+
+// ---------------------------------------------------------------------- the question
+
+export const naming = (question) => question.question === "menu" || question.question === "named";
+export const single = (question) => naming(question) && (question.asked_for ?? 1) === 1;
+
+export function wording(question) {
+  const bold = (text) => element("strong", { textContent: text });
+  const label = element("strong");
+  label.append(isolated(question.label ?? ""));
+  const many = question.asked_for ?? 1;
+  const what = many === 1 ? "one" : String(many);
+  const not = bold(many === 1 ? "does not" : "do not");
+  switch (question.question) {
+    case "asked":
+      return ["Does ", label, " apply?"];
+    case "ticked":
+      return ["Tick ", bold("all"), " labels that apply"];
+    case "menu":
+      return [`Name ${what} of these that `, not, " apply"];
+    default:
+      return [`Name ${what} label${many === 1 ? "" : "s"} that `, not, " apply"];
+  }
+}
+
+export function hintFor(question) {
+  if (single(question)) return "One key or one click answers.";
+  if (naming(question)) return "Tick them, then press Enter.";
+  return "If none applies, send the list with nothing ticked.";
+}
+
+// ---------------------------------------------------------------------- the score
+
+const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
+
+// The held-out score against minutes, with a band of one standard error.
+export function drawCurve(into, points) {
+  const [left, right, top, bottom] = [34, 330, 10, 98];
+  const low = Math.min(...points.map(([, score, error]) => score - (error ?? 0)));
+  const high = Math.max(...points.map(([, score, error]) => score + (error ?? 0)));
+  const longest = Math.max(...points.map(([minutes]) => minutes), 1e-9);
+  const x = (minutes) => (left + ((right - left) * minutes) / longest).toFixed(1);
+  const y = (score) => (bottom - ((bottom - top) * (score - low)) / (high - low || 1)).toFixed(1);
+  const path = (pairs) => pairs.map((pair) => pair.join(",")).join(" ");
+  const upper = points.map(([minutes, score, error]) => [x(minutes), y(score + (error ?? 0))]);
+  const lower = points.map(([minutes, score, error]) => [x(minutes), y(score - (error ?? 0))]);
+  const middle = points.map(([minutes, score]) => [x(minutes), y(score)]);
+  const [lastMinutes, lastScore] = points.at(-1);
+  const label = (content, at, anchor) => svg("text", { ...at, "text-anchor": anchor }, content);
+  into.replaceChildren(
+    svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
+    svg("polygon", { class: "band", points: path([...upper, ...lower.reverse()]) }),
+    svg("polyline", { class: "line", points: path(middle) }),
+    svg("circle", { class: "now", cx: x(lastMinutes), cy: y(lastScore), r: 4 }),
+    label(decimals(high), { x: left - 5, y: top + 5 }, "end"),
+    label(decimals(low), { x: left - 5, y: bottom + 2 }, "end"),
+    label("0", { x: left, y: bottom + 16 }, "middle"),
+    label(`${longest.toFixed(0)} minutes`, { x: right, y: bottom + 16 }, "end"),
+    label(decimals(lastScore), { x: x(lastMinutes), y: Math.max(y(lastScore) - 9, 9) }, "end"),
+  );
+  const said = `${decimals(lastScore)} after ${lastMinutes.toFixed(0)} minutes`;
+  into.setAttribute("aria-label", `Score on held-out answers: ${said}`);
+}
+
+// ---------------------------------------------------------------------- small things
+
+export function element(name, properties = {}) {
+  return Object.assign(document.createElement(name), properties);
+}
+
+function svg(name, attributes, content = "") {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.textContent = content;
+  return made;
+}
+
+// Names may be written from right to left; they do not turn the words around them.
+export function isolated(text) {
+  return element("bdi", { textContent: text });
+}
+
+export function count(n, noun) {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+export function sentence(text) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+

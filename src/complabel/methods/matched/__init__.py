@@ -1,1 +1,0 @@
-"""A classifier that matches any method's scores to how often labels apply."""

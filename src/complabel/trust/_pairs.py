@@ -1,0 +1,299 @@
+"""Pairs of an item and a label: those judged at random, and all with their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from complabel._parameters import check_array
+from complabel.answers import Answers
+from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import inverse_probability, judged_at_random
+
+Array: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPairs:
+    """J judgements, each of one label of one item, drawn with known chances; arrays are (J,).
+
+    One over the chance of a judgement is its weight. So weighted sums over judgements are, but for
+    one factor, unbiased estimates of sums over all n_items * n_labels pairs.
+    """
+
+    item: NDArray[np.intp]
+    label: NDArray[np.intp]
+    annotator: NDArray[np.intp]  # -1: unknown
+    applies: NDArray[np.bool_]  # what the annotator said
+    weight: Array  # their mean is 1
+    n_items: int
+    n_labels: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Self:
+        """Collect the judgements of random questions.
+
+        Weights are compared within one form of question (its kind and its number of labels), since
+        each form is drawn in its own way. The forms count by their numbers of judgements.
+        """
+        random = judged_at_random(answers)
+        said = answers.statements()
+        said = said.only(random[said.answer])
+        if not len(said):
+            raise AnnotationError(
+                "no answer is to a random question, so nothing tells which part of all pairs of an"
+                " item and a label was judged; draw random questions with complabel ask, and keep"
+                " their column probability"
+            )
+        inverse = inverse_probability(answers)[said.answer]
+        form = 2 * answers.n_offered + (answers.question == "ticked")
+        _, place = np.unique(form[said.answer], return_inverse=True)
+        mean = np.bincount(place, weights=inverse) / np.bincount(place)
+        return cls(
+            item=said.item,
+            label=said.label,
+            annotator=answers.annotator[said.answer],
+            applies=said.applies,
+            weight=inverse / mean[place],
+            n_items=answers.n_items,
+            n_labels=answers.n_labels,
+        )
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+
+def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
+    """Return one threshold, or one for each label, or refuse them."""
+    found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
+    if found.ndim and len(found) != n_labels:
+        raise InputError(
+            f"threshold has {len(found)} numbers; give one, or one for each of {n_labels} labels"
+        )
+    return found
+
+
+# Probabilities nearer to 0 or 1 are not told apart in the recalibration.
+_LEAST_CHANCE = 1e-4
+# The recalibration starts from the scores as they are: intercept 0, and slope 1 below and above
+# a half. These are the precisions of a normal prior around that.
+_START, _PRECISION = np.array([0.0, 1.0, 1.0]), np.array([0.25, 1.0, 4.0])
+_NEWTON_STEPS, _CLOSE = 50, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """N pairs, of which M are judged; the pairs of an item are neighbours."""
+
+    score: Array  # (N,)
+    predicted: Mask  # (N,)
+    item: NDArray[np.intp]  # (N,), ascending
+    chance: Array  # (N,): that the label applies, from the recalibrated score
+    place: NDArray[np.intp]  # (M,), ascending: which pairs are judged
+    inverse: Array  # (M,): one over the chance of being judged, up to a factor
+    said: Array  # (M,): without mistakes 0 or 1; with mistakes its mean is whether it applies
+    noise: Array  # (M,): how much mistakes add to the variance of ``said``
+    n_said: NDArray[np.intp]  # (M,): how many judgements are about the pair
+
+    @classmethod
+    def of(
+        cls,
+        judged: JudgedPairs,
+        probabilities: Array,
+        thresholds: Array,
+        missed: Array,
+        invented: Array,
+    ) -> Self:
+        """Collect all pairs of (n, K) probabilities; rates are (1, K) or (R + 1, K).
+
+        With mistakes, a judgement becomes (said - invented) / (1 - missed - invented). On average
+        that is 1 if the label applies and 0 if not (Rogan and Gladen 1978).
+        """
+        score = probabilities.ravel()
+        pair = judged.item * judged.n_labels + judged.label
+        missed, invented = (
+            rates[judged.annotator % len(rates), judged.label] for rates in (missed, invented)
+        )
+        told = 1 - missed - invented
+        said = (judged.applies - invented) / told
+        logits = special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
+        chance = special.expit(recalibrated(logits, logits[pair], said, judged.weight))
+        p = chance[pair]
+        yes = invented + told * p
+        noise = yes * (1 - yes) / told**2 - p * (1 - p)
+        place, at, n_said = np.unique(pair, return_inverse=True, return_counts=True)
+        total = np.bincount(at, weights=judged.weight).astype(np.float64)
+        return cls(
+            score=score,
+            predicted=(probabilities >= thresholds).ravel(),
+            item=np.repeat(np.arange(judged.n_items), judged.n_labels),
+            chance=chance,
+            place=place,
+            inverse=total,
+            said=np.bincount(at, weights=judged.weight * said) / total,
+            noise=np.bincount(at, weights=judged.weight**2 * noise) / total**2,
+            n_said=n_said,
+        )
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def of_label(self, label: int, n_labels: int) -> Self:
+        """Return the pairs of one label."""
+        judged = self.place % n_labels == label
+        names = ("inverse", "said", "noise", "n_said")
+        every = ("score", "predicted", "item", "chance")
+        return replace(
+            self,
+            **{name: getattr(self, name)[label::n_labels] for name in every},
+            **{name: getattr(self, name)[judged] for name in names},
+            place=self.place[judged] // n_labels,
+        )
+
+    @cached_property
+    def ranking(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """The pairs by descending score, and how many scores are higher, and at least as high."""
+        order = np.argsort(-self.score, kind="stable")
+        score = self.score[order]
+        starts = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
+        sizes = np.diff(starts, append=len(score))
+        return order, np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
+
+    @property
+    def n_predicted(self) -> int:
+        return int(np.count_nonzero(self.predicted))
+
+    @cached_property
+    def cell(self) -> NDArray[np.intp]:
+        """Cells (M,) in which the number of all pairs is known: predicted, and not predicted.
+
+        There is one cell if no pair of one of these was judged.
+        """
+        of_judged = self.predicted[self.place]
+        if self.misses_a_cell:
+            return np.zeros(len(self.place), dtype=np.intp)
+        return of_judged.astype(np.intp)
+
+    @cached_property
+    def misses_a_cell(self) -> bool:
+        """Whether no pair was judged among those predicted, or among those that are not."""
+        of_judged = self.predicted[self.place]
+        return any((self.predicted == of).any() and not (of_judged == of).any() for of in (0, 1))
+
+    @cached_property
+    def weight(self) -> Array:
+        """How many pairs of its cell each judged one stands for, (M,)."""
+        if not len(self.place):
+            return np.zeros(0)
+        sizes = np.bincount(self.predicted * (not self.misses_a_cell), minlength=2)
+        return self.inverse * (sizes / self._by_cell(self.inverse))[self.cell]
+
+    @cached_property
+    def error(self) -> Array:
+        """What was said minus the chance, (M,)."""
+        return np.asarray(self.said - self.chance[self.place])
+
+    @cached_property
+    def applies(self) -> Array:
+        """Estimates (N,) of whether labels apply; weighted sums of them are right on average.
+
+        The chances are a guess for all pairs. Judged ones correct it: the difference estimator of
+        survey sampling, and of prediction-powered inference.
+        """
+        found = self.chance.copy()
+        found[self.place] += self.weight * self.error
+        return found
+
+    def _by_cell(self, values: Array) -> Array:
+        found = np.bincount(self.cell, weights=values, minlength=2)
+        return np.maximum(found, np.finfo(float).tiny)
+
+    def variance(self, slope: Array, presence: Array, *, new_items: bool) -> Variance:
+        """Return the variance of a figure from its slopes (N,).
+
+        ``slope`` says how the figure changes if a label applies, ``presence`` how it changes if
+        a pair is there that does not apply.
+        """
+        u = slope[self.place]
+        spread = (self.chance * (1 - self.chance))[self.place]
+        judging = float((self.weight**2 * u**2 * (spread + self.noise)).sum())
+        # With judged pairs drawn independently, a pair that is certain to be judged adds nothing.
+        saved = float((np.minimum(self.weight, self.weight**2) * u**2 * spread).sum())
+        judging, saved = (self._excess(u, judging) * each for each in (judging, saved))
+        if not new_items:
+            return Variance(judging, saved, 0.0)
+        by_item = np.bincount(self.item, weights=slope * self.chance + presence)
+        return Variance(judging, 0.0, float((by_item**2).sum()))
+
+    def _excess(self, u: Array, variance: float) -> float:
+        """How much larger the variance is than the chances say, at least 1.
+
+        Errors show whether the chances are wrong. They also show how far several judgements of one
+        item go together; that holds for chances that are right, too.
+        """
+        error = self.weight * self.error * u
+        sums = np.bincount(self.cell, weights=error, minlength=2)  # of both signs
+        error -= (sums / self._by_cell(self.weight))[self.cell] * self.weight
+        alone = float((error**2).sum())
+        if not alone:
+            return 1.0
+        together = float((np.bincount(self.item[self.place], weights=error) ** 2).sum())
+        return max(1.0, together / alone, together / variance)
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The parts of a figure's variance."""
+
+    judging: float  # from the draw of judgements, and mistakes, if there were endless pairs
+    saved: float  # what is less because there are so many pairs only
+    items: float  # from the draw of items
+
+    @property
+    def total(self) -> float:
+        return max(0.0, self.judging - self.saved) + self.items
+
+    def times_to_halve(self) -> float:
+        """How many times as many judgements halve the standard error; inf if none can."""
+        left = self.total / 4 + self.saved - self.items
+        return self.judging / left if left > 0 else np.inf
+
+
+def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -> Array:
+    """Return logits of all pairs (N,), recalibrated by what was said about some (J,).
+
+    This is Platt's logistic regression with one slope for logits below 0 and one for those above,
+    since models are often too sure at one end only. What was said may lie outside [0, 1].
+    """
+    weight = weight * weight.sum() / (weight**2).sum()  # Kish's effective number
+    design = _bent(logits)
+    at = _START
+
+    def loss(at: Array) -> float:
+        z = at @ design
+        fit = weight @ (np.logaddexp(0, z) - said * z)
+        return float(fit + _PRECISION @ (at - _START) ** 2 / 2)
+
+    now = loss(at)
+    for _ in range(_NEWTON_STEPS):
+        p = special.expit(at @ design)
+        slope = design @ (weight * (p - said)) + _PRECISION * (at - _START)
+        curvature = (design * (weight * p * (1 - p))) @ design.T + np.diag(_PRECISION)
+        step, size = np.linalg.solve(curvature, slope), 1.0
+        while loss(at - size * step) > now and size > _CLOSE:
+            size /= 2
+        at = at - size * step
+        before, now = now, loss(at)
+        if before - now < _CLOSE:
+            break
+    return np.asarray(at @ _bent(all_logits))
+
+
+def _bent(logits: Array) -> Array:
+    return np.stack([np.ones_like(logits), np.minimum(logits, 0), np.maximum(logits, 0)])

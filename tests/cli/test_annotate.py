@@ -1,0 +1,158 @@
+"""`complabel annotate` as it is typed; the routes are tested with complabel.live."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from tests.cli.own import ITEMS, write_table
+
+CHECKOUT = Path(__file__).parents[2]
+TYPED = "annotate texts.csv --text text --labels labels.txt --no-browser"
+
+
+@pytest.fixture(autouse=True)
+def texts(folder):
+    """Write the texts that people are asked about."""
+    write_table(folder / "texts.csv", ["item", "text"], [[item, f"text {item}"] for item in ITEMS])
+
+
+@pytest.fixture
+def sitting(monkeypatch):
+    """Let somebody answer as many questions as the list says, in place of a server."""
+    counts = []
+
+    def run(app, *, host, port, started):
+        started(f"http://{host}:{port}")
+        client = TestClient(app, headers={"X-Token": "abcdefgh"})
+        for _ in range(counts.pop()):
+            question = client.get("/api/next?person=ann").json()
+            body = {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 2}
+            assert client.post("/api/answer", json=body).json()["stored"]
+
+    monkeypatch.setattr("complabel.live.run", run)
+    return counts
+
+
+def test_a_sitting_and_the_next_one(folder, run, sitting):
+    sitting += [3, 2, 0]
+    code, out, err = run(f"{TYPED} --token abcdefgh --port 7")
+    assert (code, err) == (0, "")
+    assert "nobody has answered yet" in out
+    assert "open http://127.0.0.1:7/?token=abcdefgh\n" in out
+
+    code, out, _ = run(f"{TYPED} --token abcdefgh")
+    assert code == 0
+    assert "wrote answers.csv: 2 answers (ann 2)" in out
+    assert re.search(r"complabel inspect answers.csv --label-names labels.txt", out)
+    assert re.search(r"complabel fit answers.csv --features X.npz --label-names labels.txt", out)
+
+    code, out, _ = run(f"{TYPED} --token abcdefgh")
+    assert "2 answers so far" in out
+    assert "wrote answers.csv: 5 answers (ann 5)" in out
+    with (folder / "answers.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len({(row["item"], row["label"]) for row in rows}) == 5
+    assert sorted(path.name for path in folder.glob("answers*")) == [
+        "answers.csv",
+        "answers.csv.sqlite",
+    ]
+
+
+@pytest.mark.slow
+def test_what_learns_meanwhile_is_saved(folder, run, sitting):
+    sitting.append(24)
+    typed = f"{TYPED} --token abcdefgh --features X.csv --model m.new.safetensors --overlap .1"
+    code, out, _ = run(typed)
+
+    assert code == 0, out
+    assert "wrote m.new.safetensors" in out
+    assert "complabel fit answers.csv --features X.csv" in out
+    assert (folder / "m.new.safetensors").stat().st_size > 500
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("--question often", "give asked, ticked, named, mixed, or ticked-M or menu-M"),
+        ("--question menu-99", "with M from 2 to"),
+        ("--question ticked --questions X.csv", "leave one of them out"),
+        ("--model m.safetensors", "without --features"),
+        ("--token short", "at least 8 letters or digits"),
+        ("--item nothing", "there is no column 'nothing'"),
+        ("--out answers.txt", "wrong ending"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_before_anybody_is(folder, run, sitting, more, told):
+    code, _, err = run(f"{TYPED} {more}")
+
+    assert code == 1
+    assert told in " ".join(err.split())
+    assert not (folder / "answers.csv").exists()
+
+
+def test_a_table_that_nobody_made_here_is_kept(folder, run, sitting):
+    (folder / "answers.csv").write_text("mine")
+    code, _, err = run(TYPED)
+
+    assert (code, "this file exists" in err) == (1, True)
+    assert (folder / "answers.csv").read_text() == "mine"
+
+
+def test_who_lets_others_in_is_told(folder, run, sitting):
+    sitting.append(0)
+    _, _, err = run(f"{TYPED} --token abcdefgh --host 0.0.0.0")
+
+    assert "other machines can open this" in err
+    assert "not encrypted" in " ".join(err.split())
+
+
+def test_the_address_is_the_same_at_each_start(folder, run, sitting):
+    sitting += [0, 0, 0]
+    found = [re.search(r"open (\S+)", run(TYPED)[1])[1] for _ in range(2)]
+    other = re.search(r"open (\S+)", run(f"{TYPED} --out other.csv")[1])[1]
+
+    assert found[0] == found[1]
+    assert re.fullmatch(r"http://127.0.0.1:2\d{4}/\?token=[\w-]{32}", other)
+    assert other.split("token=")[1] not in found[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_real_server_ends_on_a_signal_and_refuses_a_second_one(folder, number):
+    command = [sys.executable, "-m", "complabel", *TYPED.split()]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    address = next(line.split()[1] for line in process.stdout if line.startswith("open "))
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(address.partition("?")[0])
+    assert urllib.request.urlopen(address).read().startswith(b"<!doctype html>")
+    token = address.partition("=")[2]
+    ask = f"{address.partition('?')[0]}api/next?person=ann&token={token}"
+    assert json.load(urllib.request.urlopen(ask))["question"] == "asked"
+    second = subprocess.run(command, capture_output=True, text=True)
+    assert second.returncode == 1
+    assert "another server is writing these answers" in second.stderr
+    process.send_signal(number)
+
+    assert "nobody has answered yet" in process.communicate(timeout=30)[0]
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
+def test_nothing_that_was_confirmed_is_lost_when_the_server_is_killed():
+    script = CHECKOUT / "benchmarks" / "annotate_server.py"
+    words = [sys.executable, script, "kills", "--kills", "5"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
+
+    assert done.returncode == 0, done.stderr
+    assert "lost: 0\ntwice: 0\nnever confirmed: 0\nchanged: 0\n" in done.stdout
+    assert "questions that both people had: 0" in done.stdout

@@ -1,0 +1,140 @@
+"""`complabel features` as it is typed, and how models keep to what it made."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from tests.cli.own import ITEMS, write_table
+from tests.features.pictures import write_pictures
+
+from complabel.features import text_features
+from complabel.files import read_features
+from complabel.methods import read_header
+
+FIT = "fit named.csv --label-names labels.txt --method ridge --folds 0"
+# Words that tell which labels apply do not matter here, only that each item has a row.
+TEXTS = [f"ticket {number} about printer {number % 7}" for number in range(len(ITEMS))]
+
+
+@pytest.fixture
+def tickets(folder):
+    write_table(folder / "tickets.csv", ["item", "body"], list(zip(ITEMS, TEXTS, strict=True)))
+    return folder
+
+
+def test_a_table_of_texts_becomes_features_with_names(run, tickets):
+    code, out, err = run("features tickets.csv --text body --model words --out T.npz")
+    assert (code, err) == (0, "")
+    assert out == (
+        "wrote T.npz: 90 items, 16,384 features\n"
+        "  text by words: hashed words, 2^14 columns, rows scaled (1)\n"
+        "next: complabel fit answers.csv --features T.npz --out model.safetensors\n"
+    )
+    found = read_features("T.npz")
+    assert found.items.tolist() == list(ITEMS)
+    assert abs(found.X - text_features(TEXTS, model="words")).max() == 0
+
+
+def test_zeros_and_left_out_pictures_are_told(run, folder):
+    write_table(folder / "t.csv", ["body"], [["a word"], ["..."]])
+    code, _, err = run("features t.csv --text body --model words --out T.npz")
+    assert code == 0
+    assert err.startswith("1 items have only zeros")
+    write_pictures(folder / "photos", 2)
+    (folder / "photos" / "00.png").write_bytes(b"")
+    code, _, err = run("features photos --out X.npz")
+    assert code == 1
+    assert err.startswith("error: photos/00.png: is no picture that can be read")
+    assert "leave such pictures out with --on-error skip" in err
+    code, out, err = run("features photos --out X.npz --on-error skip")
+    assert code == 0
+    assert "1 items, 832 features" in out
+    assert err.startswith("1 pictures were left out, and have no row:\n  photos/00.png: is no")
+
+
+def made(run, name, model):
+    assert run(f"features tickets.csv --text body --model {model} --out {name}")[0] == 0
+
+
+def test_a_model_refuses_features_that_were_made_otherwise(run, tickets):
+    pytest.importorskip("wordllama")
+    made(run, "T.npz", "words")
+    made(run, "W.npz", "wordllama")
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    given = read_header("m.safetensors")["provenance"]["given"]
+    assert given["recipe"] == read_features("T.npz").recipe
+    for command in (
+        "predict m.safetensors W.npz --out p.csv",
+        "evaluate m.safetensors W.npz --truth truth.csv",
+        "decide m.safetensors W.npz --answers asked.csv --out d.safetensors",
+        "ask asked.csv --to-evaluate m.safetensors --features W.npz --out q.csv",
+        "show m.safetensors --features W.npz --html page.html",
+    ):
+        code, _, err = run(command)
+        assert code == 1, command
+        assert "m.safetensors learned from features made as 'text by words: hashed words" in err
+        assert "but W.npz was made as 'text by wordllama: mean of 256 numbers" in err
+        assert "complabel features TABLE --text COLUMN --model words --out W-2.npz" in err
+    assert run("predict m.safetensors T.npz --out p.csv")[0] == 0
+
+
+def test_a_model_doubts_features_that_do_not_say_how_they_were_made(run, tickets):
+    made(run, "T.npz", "words")
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    found = read_features("T.npz")
+    np.savez("plain.npz", X=found.X.toarray(), items=found.items.astype(str))
+    code, _, err = run("predict m.safetensors plain.npz --out p.csv")
+    assert code == 0
+    assert err.startswith("plain.npz does not say how it was made. m.safetensors learned from")
+
+
+def test_thresholds_keep_the_recipe(run, tickets):
+    made(run, "T.npz", "words")
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    assert run("decide m.safetensors T.npz --answers asked.csv --out d.safetensors")[0] == 0
+    given = read_header("d.safetensors")["provenance"]["given"]
+    assert given["recipe"] == read_features("T.npz").recipe
+
+
+def test_fit_and_tune_say_what_other_features_might_gain(run, tickets):
+    rows = [[item, f"only{item} here{item} both"] for item in ITEMS]
+    write_table(tickets / "tickets.csv", ["item", "body"], rows)
+    made(run, "T.npz", "words")
+    _, _, err = run(f"{FIT} --features T.npz --out m.safetensors")
+    assert "hint: of the words of an item, 3" in err
+    _, _, err = run("tune named.csv --features T.npz --method ridge --grid alpha=1,2 --folds 2")
+    assert "hint: of the words of an item, 3" in err
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    """SIGKILL at some moment; the file is then the same as without it."""
+    rows = [[f"t{at}", f"word{at % 977} word{at % 89} " * 20] for at in range(20_000)]
+    write_table(tmp_path / "t.csv", ["item", "body"], rows)
+    code = "from complabel.cli import main; import sys; sys.argv[0] = 'complabel'; main()"
+
+    def command(out):
+        words = ["features", "t.csv", "--text", "body", "--model", "words", "--out", out]
+        return [sys.executable, "-c", code, *words]
+
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.Popen(command("A.npz"), cwd=tmp_path, env=environment)
+    parts = tmp_path / ".A.npz.parts"
+    while not (parts.is_dir() and any(parts.glob("[!.]*.npz"))) and killed.poll() is None:
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "A.npz").exists()
+    done = {}
+    for out in ("A.npz", "B.npz"):
+        done[out] = subprocess.run(
+            command(out), cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        ).stdout
+    assert "items were done before an interruption" in done["A.npz"]
+    assert "interruption" not in done["B.npz"]
+    assert (tmp_path / "A.npz").read_bytes() == (tmp_path / "B.npz").read_bytes()
+    assert not parts.exists()

@@ -1,0 +1,89 @@
+import numpy as np
+import pandas as pd
+import pytest
+from starlette.testclient import TestClient
+
+from complabel.methods import ComplementaryRidgeClassifier
+
+X = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 2)), columns=["red", "blue"])
+EXCLUDED = pd.DataFrame(np.eye(3, dtype=int)[np.arange(9) % 3], columns=["sea", "sky", "sun"])
+
+
+@pytest.fixture
+def serve(folder, run, monkeypatch):
+    """Run the command with a client in place of the server; return code, output, answers."""
+    classifier = ComplementaryRidgeClassifier().fit(X, EXCLUDED)
+    classifier.save("model.safetensors")
+    names = pd.Series([f"{row}.jpg" for row in range(9)], name="item")
+    pd.concat([X["blue"], names, X["red"]], axis=1).to_csv("X.csv", index=False)
+
+    def call(options, *requests):
+        answers = []
+
+        def instead(app, *, host, port, started):
+            started(f"http://{host}:{port}")
+            with TestClient(app, base_url="http://localhost") as client:
+                answers.extend(client.request(*each[:2], **each[2]) for each in requests)
+
+        monkeypatch.setattr("complabel.live.run", instead)
+        code, out, err = run(f"serve model.safetensors {options}")
+        return code, out + err, answers
+
+    call.classifier = classifier
+    return call
+
+
+def test_columns_of_items_are_matched_by_name(serve):
+    asked = ("POST", "/predict", {"json": {"items": ["4.jpg", "1.jpg"]}})
+    code, told, (answer,) = serve("--features X.csv", asked)
+    assert code == 0
+    assert "9 items of X.csv are known by name" in told
+    assert "http://127.0.0.1:9090: 2 features, 3 labels" in told
+    expected = serve.classifier.predict_proba(X.iloc[[4, 1]])
+    np.testing.assert_allclose(answer.json()["probabilities"], expected, atol=1e-6)
+
+
+def test_a_new_token_is_printed_and_needed(serve):
+    code, told, (answer,) = serve("--token new", ("GET", "/health", {}))
+    assert (code, answer.status_code) == (0, 403)
+    token = told.split("token: ")[1].split()[0]
+    assert f"-H 'X-Token: {token}'" in told
+    _, _, (answer,) = serve(f"--token {token}", ("GET", f"/health?token={token}", {}))
+    assert answer.status_code == 200
+
+
+def test_limits_are_those_of_the_options(serve):
+    rows = {"json": {"rows": [[0, 0]] * 3}}
+    _, _, (answer,) = serve("--most-rows 2", ("POST", "/predict", rows))
+    assert "--most-rows" in answer.json()["error"]
+    big = {"content": b" " * (2**20 + 1)}
+    _, _, (answer,) = serve("--most-megabytes 1", ("POST", "/predict", big))
+    assert answer.status_code == 413
+
+
+def test_an_open_server_without_a_token_is_remarked(serve):
+    assert "everybody who reaches this machine" in serve("--host 0.0.0.0")[1]
+    assert "everybody" not in serve("--host 0.0.0.0 --token secret99")[1]
+
+
+def test_features_of_another_width_are_refused(serve):
+    np.save("other.npy", np.ones((9, 5)))
+    code, told, _ = serve("--features other.npy")
+    assert code == 1
+    assert "5 columns" in told
+
+
+def test_an_array_that_is_written_anew_in_its_place_is_no_longer_read(serve, monkeypatch):
+    from complabel.live import ModelFile
+
+    made = []
+
+    def file(*given, **named):
+        made.append(ModelFile(*given, **named))
+        return made[0]
+
+    monkeypatch.setattr("complabel.live.ModelFile", file)
+    np.save("X.npy", X.to_numpy())
+    assert serve("--features X.npy")[0] == 0
+    assert not isinstance(made[0].now.X, np.memmap)
+    np.testing.assert_array_equal(made[0].now.X, X)

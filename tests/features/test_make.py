@@ -1,0 +1,243 @@
+"""Files of features: what is in them, and how their making goes on after an interruption."""
+
+import csv
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from tests.features.pictures import noise, write_pictures
+
+from complabel.errors import ComplabelError
+from complabel.features import (
+    encoder_for,
+    make_features,
+    open_source,
+    picture_features,
+    text_features,
+)
+from complabel.features._encoder import Encoder
+from complabel.files import iterate_features, read_features
+
+TEXTS = ["out of paper", "no ink", "", "paper jam in the second tray"]
+
+
+def write_table(path, columns, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",").writerows(
+            [columns, *rows]
+        )
+    return path
+
+
+@pytest.fixture
+def tickets(tmp_path):
+    rows = [[f"t{at}", text, at] for at, text in enumerate(TEXTS)]
+    return write_table(tmp_path / "tickets.csv", ["item", "body", "n"], rows)
+
+
+class Lengths:
+    """An encoder of texts that counts its calls, and may stop at one of them."""
+
+    def __init__(self, stops_at=None, rows=2):
+        self.calls, self.stops_at, self.rows = 0, stops_at, rows
+
+    def encode(self, texts):
+        self.calls += 1
+        if self.calls == self.stops_at:
+            raise KeyboardInterrupt
+        return np.array([[len(text), 1.0] for text in texts], dtype=np.float32)
+
+    def encoder(self, how="lengths"):
+        return Encoder("text", "lengths", how, self.encode, rows=self.rows)
+
+
+def test_sparse_rows_are_those_of_python_with_names_and_recipe(tmp_path, tickets):
+    encoder = encoder_for("text", "words")
+    made = make_features(open_source(tickets, text="body"), encoder, tmp_path / "X.npz")
+    found = read_features(tmp_path / "X.npz")
+    assert sparse.issparse(found.X)
+    assert found.X.dtype == np.float32
+    assert abs(found.X - text_features(TEXTS, model="words")).max() == 0
+    assert found.items.tolist() == list(made.items) == ["t0", "t1", "t2", "t3"]
+    assert found.recipe == encoder.recipe
+    assert (made.n_features, made.n_empty, made.skipped) == (found.X.shape[1], 1, ())
+
+
+@pytest.mark.parametrize("name", ["X.npz", "X.parquet"])
+def test_dense_rows_of_several_parts_are_in_order(tmp_path, tickets, name):
+    made = make_features(open_source(tickets, text="body"), Lengths().encoder(), tmp_path / name)
+    found = read_features(tmp_path / name)
+    np.testing.assert_array_equal(found.X, [[len(text), 1] for text in TEXTS])
+    assert found.X.dtype == np.float32
+    assert found.items.tolist() == list(made.items)
+    pieces = list(iterate_features(tmp_path / name, n_rows=3))
+    assert [len(piece.items) for piece in pieces] == [3, 1]
+    assert {piece.recipe for piece in pieces} == {found.recipe} == {"text by lengths: lengths"}
+    assert not (tmp_path / f".{name}.parts").exists()
+
+
+def test_the_same_items_make_the_same_bytes(tmp_path, tickets):
+    for name in ("A.npz", "B.npz"):
+        make_features(
+            open_source(tickets, text="body"), encoder_for("text", "words"), tmp_path / name
+        )
+    assert (tmp_path / "A.npz").read_bytes() == (tmp_path / "B.npz").read_bytes()
+    assert zipfile.ZipFile(tmp_path / "A.npz").testzip() is None
+
+
+def test_after_an_interruption_only_the_rest_is_made(tmp_path, tickets):
+    source, out = open_source(tickets, text="body"), tmp_path / "X.npz"
+    with pytest.raises(KeyboardInterrupt):
+        make_features(source, Lengths(stops_at=2).encoder(), out)
+    assert not out.exists()
+    rest = Lengths()
+    made = make_features(source, rest.encoder(), out)
+    assert (rest.calls, made.n_kept_from_before) == (1, 2)
+    np.testing.assert_array_equal(read_features(out).X, [[len(text), 1] for text in TEXTS])
+
+
+@pytest.mark.parametrize("change", ["text", "name", "recipe", "damage"])
+def test_a_part_that_was_made_otherwise_is_made_anew(tmp_path, tickets, change):
+    out = tmp_path / "X.npz"
+    with pytest.raises(KeyboardInterrupt):
+        make_features(open_source(tickets, text="body"), Lengths(stops_at=2).encoder(), out)
+    content = tickets.read_text()
+    if change == "text":
+        tickets.write_text(content.replace("no ink", "no more ink"))
+    elif change == "name":
+        tickets.write_text(content.replace("t1", "t9"))
+    elif change == "damage":
+        (part,) = (tmp_path / ".X.npz.parts").iterdir()
+        part.write_bytes(part.read_bytes()[:100])
+    rest = Lengths()
+    how = "other" if change == "recipe" else "lengths"
+    made = make_features(open_source(tickets, text="body"), rest.encoder(how), out)
+    assert (rest.calls, made.n_kept_from_before) == (2, 0)
+
+
+def test_long_texts_make_small_parts(tmp_path, tickets, monkeypatch):
+    monkeypatch.setattr("complabel.features._make._MOST_CHARACTERS", 8)
+    lengths = Lengths(rows=100)
+    make_features(open_source(tickets, text="body"), lengths.encoder(), tmp_path / "X.npz")
+    assert lengths.calls == 2  # of 12, and of 6, 0 and 28 characters
+
+
+def test_a_folder_of_pictures_is_read_with_its_paths_as_names(tmp_path):
+    paths = write_pictures(tmp_path / "photos", 2) + write_pictures(tmp_path / "photos" / "in", 1)
+    out = tmp_path / "X.npz"
+    make_features(open_source(tmp_path / "photos"), encoder_for("pictures"), out)
+    found = read_features(out)
+    assert found.items.tolist() == ["00.png", "01.png", "in/00.png"]
+    np.testing.assert_allclose(found.X, picture_features(paths), rtol=1e-6)
+
+
+def test_a_damaged_picture_stops_or_is_left_out_and_good_parts_stay(tmp_path):
+    photos, out = tmp_path / "photos", tmp_path / "X.npz"
+    write_pictures(photos, 3)
+    (photos / "01.png").write_bytes(b"")
+    source, encoder = open_source(photos), encoder_for("pictures")
+    with pytest.raises(ComplabelError, match=r"01\.png: is no picture .* with --on-error skip"):
+        make_features(source, encoder, out)
+    made = make_features(source, encoder, out, skips=True)
+    assert made.items == ("00.png", "02.png")
+    (reason,) = made.skipped
+    assert reason.startswith(f"{photos / '01.png'}: is no picture")
+    assert read_features(out).items.tolist() == ["00.png", "02.png"]
+
+
+def test_a_part_of_skipped_pictures_still_stops_a_run_that_must_not_skip(tmp_path):
+    photos, out = tmp_path / "photos", tmp_path / "X.npz"
+    write_pictures(photos, 2)
+    (photos / "00.png").write_bytes(b"")
+    source, dull = open_source(photos), encoder_for("pictures")
+    encoder = Encoder("pictures", "one", "by one", dull.encode, dull.prepare, rows=1)
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_features(source, encoder, out, skips=True, on_part=stop)
+    with pytest.raises(ComplabelError, match=r"00\.png: is no picture"):
+        make_features(source, encoder, out)
+    noise(0).save(photos / "00.png")
+    assert make_features(source, encoder, out).items == ("00.png", "01.png")
+
+
+def test_no_picture_that_can_be_read_is_an_error(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"")
+    source = open_source(tmp_path)
+    with pytest.raises(ComplabelError, match="none of the 1 pictures can be read"):
+        make_features(source, encoder_for("pictures"), tmp_path / "X.npz", skips=True)
+
+
+def test_a_table_may_hold_paths_of_pictures(tmp_path):
+    write_pictures(tmp_path / "photos", 2)
+    rows = [["b", "photos/01.png"], ["a", "photos/00.png"]]
+    table = write_table(tmp_path / "list.tsv", ["id", "file"], rows)
+    source = open_source(table, image="file", item="id")
+    make_features(source, encoder_for("pictures"), tmp_path / "X.npz")
+    found = read_features(tmp_path / "X.npz")
+    assert found.items.tolist() == ["b", "a"]
+    paths = [tmp_path / "photos" / name for name in ("01.png", "00.png")]
+    np.testing.assert_allclose(found.X, picture_features(paths), rtol=1e-6)
+
+
+def test_parquet_and_rows_without_names(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pa.table({"body": TEXTS}), tmp_path / "t.parquet")
+    source = open_source(tmp_path / "t.parquet", text="body")
+    assert list(source.pairs()) == [(str(at), text) for at, text in enumerate(TEXTS)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([["a", "x"], ["a", "y"]], "item 'a' occurs more than once, in line 2 and line 3"),
+        ([["a", "x"], [" ", "y"]], "line 3: 'item' is blank"),
+        ([], "there are no rows"),
+    ],
+    ids=["repeated", "blank", "none"],
+)
+def test_wrong_names_are_refused(tmp_path, rows, message):
+    table = write_table(tmp_path / "t.csv", ["item", "body"], rows)
+    with pytest.raises(ComplabelError, match=message):
+        make_features(open_source(table, text="body"), Lengths().encoder(), tmp_path / "X.npz")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "give the column of the texts with --text"),
+        ({"text": "body", "image": "n"}, "only one of them"),
+        ({"text": "words"}, "there is no column 'words'"),
+        ({"text": "body", "item": "id"}, "there is no column 'id'"),
+        ({"text": "item"}, "the column 'item' cannot also name the items"),
+    ],
+    ids=["nothing", "both", "text", "item", "same"],
+)
+def test_wrong_columns_are_refused(tickets, given, message):
+    with pytest.raises(ComplabelError, match=message):
+        open_source(tickets, **given)
+
+
+def test_a_folder_has_no_columns(tmp_path):
+    with pytest.raises(ComplabelError, match="is a folder, so all its pictures are read; leave"):
+        open_source(tmp_path, text="body")
+
+
+def test_other_formats_are_refused_before_any_work(tmp_path, tickets):
+    source, lengths = open_source(tickets, text="body"), Lengths()
+    with pytest.raises(ComplabelError, match=r"end the name in \.npz or \.parquet"):
+        make_features(source, lengths.encoder(), tmp_path / "X.npy")
+    with pytest.raises(ComplabelError, match=r"are sparse, and \.parquet would hold all"):
+        make_features(source, encoder_for("text", "words"), tmp_path / "X.parquet")
+    assert lengths.calls == 0
+
+
+def test_numbers_that_are_not_finite_are_refused(tmp_path, tickets):
+    encoder = Encoder("text", "odd", "odd", lambda texts: np.full((len(texts), 2), np.nan))
+    with pytest.raises(ComplabelError, match="odd made numbers that are not finite"):
+        make_features(open_source(tickets, text="body"), encoder, tmp_path / "X.npz")

@@ -1,0 +1,101 @@
+"""Features of pictures, by independent means."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.features.pictures import noise, write_pictures
+
+from complabel.errors import ComplabelError, DatasetFormatError, InputError
+from complabel.features import picture_features
+from complabel.features._pictures import pixels_and_edges
+
+
+def row_of(image, path, **options):
+    image.save(path, **options)
+    return picture_features([path])[0]
+
+
+def test_rows_have_the_length_1_and_do_not_depend_on_other_pictures(tmp_path):
+    paths = write_pictures(tmp_path, 5)
+    X = picture_features(paths)
+    assert X.shape == (5, 256 + 8 * 8 * 9)
+    assert X.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(picture_features(paths[3:4])[0], X[3], rtol=1e-5, atol=1e-7)
+
+
+def test_edges_lie_in_the_direction_in_which_the_grey_changes():
+    ramp = np.tile(np.arange(64, dtype=np.uint8) * 3, (64, 1))
+    for picture, direction in ((ramp, 0), (ramp.T, 4.5), ((ramp // 2 + ramp.T // 2), 2.25)):
+        edges = pixels_and_edges(picture[None])[0, 256:].reshape(8, 8, 9)
+        low, share = int(direction), direction % 1
+        expected = np.zeros(9)
+        expected[low], expected[low + 1] = 1 - share, share
+        inner = edges[2:6, 2:6].mean(axis=(0, 1))
+        np.testing.assert_allclose(inner / inner.sum(), expected, atol=0.03)
+
+
+def test_grey_pixels_are_means_of_their_squares():
+    picture = np.asarray(noise(1, 64, 64).convert("L"))
+    small = np.array([[picture[4 * r : 4 * r + 4, 4 * c : 4 * c + 4].mean() for c in range(16)]
+                      for r in range(16)])  # fmt: skip
+    small = (small - small.mean()).ravel()
+    found = pixels_and_edges(picture[None])[0, :256]
+    np.testing.assert_allclose(found, small / np.linalg.norm(small), rtol=1e-4, atol=1e-6)
+
+
+def test_pictures_are_turned_as_the_camera_says(tmp_path):
+    upright = noise(2, 32, 48)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # turn by 90 degrees clockwise to show
+    turned = row_of(upright.transpose(Image.Transpose.ROTATE_90), tmp_path / "t.png", exif=exif)
+    np.testing.assert_allclose(turned, row_of(upright, tmp_path / "u.png"), rtol=1e-5, atol=1e-6)
+
+
+def test_kinds_of_pictures_that_look_alike_get_the_same_row(tmp_path):
+    grey = noise(3).convert("L")
+    expected = row_of(grey, tmp_path / "grey.png")
+    wide = Image.fromarray(np.asarray(grey).astype(np.uint16) * 257)  # 16 bits
+    clear = Image.merge("LA", [grey, Image.new("L", grey.size, 255)])
+    for name, image in (("wide.png", wide), ("clear.png", clear), ("p.gif", grey), ("b.bmp", grey)):
+        np.testing.assert_allclose(row_of(image, tmp_path / name), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_transparent_is_white(tmp_path):
+    left = Image.new("L", (40, 40), 255)
+    left.paste(0, (0, 0, 20, 40))
+    hidden = Image.merge("LA", [Image.new("L", (40, 40), 0), left.point(lambda v: 255 - v)])
+    expected = row_of(left, tmp_path / "white.png")
+    np.testing.assert_allclose(row_of(hidden, tmp_path / "a.png"), expected, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "text", "missing", "folder"])
+def test_damaged_pictures_are_named(tmp_path, damage):
+    good, path = write_pictures(tmp_path, 2)
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-60])
+    elif damage in ("empty", "text"):
+        path.write_bytes(b"no picture" * (damage == "text"))
+    else:
+        path.unlink()
+        if damage == "folder":
+            path.mkdir()
+    with pytest.raises(DatasetFormatError, match=r"01\.png: is no picture that can be read"):
+        picture_features([good, path])
+
+
+def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
+    (path,) = write_pictures(tmp_path, 1)
+    monkeypatch.setattr("complabel.features._pictures._MOST_PIXELS", 1000)
+    with pytest.raises(ComplabelError, match="it has 1,200 pixels"):
+        picture_features([path])
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 500)
+    with pytest.raises(ComplabelError, match="it has more than"):
+        picture_features([path])
+
+
+def test_wrong_arguments_are_refused(tmp_path):
+    with pytest.raises(InputError, match="paths is empty"):
+        picture_features([])
+    with pytest.raises(InputError, match="'hog' is none for pictures; give one of pixels, timm"):
+        picture_features(["a.png"], model="hog")

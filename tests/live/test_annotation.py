@@ -1,0 +1,341 @@
+"""The routes of `complabel annotate`, as a page or a script uses them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from complabel.files import read_answers
+from complabel.live import MOST_BYTES, Annotation, guarded, read_things
+from complabel.live._store import AnswerStore
+
+LABELS = ["sea", "sky", "city", "night"]
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Return a function that opens an annotation of three texts, and a client of its routes."""
+    table = tmp_path / "items.csv"
+    table.write_text(f'item,body\na,one\n"{HOSTILE}",two\nc,"{HOSTILE}"\n')
+    made = []
+
+    def call(**options):
+        things = read_things(options.pop("things", table), **options.pop("shown", {"text": "body"}))
+        options.setdefault("out", tmp_path / "answers.csv")
+        annotation = Annotation.open(things, LABELS, token="secret", **options)
+        made.append(annotation)
+        app = guarded(annotation.app(), token="secret", most_bytes=MOST_BYTES)
+        return annotation, TestClient(app, headers={"X-Token": "secret"})
+
+    yield call
+    for annotation in made:
+        annotation.ended.set()
+        annotation.store.close()
+
+
+def _answer(client, person="ann", answer="yes", **more):
+    question = client.get("/api/next", params={"person": person}).json()
+    body = {"id": question["id"], "person": person, "answer": answer, "seconds": 1.5, **more}
+    return question, client.post("/api/answer", json=body)
+
+
+def _rows(client):
+    return list(csv.DictReader(io.StringIO(client.get("/answers.csv").text)))
+
+
+def test_a_question_its_answer_and_the_table(opened):
+    _, client = opened()
+    question, reply = _answer(client)
+
+    assert set(question) == {"id", "item", "question", "label", "show", "answered"}
+    assert question["question"] == "asked"
+    assert question["label"] in LABELS
+    assert question["show"] == {
+        "text": {"a": "one", HOSTILE: "two", "c": HOSTILE}[question["item"]]
+    }
+    assert reply.json() == {"stored": True, "again": False, "answered": 1}
+    (row,) = _rows(client)
+    assert (row["item"], row["label"]) == (question["item"], question["label"])
+    assert (row["answer"], row["question"], row["annotator"]) == ("yes", "asked", "ann")
+    assert (float(row["seconds"]), float(row["probability"])) == (1.5, 0.25)
+
+
+def test_the_same_answer_again_changes_nothing(opened):
+    _, client = opened()
+    question, _ = _answer(client)
+    body = {"id": question["id"], "person": "ann", "answer": "no", "seconds": 9}
+
+    assert client.post("/api/answer", json=body).json()["again"]
+    assert [row["answer"] for row in _rows(client)] == ["yes"]
+
+
+def test_undo_brings_the_question_back(opened):
+    _, client = opened()
+    question, _ = _answer(client)
+    reply = client.post("/api/undo", json={"person": "ann"}).json()
+
+    assert reply["undone"] == question["id"]
+    assert reply["question"] == client.get("/api/next?person=ann").json()
+    same = ("item", "label", "show")
+    assert [reply["question"][name] for name in same] == [question[name] for name in same]
+    assert _rows(client) == []
+    assert client.post("/api/undo", json={"person": "ann"}).status_code == 409
+
+
+def test_nothing_is_left_after_all_pairs(opened):
+    _, client = opened()
+    seen = set()
+    for at in range(12):
+        assert client.get("/api/progress").json()["left"] == 12 - at
+        question, _ = _answer(client, person=f"person {at % 2}")
+        seen.add((question["item"], question["label"]))
+
+    assert len(seen) == 12
+    assert client.get("/api/next?person=ann").status_code == 204
+    progress = client.get("/api/progress").json()
+    assert progress == {
+        "items": 3,
+        "labels": 4,
+        "answered": 12,
+        "by_person": {"person 0": 6, "person 1": 6},
+        "by_kind": {"asked": {"answers": 12, "seconds": 1.5}},
+        "left": 0,
+        "why": None,
+        "learning": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "wanted"),
+    [
+        ("ticked", {"offered": LABELS}, {"yes": 1, "no": 3}),
+        ("ticked-2", {}, {"yes": 1, "no": 1}),
+        ("menu-2", {"asked_for": 1}, {"no": 1}),
+        ("named", {"offered": LABELS, "asked_for": 1}, {"no": 1}),
+    ],
+)
+def test_other_questions(opened, tmp_path, kind, given, wanted):
+    annotation, client = opened(question=kind)
+    question = client.get("/api/next?person=ann").json()
+    assert question["question"] == kind.partition("-")[0]
+    assert {name: question[name] for name in given} == given
+
+    first = question["offered"][0]
+    assert _answer(client, answer=[first])[1].status_code == 200
+    assert _answer(client, answer=[])[1].status_code == 200
+    annotation.end()
+    rows = [row for row in _rows(client) if row["answer_id"] == question["id"]]
+    assert {word: sum(row["answer"] == word for row in rows) for word in wanted} == wanted
+    assert read_answers(tmp_path / "answers.csv", label_names=LABELS).answers.n_answers == 2
+
+
+def test_the_questions_of_a_file_and_what_it_knows(opened, tmp_path):
+    menu = '"[""sky"", ""sea""]"'
+    (tmp_path / "questions.csv").write_text(
+        "answer_id,item,label,answer,question,offered,probability\n"
+        ",c,sea,,asked,,0.3\n,c,sky,no,asked,,0.2\n"
+        f"f 1,a,sea,,ticked,{menu},0.1\nf 1,a,sky,,ticked,{menu},0.1\n,a,city,yes,asked,,0.4\n"
+    )
+    annotation, client = opened(questions=tmp_path / "questions.csv")
+    first, _ = _answer(client)
+    known = [row["answer_id"] for row in _rows(client)]
+    assert (first["item"], first["label"], known) == ("c", "sea", ["1"])
+    second, _ = _answer(client, answer=["sea"])
+    assert (second["item"], second["offered"]) == ("a", ["sky", "sea"])
+    assert client.get("/api/next?person=ann").status_code == 204
+
+    annotation.end()
+    answers = read_answers(tmp_path / "answers.csv", label_names=LABELS).answers
+    assert sorted(answers.question.tolist()) == ["asked", "asked", "ticked"]
+    assert sorted(answers.probability.tolist()) == pytest.approx([0.1, 0.2, 0.3])
+
+
+BROKEN = [
+    ("answer_id,item,label\n,x,sea\n", "line 2: 'x' is not among the items or labels"),
+    ("item,label\na,moon\n", "line 2: 'moon' is not among"),
+    ("item,label,question\na,sea,excluded\n", "the question is 'excluded'"),
+    ("item,label,question,offered\na,,ticked,sea\n", "line 2: the question cannot be read"),
+    ("item,label,answer\na,sea,yes\n", "nothing to ask"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), BROKEN, ids=range(len(BROKEN)))
+def test_a_file_of_questions_that_cannot_be_asked_is_refused(opened, tmp_path, text, told):
+    (tmp_path / "questions.csv").write_text(text)
+    with pytest.raises(ValueError, match=told):
+        opened(questions=tmp_path / "questions.csv")
+
+
+WRONG = [
+    *(b"", b"x", b"[]", b"null", b'"a"', b"[" * 100_000, b"\xff\xfe", b'{"id": "1"', b"NaN"),
+    *(b"{}", b'{"person": "ann"}', b'{"id": "1"}', b'{"id": "1", "person": "ann"}'),
+    *({"person": 7}, {"person": ""}, {"person": " "}, {"person": "x" * 61}, {"person": "a\nb"}),
+    *({"person": "\ud800"}, {"person": ["ann"]}, {"person": {"a": 1}}),
+    *({"id": 1}, {"id": "x"}, {"id": "-1"}, {"id": "1" * 50}, {"id": "999"}, {"id": "²"}),
+    *({"id": ["1"]}, {"id": True}),
+    *({"answer": None}, {"answer": True}, {"answer": 1}, {"answer": "maybe"}, {"answer": [1]}),
+    *({"answer": ["sea"]}, {"answer": [["sea"]]}, {"answer": {"sea": 1}}, {"answer": ""}),
+    *({"seconds": -1}, {"seconds": 86_401}, {"seconds": "2"}, {"seconds": True}, {"seconds": [2]}),
+    *({"seconds": float("nan")}, {"seconds": float("inf")}, {"seconds": 10**400}),
+]
+
+
+def test_what_is_wrong_gets_an_error_that_says_it_and_changes_nothing(opened):
+    _, client = opened()
+    question = client.get("/api/next?person=ann").json()
+    fine = {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 2}
+    for wrong in WRONG:
+        content = json.dumps(fine | wrong).encode() if isinstance(wrong, dict) else wrong
+        reply = client.post("/api/answer", content=content)
+        assert 400 <= reply.status_code < 500, wrong
+        assert len(reply.json()["error"]) > 10, wrong
+    assert client.get("/api/progress").json()["answered"] == 0
+    assert client.post("/api/answer", json=fine).json()["stored"]
+
+
+WRONG_ADDRESSES = {
+    **dict.fromkeys(("/api/next", "/api/next?person=", "/api/next?person=%00"), 400),
+    **dict.fromkeys([f"/api/next?person=ann&skip={skip}" for skip in ("-1", "x", "20", "²")], 400),
+    **dict.fromkeys(("/api", "/index.html", "/page/../index.html", "/picture/a"), 404),
+    **dict.fromkeys(("/picture/../items.csv", "/picture/%2e%2e/items.csv"), 404),
+    **dict.fromkeys(("/picture//etc/passwd", "/picture/"), 404),
+    "/api/answer": 405,
+}
+
+
+def test_wrong_addresses_get_an_error_that_says_it(opened):
+    _, client = opened()
+    for path, status in WRONG_ADDRESSES.items():
+        reply = client.get(path)
+        assert reply.status_code == status, path
+        assert len(reply.json()["error"]) > 10, path
+
+
+def test_every_route_needs_the_token(opened):
+    annotation, _ = opened()
+    stranger = TestClient(guarded(annotation.app(), token="secret", most_bytes=MOST_BYTES))
+    for route in annotation.app().routes:
+        path = route.path.replace("{name:path}", "a")
+        for method in ("GET", "POST"):
+            assert stranger.request(method, path).status_code == 403
+    assert stranger.get("/?token=secret").status_code == 200
+
+
+def test_the_page_gets_its_token_and_runs_nothing_else(opened):
+    _, client = opened()
+    reply = client.get("/")
+
+    assert "page.js?token=secret" in reply.text
+    assert "page.css?token=secret" in reply.text
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self';" in policy
+    assert "unsafe" not in policy
+    for name, kind in (("page.js", "text/javascript"), ("page.css", "text/css")):
+        assert client.get(f"/{name}").headers["content-type"].startswith(kind)
+
+
+def test_pictures_come_with_their_type_and_may_be_kept(opened, tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for name in ("a b.png", "<i>.jpg"):
+        (folder / name).write_bytes(b"picture " + name.encode())
+    (tmp_path / "secret.png").write_bytes(b"secret")
+    _, client = opened(things=folder, shown={})
+    for _ in range(2):
+        question, _ = _answer(client)
+        reply = client.get(question["show"]["image"])
+        assert reply.content == b"picture " + question["item"].encode()
+        assert reply.headers["content-type"] in ("image/png", "image/jpeg")
+        assert reply.headers["cache-control"] == "private, max-age=3600"
+        assert reply.headers["x-content-type-options"] == "nosniff"
+    assert client.get("/picture/%2e%2e%2fsecret.png").status_code == 404
+
+
+def test_a_new_server_goes_on(opened):
+    first, client = opened()
+    held = client.get("/api/next?person=ann&skip=1").json()
+    _answer(client)
+    first.end()
+    first.store.close()
+    _, client = opened()
+
+    assert client.get("/api/next?person=ann").json()["id"] == held["id"]
+    assert client.get("/api/progress").json()["by_person"] == {"ann": 1}
+    assert _answer(client)[1].json()["answered"] == 2
+
+
+def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_goes_to_the_disk_later(
+    opened, monkeypatch
+):
+    _, client = opened()
+    question = client.get("/api/next?person=ann").json()
+    append = AnswerStore.append
+    monkeypatch.setattr(AnswerStore, "append", _full)
+    body = {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 2}
+    reply = client.post("/api/answer", json=body)
+    assert (reply.status_code, "disk is full" in reply.json()["error"]) == (503, True)
+    assert client.post("/api/answer", json=body).status_code == 503  # known, but not on the disk
+    monkeypatch.setattr(AnswerStore, "append", append)
+
+    assert client.post("/api/answer", json=body).json()["again"]
+    assert [row["answer_id"] for row in _rows(client)] == [question["id"]]
+
+
+def _full(self, items, new):
+    with self._explained():
+        import sqlite3
+
+        raise sqlite3.OperationalError("database or disk is full")
+
+
+class _Learner:
+    """Learns slowly, and fails once."""
+
+    def __init__(self):
+        self.sizes, self.at_once, self.most_at_once = [], 0, 0
+        self.learned = threading.Event()
+
+    def update(self, table):
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        self.sizes.append(len(table["item"]))
+        time.sleep(0.05)
+        self.at_once -= 1
+        if len(self.sizes) == 1:
+            raise ValueError("the first fit fails")
+        self.learned.set()
+
+    def state(self):
+        return {"answers": self.sizes[-1] if self.sizes else 0}
+
+    def best_kind(self):
+        return "asked"
+
+
+def test_a_learner_gets_the_answers_behind_the_back_of_those_who_answer(
+    opened, tmp_path, caplog, monkeypatch
+):
+    monkeypatch.setattr("complabel.live._annotation._LEARN_AFTER", 5)
+    (tmp_path / "many.csv").write_text("item,body\n" + "".join(f"{at},x\n" for at in range(9)))
+    learner = _Learner()
+    annotation, client = opened(things=tmp_path / "many.csv", learner=learner)
+    annotation.start()
+    for _ in range(30):
+        assert _answer(client)[1].json()["stored"]
+    deadline = time.monotonic() + 20
+    while not learner.learned.is_set() and time.monotonic() < deadline:
+        _answer(client)
+        time.sleep(0.1)
+
+    assert learner.learned.is_set()
+    assert learner.most_at_once == 1
+    assert learner.sizes == sorted(learner.sizes)
+    assert "the model could not be fitted" in caplog.text
+    assert client.get("/api/progress").json()["learning"]["answers"] >= 10

@@ -1,0 +1,331 @@
+"""Who is asked what: a few stories by hand, and everything that people can do in any order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+from complabel.live._asker import LAPSE, Asker, RefusedError
+from complabel.live._drawing import Kind, Mixed, RandomQuestions
+
+LABELS = ["sea", "sky", "city", "night", "forest"]
+
+
+class _Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _asker(kind="asked", *, n_items=6, overlap=0.0, seed=0, clock=None):
+    names = [f"{at}.jpg" for at in range(n_items)]
+    one = Kind.of(kind, len(LABELS))
+    source = RandomQuestions(names, len(LABELS), lambda: one, one, overlap, seed)
+    return Asker(source, LABELS, clock or _Clock())
+
+
+def _again(asker, clock):
+    """Return an asker that a new server makes of what is stored."""
+    made = _asker(n_items=len(asker.source.names), overlap=asker.source.overlap, clock=clock)
+    for each in asker.new:
+        made.restore(each)
+    made.new = list(asker.new)
+    return made
+
+
+def _answer_all(asker, person, answer):
+    found = []
+    while (event := asker.next(person)) is not None:
+        asker.answer(event.id, person, answer, 1.0)
+        found.append(asker.questions[event.number])
+    return found
+
+
+def test_each_item_is_asked_about_once_before_one_is_asked_about_again_and_no_pair_twice():
+    found = _answer_all(_asker(), "ann", "yes")
+
+    assert len(found) == 6 * 5
+    assert {(each.item, *each.labels) for each in found} == {
+        (item, label) for item in range(6) for label in range(5)
+    }
+    for start in range(0, 30, 6):
+        assert sorted(each.item for each in found[start : start + 6]) == [*range(6)]
+    orders = [[each.item for each in found[at : at + 6]] for at in range(0, 30, 6)]
+    assert any(one != other for one, other in pairwise(orders))
+    assert {each.probability for each in found} == {1 / 5}
+
+
+def test_labels_and_items_are_drawn_evenly():
+    labels, firsts = Counter(), Counter()
+    for seed in range(300):
+        asker = _asker(seed=seed)
+        question = asker.questions[asker.next("ann").number]
+        labels[question.labels] += 1
+        firsts[question.item] += 1
+    # 300 draws of 5 and of 6: at most four standard deviations from the mean.
+    assert all(abs(count - 60) < 4 * (300 * 0.2 * 0.8) ** 0.5 for count in labels.values())
+    assert all(abs(count - 50) < 4 * (300 / 6 * 5 / 6) ** 0.5 for count in firsts.values())
+    assert (len(labels), len(firsts)) == (5, 6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rounds", "chance"),
+    [("ticked", 1, 1.0), ("ticked-2", 3, 1 / 10), ("menu-3", 2, 1 / 10), ("named", 1, None)],
+)
+def test_menus_cover_all_labels_of_an_item(kind, rounds, chance):
+    found = _answer_all(_asker(kind), "ann", [])
+
+    assert len(found) == 6 * rounds
+    assert {each.probability for each in found} == {chance}
+    for item in range(6):
+        menus = [each.labels or range(5) for each in found if each.item == item]
+        assert {label for menu in menus for label in menu} == {*range(5)}
+        assert all(len({*menu}) == len(menu) for menu in menus)
+
+
+def test_a_reload_shows_the_same_question_and_what_comes_after_it_stays():
+    asker = _asker()
+    first, third = asker.next("ann"), asker.next("ann", 2)
+
+    assert asker.next("ann") == first
+    asker.answer(first.id, "ann", "yes", None)
+    assert asker.next("ann", 1) == third
+    assert asker.next("ben").number not in {first.number, third.number}
+
+
+def test_a_question_lapses_after_two_minutes_without_a_sign_and_goes_to_one_who_needs_one():
+    clock = _Clock()
+    asker = _asker(clock=clock)
+    held = asker.next("ann")
+    clock.now += LAPSE - 1
+    assert asker.next("ben").number != held.number
+    asker.next("ann")  # a sign of life
+    clock.now += LAPSE - 1
+    assert asker.next("cleo").number != held.number
+    clock.now += 2
+
+    assert asker.next("dan").number == held.number
+    assert asker.next("ann").number not in {held.number}
+
+
+def test_of_two_who_were_asked_the_first_answer_counts_even_if_it_comes_late():
+    clock = _Clock()
+    asker = _asker(clock=clock)
+    late = asker.next("ann")
+    clock.now += LAPSE + 1
+    taken = asker.next("ben")
+    assert taken.number == late.number
+
+    assert asker.answer(late.id, "ann", "no", 3.0) == (True, 1)
+    with pytest.raises(RefusedError, match="somebody else has answered") as refusal:
+        asker.answer(taken.id, "ben", "yes", 3.0)
+    assert refusal.value.status == 409
+    assert asker.next("ben").number != late.number
+    assert asker.by_person() == {"ann": 1}
+
+
+def test_the_same_answer_again_changes_nothing_also_after_an_undo():
+    asker = _asker()
+    event = asker.next("ann")
+    asker.answer(event.id, "ann", "yes", None)
+
+    assert asker.answer(event.id, "ann", "no", None) == (False, 1)
+    undone, back = asker.undo("ann")
+    assert (undone, back.number) == (event.id, event.number)
+    assert asker.next("ann") == back
+    assert asker.answer(event.id, "ann", "yes", None) == (False, 0)
+    assert asker.answer(back.id, "ann", "no", None) == (True, 1)
+    assert asker.undo("ann")[0] == back.id
+    with pytest.raises(RefusedError, match="no answer of ann's"):
+        asker.undo("ann")
+
+
+def test_what_overlaps_goes_to_a_second_person_and_never_twice_to_one():
+    asker = _asker(overlap=1.0)
+    alone = [asker.questions[event.number] for event in iter(lambda: _one(asker, "ann"), None)]
+    assert len(alone) == 30
+
+    assert len(_answer_all(asker, "ben", "no")) == 30
+    assert _answer_all(asker, "cleo", "no") == []
+    assert asker.answered == 60
+    assert asker.left() == 0
+
+
+def _one(asker, person):
+    event = asker.next(person)
+    if event is not None:
+        asker.answer(event.id, person, "yes", None)
+    return event
+
+
+def test_a_newcomer_gets_new_questions_beside_second_copies():
+    asker = _asker(n_items=50, overlap=1.0)
+    for _ in range(20):
+        _one(asker, "ann")
+    numbers = [_one(asker, "ben").number for _ in range(20)]
+
+    assert sum(number < 20 for number in numbers) == 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "told"),
+    [
+        ("asked", "maybe", "none of"),
+        ("asked", ["sea"], "none of"),
+        ("ticked", "yes", "list of the labels that apply"),
+        ("ticked", ["moon"], "'moon' was not offered"),
+        ("ticked", ["sea", "sea"], "twice"),
+        ("menu-2", ["sea", "sky", "city", "night", "forest"], "not offered"),
+        ("named", ["sea", "sky"], "at most 1"),
+    ],
+)
+def test_an_answer_that_the_question_does_not_allow_is_refused(kind, answer, told):
+    asker = _asker(kind)
+    event = asker.next("ann")
+
+    with pytest.raises(RefusedError, match=told) as refusal:
+        asker.answer(event.id, "ann", answer, None)
+    assert refusal.value.status == 400
+    assert asker.next("ann") == event
+    with pytest.raises(RefusedError, match="not one of ben's"):
+        asker.answer(event.id, "ben", "unsure", None)
+    assert asker.answer(event.id, "ann", "unsure", None) == (True, 1)
+
+
+def test_a_new_server_knows_all_that_happened():
+    clock = _Clock()
+    asker = _asker(overlap=0.5, clock=clock)
+    for person in ("ann", "ben", "ann"):
+        event = asker.next(person, 1)
+        asker.answer(asker.next(person).id, person, "yes", 2.0)
+    asker.undo("ann")
+    again = _again(asker, clock)
+
+    assert again.by_person() == asker.by_person()
+    assert again.left() == asker.left()
+    assert again.latest_seconds("asked") == asker.latest_seconds("asked")
+    assert again.next("ann") == asker.next("ann")
+    assert again.next("ben") == asker.next("ben")
+    assert again.answer(event.id, "ann", "no", None) == asker.answer(event.id, "ann", "no", None)
+
+
+def test_mixed_questions_take_turns_until_both_kinds_are_timed_and_then_the_better_one_stays():
+    for ticking, wanted in ((3.0, "ticked"), (30.0, "asked")):
+        mixed = Mixed.of(5)
+        source = RandomQuestions([f"{at}" for at in range(200)], 5, mixed, None)
+        asker = Asker(source, LABELS, _Clock())
+        mixed.times = asker.latest_seconds
+        kinds = []
+        for _ in range(60):
+            event = asker.next("ann")
+            kinds.append(asker.questions[event.number].kind)
+            said = ("yes", 1.0) if kinds[-1] == "asked" else ([], ticking)
+            asker.answer(event.id, "ann", *said)
+        # Five labels are worth 3.7 answers of yes or no (docs/how-to-ask.md).
+        assert Counter(kinds[:20]) == {"asked": 10, "ticked": 10}
+        assert {*kinds[20:]} == {wanted}
+        assert f"yes or no takes 1.0 s, ticking 5 labels {ticking:.1f} s" in mixed.why
+        assert asker.left() is None
+
+
+class People(RuleBasedStateMachine):
+    """People ask, answer, take back and leave; servers end; in any order."""
+
+    people = st.sampled_from(["ann", "ben", "cleo"])
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = _Clock()
+        self.asker = _asker(n_items=3, overlap=0.4, clock=self.clock)
+        self.asked: dict[int, tuple[str, int]] = {}  # by id, whatever was shown: who, and what
+        self.answered: dict[int, str] = {}  # by id
+        self.heard: dict[str, float] = {}  # when each person did something
+        self.holder: dict[tuple[int, int], str] = {}  # who was shown a copy last
+
+    def _shown(self, event) -> None:
+        """Nobody gets what another has, unless that one was not heard of for two minutes."""
+        copy = (event.number, event.copy)
+        other = self.holder.get(copy, event.person)
+        if event.id not in self.asked and other != event.person:
+            assert self.clock.now - self.heard[other] > LAPSE
+        self.holder[copy] = event.person
+        self.asked[event.id] = (event.person, event.number)
+
+    @rule(person=people, skip=st.integers(0, 3))
+    def ask(self, person: str, skip: int) -> None:
+        event = self.asker.next(person, skip)
+        for each in self.asker.held_by(person):
+            assert each.person == person
+            assert each.id not in self.answered
+            self._shown(each)
+        self.heard[person] = self.clock.now
+        assert event is None or event == self.asker.held_by(person)[skip]
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data(), answer=st.sampled_from(["yes", "no", "unsure"]))
+    def answer(self, data, answer) -> None:
+        id_ = data.draw(st.sampled_from(list(self.asked)[-6:]))
+        person, _ = self.asked[id_]
+        before = self.asker.by_person().get(person, 0)
+        self.heard[person] = self.clock.now
+        try:
+            is_new, count = self.asker.answer(id_, person, answer, 1.0)
+        except RefusedError:
+            assert id_ not in self.answered
+            return
+        assert is_new == (id_ not in self.answered)
+        assert count == before + is_new
+        self.answered.setdefault(id_, person)
+
+    @rule(person=people)
+    def undo(self, person: str) -> None:
+        try:
+            undone, back = self.asker.undo(person)
+        except RefusedError:
+            assert not self.asker.by_person().get(person)
+            return
+        finally:
+            self.heard[person] = self.clock.now
+        assert self.answered[undone] == person
+        assert self.asked[undone] == (person, back.number)
+        assert self.asker.next(person) == back
+        self._shown(back)
+
+    @rule(seconds=st.sampled_from([1.0, LAPSE + 1]))
+    def wait(self, seconds: float) -> None:
+        self.clock.now += seconds
+
+    @rule()
+    def begin_anew(self) -> None:
+        self.heard = dict.fromkeys(self.heard, self.clock.now)
+        self.asker = _again(self.asker, self.clock)
+
+    @invariant()
+    def nobody_is_asked_what_another_holds_and_no_copy_has_two_answers(self) -> None:
+        standing = self.asker.done
+        held = Counter()
+        for person in ("ann", "ben", "cleo"):
+            numbers = [event.number for event in self.asker.held_by(person)]
+            assert len({*numbers}) == len(numbers)
+            for event in self.asker.held_by(person):
+                held[event.number, event.copy] += 1
+                assert (event.number, event.copy) not in standing
+            answered = [number for (number, _), one in standing.items() if one.person == person]
+            assert len({*answered}) == len(answered)
+            assert not {*answered} & {*numbers}
+        assert all(count == 1 for count in held.values())
+        assert sum(self.asker.by_person().values()) == len(standing)
+        pairs = [(each.item, each.labels) for each in self.asker.questions.values()]
+        assert len({*pairs}) == len(pairs)
+        left = self.asker.left()
+        assert left == 15 - len({number for number, _ in standing})
+
+
+People.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestPeople = People.TestCase

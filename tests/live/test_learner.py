@@ -1,0 +1,138 @@
+"""The learner on simulated people: honest scores, what comes next, and a process of its own."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from complabel import load
+from complabel.answers import Answers
+from complabel.datasets import make_synthetic
+from complabel.files import COLUMNS
+from complabel.live import Learner
+from complabel.live._learner import LearningError, Refits, area, kinds_and_worth
+
+N_ITEMS, LABELS = 400, ["a", "b", "c", "d"]
+DATA = make_synthetic(N_ITEMS, n_features=5, n_labels=4, signal=4.0, random_state=0)
+ITEMS = [f"item {number}" for number in range(N_ITEMS)]
+
+
+def table_of(count, *, kinds=("asked",), seconds=(6.0,), truth=DATA.Y):
+    """Return the first answers to questions whose kinds take turns, as columns."""
+    rng = np.random.default_rng(0)
+    columns = {name: [] for name in COLUMNS}
+    order, judged = rng.permutation(N_ITEMS), rng.integers(4, size=N_ITEMS)
+    for number in range(count):
+        kind, took = kinds[number % len(kinds)], seconds[number % len(kinds)]
+        item = order[number]
+        for label in [judged[number]] if kind == "asked" else range(4):
+            row = {
+                "answer_id": f"{number:04}",
+                "item": ITEMS[item],
+                "label": LABELS[label],
+                "answer": "yes" if truth[item, label] else "no",
+                "question": kind,
+                "probability": 0.25 if kind == "asked" else 1.0,
+                "seconds": took,
+            }
+            for name in COLUMNS:
+                columns[name].append(row.get(name))
+    return columns
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """Return refits after three updates, and what they said each time."""
+    refits = Refits(DATA.X, ITEMS, LABELS)
+    return refits, [refits.update(table_of(count)) for count in (50, 80, 110)]
+
+
+def test_the_area_and_its_error_are_those_of_other_algorithms():
+    rng = np.random.default_rng(0)
+    item = rng.integers(60, size=200)
+    scores, applies = rng.normal(size=200).round(1), rng.random(200) < 0.3
+    scores = scores + applies
+    value, by_item = area(scores, applies, item)
+    assert value == pytest.approx(roc_auc_score(applies, scores))
+    # The jackknife over items leaves one out at a time.
+    left_out = np.array(
+        [roc_auc_score(applies[item != at], scores[item != at]) for at in np.unique(item)]
+    )
+    n = len(left_out)
+    jackknife = np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+    assert np.sqrt((by_item**2).sum()) == pytest.approx(jackknife, rel=0.1)
+
+
+def test_the_score_is_about_that_on_true_labels_of_other_items(learned):
+    refits, states = learned
+    last = states[-1]
+    assert last["answers"] == 110
+    json.dumps(last)  # the page gets it so
+    judged = {*map(ITEMS.index, table_of(110)["item"])}
+    others = np.array([number for number in range(N_ITEMS) if number not in judged])
+    p = refits.model.predict_proba(DATA.X[others])
+    on_truth = roc_auc_score(DATA.Y[others].ravel(), p.ravel())
+    assert abs(last["score"] - on_truth) < 3 * last["error"]
+
+
+def test_minutes_are_those_of_people_and_a_pause_does_not_count(learned):
+    _, states = learned
+    assert [point[0] for point in states[-1]["curve"]] == pytest.approx([5, 8, 11])
+    paused = table_of(50)
+    paused["seconds"][10] = 7200.0
+    (point,) = Refits(DATA.X, ITEMS, LABELS).update(paused)["curve"]
+    assert point[0] == pytest.approx((49 * 6 + 60) / 60)
+
+
+def test_what_ten_minutes_bring_is_the_slope_between_two_models_on_the_same_answers(learned):
+    _, states = learned
+    assert states[0]["ten_minutes"] is None
+    curve, gain = states[-1]["curve"], states[-1]["ten_minutes"]
+    slope = (curve[2][1] - curve[0][1]) / np.log2(11 / 5)
+    assert gain["gain"] == pytest.approx(slope * np.log2(21 / 11))
+    # Both models are right about much the same, so the difference is surer than two scores are.
+    apart = np.hypot(curve[2][2], curve[0][2]) / np.log2(11 / 5) * np.log2(21 / 11)
+    assert 0 < gain["error"] < apart
+
+
+def test_noise_has_no_score_although_a_model_can_learn_it_by_heart():
+    noise = np.random.default_rng(1).integers(2, size=DATA.Y.shape)
+    state = Refits(DATA.X, ITEMS, LABELS).update(table_of(60, kinds=("ticked",), truth=noise))
+    assert abs(state["score"] - 0.5) < 3 * state["error"]
+
+
+def test_nothing_is_said_before_there_is_something():
+    refits = Refits(DATA.X, ITEMS, LABELS)
+    assert refits.update(table_of(0)) is None
+    state = refits.update(table_of(15))
+    assert state["score"] is None
+    assert state["advice"] == "The model starts when 5 more items have an answer."
+    state = refits.update(table_of(30, truth=np.zeros_like(DATA.Y)))
+    assert "nobody has said so far that a label applies" in state["advice"]
+
+
+@pytest.mark.parametrize(("seconds", "best"), [((6.0, 9.0), "ticked"), ((6.0, 40.0), "asked")])
+def test_the_better_kind_is_found_by_its_times(seconds, best):
+    table = table_of(40, kinds=("asked", "ticked"), seconds=seconds)
+    learner = Learner(DATA.X, ITEMS, LABELS)
+    assert learner.best_kind() is None
+    answers = Answers.from_table(table, items=ITEMS, label_names=LABELS)
+    learner._state = {"kinds": kinds_and_worth(answers)}
+    assert learner.best_kind() == best
+    assert learner.state()["kinds"]["asked"] == {"seconds": 6.0, "worth": 10.0}
+
+
+def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path):
+    learner = Learner(DATA.X, ITEMS, LABELS)
+    assert learner.state() is None
+    learner.update(table_of(30))
+    assert learner.state()["answers"] == 30
+    learner.save(tmp_path / "model.safetensors")
+    assert load(tmp_path / "model.safetensors").predict_proba(DATA.X).shape == (N_ITEMS, 4)
+    with pytest.raises(KeyError, match="item"):
+        learner.update({})  # what fails there is raised here, and it goes on
+    learner.update(table_of(0))
+    learner._process.kill()
+    with pytest.raises(LearningError, match="the process that learns has ended"):
+        learner.update(table_of(30))

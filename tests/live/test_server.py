@@ -1,0 +1,175 @@
+"""Who may come in, how much they may send, and how a server ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from complabel.errors import InputError
+from complabel.live._server import _listen, guarded, new_token, run
+
+SLOW = """
+import asyncio
+from complabel.live._server import guarded, run
+
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        while True:
+            message = await receive()
+            await send({"type": message["type"] + ".complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+    print("taken", flush=True)
+    await asyncio.sleep(0.3)
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"done"})
+
+def started(address):
+    print(address, flush=True)
+
+run(guarded(app, token=None, most_bytes=10), host="127.0.0.1", port=0, started=started)
+print("after", flush=True)
+"""
+
+
+async def _echo(request):
+    return PlainTextResponse(await request.body())
+
+
+async def _own(request):
+    return JSONResponse({}, headers={"content-security-policy": "default-src 'self'"})
+
+
+def _client(token="secret-token", most_bytes=100, **more):
+    routes = [Route("/", _echo, methods=["GET", "POST"]), Route("/own", _own)]
+    return TestClient(guarded(Starlette(routes=routes), token=token, most_bytes=most_bytes), **more)
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("", {}),
+        ("?token=", {}),
+        ("?token=secret-toke", {}),
+        ("?token=wrong&token=secret-token", {}),
+        ("", {"X-Token": "secret-token2"}),
+        ("", {"Authorization": "Basic secret-token"}),
+        ("", {"Cookie": "token=secret-token"}),
+    ],
+)
+def test_nothing_is_answered_without_the_token(query, headers):
+    for method in ("get", "post", "delete"):
+        for path in ("/", "/own", "/nothing"):
+            reply = getattr(_client(), method)(path + query, headers=headers)
+            assert reply.status_code == 403
+            assert "the token is missing or wrong" in reply.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("?token=secret-token", {}),
+        ("?person=ann&token=secret%2Dtoken", {}),
+        ("", {"X-Token": "secret-token"}),
+        ("", {"Authorization": "bearer secret-token"}),
+    ],
+)
+def test_the_token_goes_in_a_header_or_in_the_address(query, headers):
+    reply = _client().post("/" + query, headers=headers, content=b"sent")
+
+    assert (reply.status_code, reply.content) == (200, b"sent")
+
+
+def test_headers_keep_browsers_from_running_what_they_should_not():
+    client = _client(token=None)
+    plain, own = client.get("/").headers, client.get("/own").headers
+
+    assert plain["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
+    assert own["content-security-policy"] == "default-src 'self'"
+    for headers in (plain, own, _client().get("/").headers):
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["cache-control"] == "no-store"
+    assert "access-control-allow-origin" not in plain
+
+
+def test_a_request_that_is_too_large_is_refused_also_if_it_does_not_say_so():
+    client = _client(token=None)
+
+    assert client.post("/", content=b"x" * 100).status_code == 200
+    for content in (b"x" * 101, iter([b"x" * 60, b"x" * 41])):  # the latter without a length
+        reply = client.post("/", content=content)
+        assert reply.status_code == 413
+        assert "more than 100 bytes" in reply.json()["error"]
+    for length in ("-5", "1e3", "9" * 30):
+        assert client.post("/", headers={"content-length": length}).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        *(("127.0.0.1", 200), ("127.0.0.1:8000", 200), ("localhost:1", 200), ("[::1]:8000", 200)),
+        *(("evil.example", 403), ("evil.example:8000", 403), ("127.0.0.1.evil.example", 403)),
+        *(("", 403), ("10.0.0.7", 403), ("localhost.evil.example", 403)),
+    ],
+)
+def test_a_page_of_strangers_whose_name_leads_to_this_machine_gets_nothing(host, status):
+    local = _client(token=None, base_url="http://127.0.0.1:8000")
+    reply = local.get("/", headers={"host": host})
+
+    assert reply.status_code == status
+    elsewhere = _client(token=None, base_url="http://192.168.1.5:8000")
+    assert elsewhere.get("/", headers={"host": "our-server"}).status_code == 200
+
+
+def test_a_port_in_use_is_an_error_that_says_what_to_do():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"port={port}: .* give another port"):
+            run(None, host="127.0.0.1", port=port, started=print)
+    with pytest.raises(InputError, match="cannot listen at host='no such host'"):
+        run(None, host="no such host", port=0, started=print)
+
+
+def test_tokens_differ_and_stand_in_an_address_as_they_are():
+    tokens = {new_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert all(
+        len(each) >= 32 and each.replace("-", "").replace("_", "").isalnum() for each in tokens
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_after_the_requests_that_it_took(number):
+    process = subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, text=True)
+    address = process.stdout.readline().strip()
+    replies = []
+    asking = threading.Thread(
+        target=lambda: replies.append(urllib.request.urlopen(address, timeout=10).read())
+    )
+    asking.start()
+    assert process.stdout.readline() == "taken\n"
+    process.send_signal(number)
+    asking.join()
+
+    assert replies == [b"done"]
+    assert process.communicate(timeout=10)[0] == "after\n"
+    assert process.returncode == 0
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(address, timeout=10)
+
+
+def test_small_answers_go_at_once():
+    """Else asyncio leaves it to the system, which gathers packets for 40 ms."""
+    with _listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP

@@ -1,0 +1,174 @@
+"""What is on the disk: events, answers as a table, and one server at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from complabel.errors import StoreError
+from complabel.files import AnswerWriter, read_answers
+from complabel.live._asker import Event
+from complabel.live._drawing import Question
+from complabel.live._store import AnswerStore
+
+ITEMS = ["a.jpg", "b.jpg", "c.jpg"]
+NUMBERS = {name: at for at, name in enumerate(ITEMS)}
+LABELS = ["sea", "sky", "city"]
+ABOUT = {"labels": LABELS, "question": "asked", "seed": 0}
+
+
+def _given(number, kind, answer, *, labels=None, probability=None, asked_for=None, person="ann"):
+    """Return a question about item ``number``, and an answer to it."""
+    id_ = 2 * number + 1
+    return [
+        Question(number, number % 3, kind, labels, probability, asked_for),
+        Event(id_, 0.0, "asked", person, number, 0),
+        Event(id_ + 1, 60.0, "answered", person, number, 0, id_, answer, 2.5),
+    ]
+
+
+def _table(tmp_path, *answers):
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        store.append(ITEMS, [each for given in answers for each in given])
+        with AnswerWriter(tmp_path / "answers.csv") as writer:
+            writer.write(store.answers_table())
+    path = tmp_path / "answers.csv"
+    return read_answers(path, items=ITEMS, label_names=LABELS, contradictions="keep").answers
+
+
+def test_what_is_appended_comes_back(tmp_path):
+    new = [
+        *_given(0, "asked", "yes", labels=(1,), probability=1 / 3),
+        *_given(1, "named", ["sea"], asked_for=1, person="bén\u202f"),
+        Event(5, 61.0, "undone", "ann", 0, 0, 1),
+    ]
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        store.append(ITEMS, new[:3])
+        store.append(ITEMS, new[3:])
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        found = list(store.load(NUMBERS))
+
+    assert found == sorted(new, key=lambda each: isinstance(each, Event))
+
+
+def test_answers_of_all_kinds_mean_the_same_in_the_table(tmp_path):
+    answers = _table(
+        tmp_path,
+        _given(0, "asked", "yes", labels=(1,), probability=1 / 3),
+        _given(1, "asked", "no", labels=(0,), probability=1 / 3),
+        _given(2, "asked", "unsure", labels=(0,), probability=1 / 3),
+        _given(3, "ticked", ["sky"], probability=1.0),
+        _given(4, "ticked", [], labels=(0, 2), probability=1 / 3),
+        _given(5, "menu", ["city"], labels=(2, 1), probability=1 / 3, asked_for=1),
+        _given(6, "menu", [], labels=(0, 1), probability=1 / 3, asked_for=1),
+        _given(7, "named", ["sea"], asked_for=1),
+        _given(8, "ticked", "unsure", labels=(0, 2), probability=1 / 3),
+    )
+
+    none = [0, 0, 0]  # answers are in the order of their items: 0, 3, 6, then 1, 4, 7, then 5
+    assert answers.item.tolist() == [0, 0, 0, 1, 1, 1, 2]
+    assert answers.question.tolist() == [*["asked", "ticked", "named"] * 2, "named"]
+    found = {
+        name: getattr(answers, name).toarray().tolist()
+        for name in ("relevant", "absent", "named", "offered", "implied")
+    }
+    assert found["relevant"] == [[0, 1, 0], [0, 1, 0], none, none, none, none, none]
+    assert found["absent"] == [none, [1, 0, 1], none, [1, 0, 0], [1, 0, 1], none, none]
+    assert found["named"] == [none, none, none, none, none, [1, 0, 0], [0, 0, 1]]
+    assert [found["offered"][at] for at in (2, 5, 6)] == [[1, 1, 0], none, [0, 1, 1]]
+    assert found["implied"][2] == [1, 1, 0]
+    assert answers.seconds.tolist() == [2.5] * 7
+    third = 1 / 3
+    assert answers.probability.tolist() == pytest.approx(
+        [third, 1, third, third, third, float("nan"), third], nan_ok=True
+    )
+    assert answers.annotator_names == ("ann",)
+
+
+def test_an_answer_that_was_taken_back_is_not_in_the_table(tmp_path):
+    first = _given(0, "asked", "yes", labels=(1,), probability=1 / 3)
+    back = Event(3, 61.0, "undone", "ann", 0, 0, 1)
+    again = Event(4, 62.0, "answered", "ann", 0, 0, 3, "no", 1.0)
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        store.append(ITEMS, [*first, back])
+        assert store.answers_table()["item"] == []
+        store.append(ITEMS, [again])
+        table = store.answers_table()
+
+    assert (table["answer_id"], table["answer"]) == (["3"], ["no"])
+    assert table["time"] == ["1970-01-01T00:01:02+00:00"]
+
+
+def test_a_second_answer_to_a_question_cannot_be_stored_and_nothing_with_it(tmp_path):
+    first = _given(0, "asked", "yes", labels=(1,))
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        store.append(ITEMS, first)
+        before = list(store.load(NUMBERS))
+        with pytest.raises(StoreError, match="UNIQUE"):
+            store.append(
+                ITEMS,
+                [*_given(1, "asked", "no", labels=(0,)), Event(9, 0, "answered", "x", 0, 0, 1)],
+            )
+        assert list(store.load(NUMBERS)) == before
+
+
+@pytest.mark.parametrize(
+    ("about", "told"),
+    [
+        ({"labels": ["sea", "sky"]}, "with other labels"),
+        ({"question": "ticked"}, 'other question: "asked", not "ticked"'),
+        ({"seed": 7}, "other seed: 0, not 7"),
+    ],
+    ids=["labels", "question", "seed"],
+)
+def test_what_was_asked_otherwise_is_not_continued(tmp_path, about, told):
+    AnswerStore(tmp_path / "store", ABOUT).close()
+
+    with pytest.raises(StoreError, match=told):
+        AnswerStore(tmp_path / "store", ABOUT | about)
+    AnswerStore(tmp_path / "store", ABOUT).close()
+
+
+def test_answers_about_an_item_that_is_gone_are_not_continued_but_more_items_are_welcome(tmp_path):
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        store.append(ITEMS, _given(0, "asked", "yes", labels=(1,)))
+        with pytest.raises(StoreError, match=r"about the item 'a.jpg', which is not among"):
+            list(store.load({"b.jpg": 0}))
+        question = next(iter(store.load({"0.jpg": 0, "a.jpg": 1})))
+    assert question.item == 1
+
+
+def test_one_server_at_a_time_and_the_lock_of_a_killed_one_is_free(tmp_path):
+    code = f"""
+import time
+from complabel.live._store import AnswerStore
+store = AnswerStore({str(tmp_path / "store")!r}, {ABOUT!r})
+print("open", flush=True)
+time.sleep(60)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "open\n"
+    with pytest.raises(StoreError, match="another server is writing these answers"):
+        AnswerStore(tmp_path / "store", ABOUT)
+    process.kill()
+    process.communicate()
+
+    AnswerStore(tmp_path / "store", ABOUT).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["store"]
+
+
+def test_a_file_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "text").write_text("no database " * 100)
+    with sqlite3.connect(tmp_path / "other") as other:
+        other.execute("CREATE TABLE mine (a)")
+    other.close()
+    for name in ("text", "other"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(StoreError, match=f"{name}: "):
+            AnswerStore(tmp_path / name, ABOUT)
+        assert (tmp_path / name).read_bytes() == before
+    with pytest.raises(StoreError, match="unable to open"):
+        AnswerStore(tmp_path / "no folder" / "store", ABOUT)
