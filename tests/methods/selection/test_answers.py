@@ -22,7 +22,6 @@ from tests.methods.selection.answered import (
 
 from complabel.answers import Answers
 from complabel.losses import answers_log_likelihood
-from complabel.methods.selection._choices import Choices
 from complabel.simulate import draw_answers
 
 N, K = Y.shape
@@ -79,9 +78,7 @@ def of_random_labels():
     ],
     ids=["all", "half", "random, repeated", "ticked"],
 )
-def test_judged_labels_are_logistic_regressions(answers, judged, monkeypatch):
-    # Scikit-learn has no prior of biases.
-    monkeypatch.setattr(Choices, "variances_of_biases", lambda *_: None)
+def test_judged_labels_are_logistic_regressions(answers, judged):
     found = fixed().fit(X, answers).decision_function(X)
     np.testing.assert_allclose(expit(found), expit(logistic_regressions(judged)), atol=0.01)
 

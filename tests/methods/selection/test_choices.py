@@ -79,7 +79,7 @@ def spread_found(biases, n, *, question="free", seed=0):
     return float(Choices(answers).variances_of_biases(setting, [n])) ** 0.5
 
 
-@pytest.mark.parametrize(("question", "n"), [("free", 100_000), ("asked", 5000)])
+@pytest.mark.parametrize(("question", "n"), [("free", 100_000), ("menu-3", 20_000)])
 def test_the_prior_of_biases_is_as_wide_as_biases_are(question, n):
     biases = -1 + 0.5 * np.random.default_rng(1).normal(size=20)
     assert spread_found(biases, n, question=question) == pytest.approx(biases.std(), rel=0.3)

@@ -6,7 +6,6 @@ from sklearn.metrics import label_ranking_average_precision_score
 from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.methods import SelectionLikelihoodClassifier, SupervisedClassifier
-from complabel.methods.selection._choices import Choices
 
 
 @pytest.fixture(scope="module")
@@ -14,9 +13,7 @@ def problem():
     return make_synthetic(400, n_features=5, n_labels=4, signal=2.0, random_state=0)
 
 
-def test_it_is_one_ridge_logistic_regression_per_label(problem, monkeypatch):
-    # Scikit-learn has no prior of biases.
-    monkeypatch.setattr(Choices, "variances_of_biases", lambda *_: None)
+def test_it_is_one_ridge_logistic_regression_per_label(problem):
     X, Y = (problem.X - problem.X.mean(axis=0)) / problem.X.std(axis=0), problem.Y
     ours = SupervisedClassifier(alpha=0.01, kernel="linear", scaling="standardize", rank=None)
     ours.fit(X, Y)

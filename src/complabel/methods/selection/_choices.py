@@ -153,13 +153,15 @@ class Choices:
         Few namings say little about how often each label applies: without a prior, errors of the
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
-        The likeliest v is returned. None, without a prior, if frequencies are known, or if fitted
-        propensities, mistakes or rates of exclusion also decide how often a label is chosen.
+        The likeliest v is returned. None, without a prior, if frequencies are known, if fitted
+        propensities, mistakes or rates of exclusion also decide how often a label is chosen, or if
+        all answers judge labels: then each label has a loss of its own, and refits rely on that.
         Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes
         approach", JASA 1973.
         """
         others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
-        if any(each is not None for each in (*others, setting.error_rates)):
+        judge = np.isin(self.answers.question, ("asked", "ticked")).all()
+        if judge or any(each is not None for each in (*others, setting.error_rates)):
             return None
         key = setting.cardinality
         if key not in self._variances:

@@ -56,8 +56,9 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     where q is the probability of all answers about a row, and c is the cardinality, about which
     labels that were named freely say little. The prior draws biases to their mean, the more so the
     less the answers say about how often each label applies; it is left out if frequencies,
-    mistakes or rates of exclusion are known or found. Features phi(x), alpha, c and the rank of W
-    are chosen together by the likelihood of held-out answers. No true label is used.
+    mistakes or rates of exclusion are known or found, or if all answers judge labels. Features
+    phi(x), alpha, c and the rank of W are chosen together by the likelihood of held-out answers. No
+    true label is used.
 
     ``fit`` takes an indicator of labels that were named freely, or
     :class:`complabel.answers.Answers` of any kinds. If you can, ask yes/no questions about

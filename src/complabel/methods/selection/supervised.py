@@ -18,7 +18,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     It is not a method for complementary labels: its ``fit`` takes the true labels as ``y``. It is
     what :class:`SelectionLikelihoodClassifier` learns if people judge every label of every row:
     one logistic regression for each label, with features, kernel, alpha and rank chosen by held-out
-    true labels of the training rows, and a prior of the biases.
+    true labels of the training rows.
 
     Parameters
     ----------
