@@ -129,26 +129,40 @@ def small(_: Sizes) -> Case:
     return Case(dataset.X, draw_complementary(dataset.Y, random_state=0), dataset.Y, 200)
 
 
-def text(_: Sizes) -> Case:
-    """Return word counts of a log-linear model as tf-idf in rows of length 1: 3,200 x 1,836, K=20.
+def draw_text(
+    n: int,
+    n_words: int,
+    n_labels: int,
+    *,
+    cardinality: float = 1.8,
+    power: float = 0.5,
+    strength: float = 1.5,
+    seed: int = 0,
+) -> tuple[sparse.csr_array, NDArray[np.uint8]]:
+    """Return word counts of a log-linear model as tf-idf in rows of length 1, and their labels.
 
     Words have frequencies after Zipf. Each label makes a random tenth of the words more or less
-    frequent, by factors exp(1.5 z) with z standard normal; those of a text's labels multiply. A
-    text has 1 + Poisson(.8) labels, labels with frequencies like 1 / sqrt(rank), and log-normal
-    length around 70.
+    frequent, by factors exp(strength z) with z standard normal; those of a text's labels multiply.
+    A text has 1 + Poisson(cardinality - 1) labels, labels with frequencies like rank^-power, and
+    log-normal length around 70.
     """
-    n, n_words, n_labels, rng = 4000, 1836, 20, np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     base = -np.log(np.arange(1, n_words + 1) + 10.0)
-    effects = 1.5 * rng.standard_normal((n_labels, n_words))
+    effects = strength * rng.standard_normal((n_labels, n_words))
     effects *= rng.random((n_labels, n_words)) < 0.1
-    order = np.log(np.arange(1, n_labels + 1)) / -2 + rng.gumbel(size=(n, n_labels))
-    count = np.minimum(1 + rng.poisson(0.8, size=n), n_labels - 1)
+    order = -power * np.log(np.arange(1, n_labels + 1)) + rng.gumbel(size=(n, n_labels))
+    count = np.minimum(1 + rng.poisson(cardinality - 1, size=n), n_labels - 1)
     Y = (np.argsort(np.argsort(-order, axis=1), axis=1) < count[:, None]).astype(np.uint8)
     rate = np.exp(base + Y @ effects)  # (n, n_words)
     rate /= rate.sum(axis=1, keepdims=True)
     length = np.exp(np.log(70) + 0.5 * rng.standard_normal(n))
     counts = sparse.csr_array(rng.poisson(rate * length[:, None]))
-    X = sparse.csr_array(TfidfTransformer().fit_transform(counts))
+    return sparse.csr_array(TfidfTransformer().fit_transform(counts)), Y
+
+
+def text(_: Sizes) -> Case:
+    """Return texts of 20 labels and 1,836 words, of which 3,200 are fitted to."""
+    X, Y = draw_text(4000, 1836, 20)
     return Case(X, draw_complementary(Y, random_state=0), Y, 3200)
 
 

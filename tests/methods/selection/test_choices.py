@@ -1,12 +1,15 @@
-"""Where a fit starts, and error rates under which held-out answers are likeliest."""
+"""Where a fit starts, the prior of biases, and rates under which held-out answers are likeliest."""
 
 import numpy as np
 import pytest
 from scipy import optimize, special
 
 from complabel.answers import Answers
-from complabel.methods.selection._choices import Choices
+from complabel.methods import SelectionLikelihoodClassifier
+from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._features import FeatureMap
 from complabel.methods.selection._trials import likeliest_rates
+from complabel.simulate import draw_answers
 
 
 def yes_no(n, rates, rng):
@@ -65,3 +68,39 @@ def test_a_label_that_comes_to_mind_twice_as_readily_counts_half():
 
 def test_all_labels_start_alike_where_the_cardinality_is_open():
     assert start([25, 25, 50], cardinality=None) == pytest.approx([1 / 3, 1 / 3, 1 / 3])
+
+
+def spread_found(biases, n, *, question="free", seed=0):
+    """The standard deviation of the prior that n answers about labels with these biases lead to."""
+    p = special.expit(biases)
+    relevant = (np.random.default_rng(seed).random((n, len(biases))) < p).astype(np.uint8)
+    answers = draw_answers(relevant, question=question, random_state=100 + seed)
+    setting = Setting(FeatureMap("global"), alpha=1.0, cardinality=float(p.sum()))
+    return float(Choices(answers).variances_of_biases(setting, [n])) ** 0.5
+
+
+@pytest.mark.parametrize(("question", "n"), [("free", 100_000), ("menu-3", 20_000)])
+def test_the_prior_of_biases_is_as_wide_as_biases_are(question, n):
+    biases = -1 + 0.5 * np.random.default_rng(1).normal(size=20)
+    assert spread_found(biases, n, question=question) == pytest.approx(biases.std(), rel=0.3)
+
+
+def test_the_prior_is_narrow_where_chance_explains_the_counts():
+    # With 40 namings a label, the logits of frequencies have errors of about .8.
+    assert spread_found(np.full(10, -1.5), 400, seed=2) < 0.4
+
+
+def test_few_namings_hardly_tell_labels_apart_and_many_do():
+    complementary = np.repeat(np.eye(4, dtype=np.uint8), [8, 11, 9, 12], axis=0)
+    ratios = []
+    for times in (1, 400):
+        y = np.tile(complementary, (times, 1))
+        classifier = SelectionLikelihoodClassifier(
+            alpha=1.0, cardinality=1.5, scaling="global", kernel="linear", random_state=0
+        )
+        X = np.random.default_rng(0).normal(size=(len(y), 1))
+        p = special.expit(classifier.fit(X, y).intercept_)
+        # Without a prior, 1 - p is in proportion to how often a label is named.
+        ratios.append((p.max() - p.min()) / (2.5 * 4 / 40))
+    assert ratios[0] < 0.4
+    assert ratios[1] == pytest.approx(1, abs=0.15)

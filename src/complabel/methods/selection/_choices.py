@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +27,11 @@ _START_RANGE = (0.02, 0.9)
 # .05 to 5, average precision changed by at most .005 (scene and yeast, with unequal propensities).
 # Only the sum of estimated frequencies is uncertain, and it is searched.
 _KNOWN, _ESTIMATED = 5.0, 0.5
+# The variance of the prior of biases is searched between these multiples of the variance of their
+# errors. A stronger prior would slow the optimizer down.
+_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS = 0.1, 1e4, 51
+# Combinations of biases with less than this share of the largest information are not determined.
+_LEAST_SHARE = 1e-6
 # Added to pi (1 - pi) in the penalty, so that rare labels do not get a huge weight.
 _LEAST_VARIANCE = 0.01
 
@@ -75,6 +81,7 @@ class Choices:
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
+    _variances: dict[float | None, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         return replace(self, answers=self.answers[index])
@@ -94,10 +101,11 @@ class Choices:
 
         It is minus the mean log-likelihood, plus the mean of (sum_k p_k - c)^2 for a cardinality c,
         plus a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi,
-        plus the prior of propensities divided by the number of items.
+        plus the priors of biases and of propensities divided by the number of items.
         """
         c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
         known_log_w = self.log_propensities(setting)
+        variances = self.variances_of_biases(setting, sizes)
         if self.frequencies is not None:
             pi = torch.from_numpy(self.frequencies_at(c).values)
             weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
@@ -115,6 +123,13 @@ class Choices:
                 losses += excess**2
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
             values, through_others = share.means(losses), others
+            if variances is not None:
+                # The mean of a label's logits is its bias, if the features are centred.
+                biases = share.means(logits)
+                biases -= biases.mean(dim=1, keepdim=True)
+                prior = biases / (variances * share.sizes).unsqueeze(1)
+                values += (prior * biases).sum(dim=1) / 2
+                gradient += share.to_items(prior.to(gradient.dtype))
             if self.frequencies is not None:
                 p = torch.sigmoid(logits)
                 excess = share.means(p) - pi
@@ -131,6 +146,34 @@ class Choices:
             return values, share.divide(gradient), through_others.to(others.dtype)
 
         return means_and_gradients
+
+    def variances_of_biases(self, setting: Setting, sizes: Sequence[int]) -> Tensor | None:
+        """Return the variances (B,) of normal priors of biases around their mean.
+
+        Few namings say little about how often each label applies: without a prior, errors of the
+        biases order the labels. Let labels be alike, with scores g and information matrix H of the
+        biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
+        The likeliest v is returned. None, without a prior, if frequencies are known, if fitted
+        propensities, mistakes or rates of exclusion also decide how often a label is chosen, or if
+        all answers judge labels: then each label has a loss of its own, and refits rely on that.
+        Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes
+        approach", JASA 1973.
+        """
+        others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
+        judge = np.isin(self.answers.question, ("asked", "ticked")).all()
+        if judge or any(each is not None for each in (*others, setting.error_rates)):
+            return None
+        key = setting.cardinality
+        if key not in self._variances:
+            level = special.logit(special.expit(self.constant_logits(setting.cardinality)).mean())
+            alike = torch.full((len(self.answers), self.answers.n_labels), float(level))
+            with torch.inference_mode():
+                found = self._evaluate(alike, self.log_propensities(setting), None)
+                slope = found.through_logits
+                slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
+                parts = torch.split(slope, [*sizes])
+            self._variances[key] = torch.tensor([_likeliest_variance(part) for part in parts])
+        return self._variances[key]
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
@@ -259,6 +302,21 @@ class Choices:
             log_propensities=None if log_w is None else log_w.to(logits.dtype),
             **given,
         )
+
+
+def _likeliest_variance(slope: Tensor) -> float:
+    """Return the v for which the mean of gradients (n, K), with H / n + v H^2, is likeliest."""
+    n = len(slope)
+    information = (slope.t() @ slope).double().numpy() / n
+    sizes, vectors = np.linalg.eigh(information)
+    told = sizes > _LEAST_SHARE * sizes.max()
+    if not told.any():
+        return math.inf
+    sizes = sizes[told]
+    score = slope.mean(dim=0, dtype=torch.float64).numpy() @ vectors[:, told]
+    tried = np.geomspace(_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS) / (n * sizes.mean())
+    variance = sizes / n + tried[:, np.newaxis] * sizes**2
+    return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
 
 
 def _tensors(

@@ -51,11 +51,14 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     applies says "yes" with probability p_j. A label that does not apply is excluded with its
     exclusion rate. A fit minimizes ::
 
-        mean over rows of [- log q + (sum_k p_k - c)^2]  +  alpha ||W||_F^2
+        mean over rows of [- log q + (sum_k p_k - c)^2]  +  alpha ||W||_F^2  +  prior of b
 
     where q is the probability of all answers about a row, and c is the cardinality, about which
-    labels that were named freely say little. Features phi(x), alpha, c and the rank of W are chosen
-    together by the likelihood of held-out answers. No true label is used.
+    labels that were named freely say little. The prior draws biases to their mean, the more so the
+    less the answers say about how often each label applies; it is left out if frequencies,
+    mistakes or rates of exclusion are known or found, or if all answers judge labels. Features
+    phi(x), alpha, c and the rank of W are chosen together by the likelihood of held-out answers. No
+    true label is used.
 
     ``fit`` takes an indicator of labels that were named freely, or
     :class:`complabel.answers.Answers` of any kinds. If you can, ask yes/no questions about
@@ -69,8 +72,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     alpha : "auto" or float, default="auto"
         Weight of the squared norm of W, for scaled features.
     cardinality : "auto", float or None, default="auto"
-        c, the expected number of relevant labels per row. ``"auto"`` takes the smallest value
-        within one standard error of the best, or 1 if ``y`` is one class per row. None leaves the
+        c, the expected number of relevant labels per row. ``"auto"`` takes the mean of the values
+        that held-out answers cannot tell apart, or 1 if ``y`` is one class per row. None leaves the
         penalty out. So does ``"auto"`` if at least half of the answers determine c: yes/no answers
         about random labels, random menus of two labels, and exclusions.
     scaling : {"auto", "standardize", "global", "rows"}, default="auto"
@@ -178,7 +181,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         - ``std_test_score`` over the folds, ``standard_error_of_difference`` to the best, and
           ``rank_test_score``.
         - ``n_resources``: the number of rows that the setting was tried on; of many rows, the
-          search begins on a part. ``alpha_`` is divided by the ratio of all rows to those used.
+          search begins on a part. ``alpha_`` is divided by the ratio of all rows to those that a
+          fold was trained on.
         - ``chosen``. If label frequencies were estimated, ``alpha_`` and ``cardinality_`` are
           chosen again after the estimate is improved.
     cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)

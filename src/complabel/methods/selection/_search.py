@@ -111,11 +111,9 @@ class Search:
         if len(grid) > 1:
             grid = _with(grid, best.cardinality)
             best = self.tune_cardinality(best, grid)
-            # Known frequencies come from random answers, which determine the cardinality. So small
-            # values need not be preferred.
-            if self.trials.choices.frequencies is None:
-                tried = {setting.cardinality for setting in self.trials.by_part}
-                best = self._smallest(best, "cardinality", sorted(tried.union(grid)))
+            # Known frequencies come from random answers, which determine the cardinality.
+            if self.is_last and self.trials.choices.frequencies is None:
+                best = self.average_cardinality(best)
         others = [replace(best, rank=rank) for rank in space.ranks if rank != best.rank]
         best = self._best(best, others)
         best = self.tune_spread(best, [each for each in space.spreads if each is not None])
@@ -216,6 +214,21 @@ class Search:
         refined = [self._anew(replace(best, cardinality=c), best) for c in halfway]
         return self._best(best, refined)
 
+    def average_cardinality(self, best: Setting) -> Setting:
+        """Return the setting with the mean of the cardinalities that cannot be told apart."""
+        # The mean is geometric, because steps of the grid are factors. The best setting of each
+        # cardinality comes last; dict keeps the last.
+        same = [
+            setting
+            for setting in self.trials.by_part
+            if replace(setting, cardinality=best.cardinality, alpha=best.alpha) == best
+        ]
+        alike = {setting.cardinality: setting for setting in sorted(same, key=self.trials.mean)}
+        weights = self.trials.weights([*alike.values()])
+        logs = np.log(np.array([*alike], dtype=np.float64))
+        mean = round(float(np.exp(weights @ logs)), 2)
+        return alike[mean] if mean in alike else self.tune_alpha(replace(best, cardinality=mean))
+
     def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:
         """Return the setting with the smallest spread (or none) not clearly worse than the best."""
         if len(grid) < 2:
@@ -226,7 +239,7 @@ class Search:
             start, best, errors=_ERRORS_OF_SPREAD
         ):
             return start
-        return self._smallest(best, "spread", grid, errors=_ERRORS_OF_SPREAD, anew=False)
+        return self._smallest_spread(best, grid)
 
     def tune_rates(self, start: Setting) -> Setting:
         """Estimate each annotator's error rate from held-out answers, and predictions in turn."""
@@ -259,22 +272,11 @@ class Search:
             return self.tune_alpha(setting)
         return setting
 
-    def _smallest(
-        self,
-        best: Setting,
-        name: str,
-        ascending: Sequence[Any],
-        *,
-        errors: float = 1.0,
-        anew: bool = True,
-    ) -> Setting:
-        """Return the setting with the smallest value that is within some standard errors."""
+    def _smallest_spread(self, best: Setting, grid: Sequence[float]) -> Setting:
         smallest = best
-        for value in reversed(ascending[: ascending.index(getattr(best, name))]):
-            smaller = replace(smallest, **{name: value})
-            if anew:
-                smaller = self._anew(smaller, best)
-            if not self.trials.within_errors(smaller, best, errors=errors):
+        for value in reversed(grid[: grid.index(best.spread or 0.0)]):
+            smaller = replace(smallest, spread=value)
+            if not self.trials.within_errors(smaller, best, errors=_ERRORS_OF_SPREAD):
                 break
             smallest = smaller
         return smallest
@@ -314,8 +316,9 @@ class Rungs:
 
     def choose_setting(self, space: Space) -> Setting:
         """Return the setting to fit to all rows."""
-        # From one rung to the next, and to all rows, alpha times the number of rows stays the same:
-        # the log-likelihood grows with the number of rows, and the log of the prior does not.
+        # From one rung to the next, and from training rows of folds to all rows, alpha times
+        # the number of rows stays the same: the log-likelihood grows with the number of rows, and
+        # the log of the prior does not.
         n_rows = self.X.shape[0]
         order = np.random.default_rng(self.seed).permutation(n_rows)
         starts, before = space.starts, 0
@@ -337,7 +340,9 @@ class Rungs:
         if space.finds_one_sided:
             chosen = search.tune_mistakes(chosen)
         self._chosen = chosen
-        return self._scaled(chosen, before / n_rows)
+        if not self._tried:
+            return chosen
+        return self._scaled(chosen, (1 - 1 / self.cv) * before / n_rows)
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for the final fit. Call it last: it may delete the searches."""

@@ -43,6 +43,8 @@ _IN_TRIALS, _FINAL = 5e-5, 1e-6
 _FIRST_TOLERANCE = 1e-3
 # A fit takes some dozens of iterations. It warns if it has not converged after this many.
 _MAX_ITER = 1000
+# Draws of the held-out rows for the weights of settings.
+_DRAWS = 1000
 # The prior of a rate acts like one mistake among ten more answers: it pulls rates a little towards
 # .1, and keeps the rate of an annotator with few answers away from 0 and 1.
 _PRIOR_MISTAKES, _PRIOR_RIGHT = 1.0, 9.0
@@ -190,6 +192,25 @@ class Trials:
     def within_errors(self, setting: Setting, best: Setting, *, errors: float = 1.0) -> bool:
         difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
         return -float(difference.mean()) <= errors * _standard_error(difference)
+
+    def weights(self, settings: Sequence[Setting]) -> NDArray[np.float64]:
+        """Return how probable it is for each setting (S,) to be the best, given the held-out rows.
+
+        These are the weights of pseudo-BMA+, in which rows are drawn anew: Yao, Vehtari, Simpson
+        and Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian
+        Analysis, 2018. Settings that were clearly worse on the first part have the weight 0.
+        """
+        parts = len(self._parts)
+        whole = [at for at, each in enumerate(settings) if len(self.by_part[each]) == parts]
+        rows = np.array([np.concatenate(self.by_part[settings[at]]) for at in whole])
+        # Sums of rows that are drawn anew are about normal.
+        n = rows.shape[1]
+        sums = np.random.default_rng(self.seed).multivariate_normal(
+            n * rows.mean(axis=1), n * np.atleast_2d(np.cov(rows)), size=_DRAWS, method="eigh"
+        )
+        weights = np.zeros(len(settings))
+        weights[whole] = special.softmax(sums, axis=1).mean(axis=0)
+        return weights
 
     def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
         return likeliest_rates(*self._held_out(setting), start)
