@@ -17,10 +17,8 @@ def test_the_code_of_the_page_runs_in_its_order():
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     classifier = names["classifier"]
-    assert (
-        np.abs(classifier.predict_proba(names["X"]).mean(axis=0) - names["Y"].mean(axis=0)).max()
-        < 0.1
-    )
+    off = classifier.predict_proba(names["X"]).mean(axis=0) - names["Y"].mean(axis=0)
+    assert (np.abs(off) < 2 * classifier.label_frequencies_errors_).all()
     assert names["ridge"].label_frequencies_.shape == (5,)
     assert names["found"].cardinality == pytest.approx(names["Y"].sum(axis=1).mean(), abs=0.5)
     # Nobody erred here, so to allow for labels that were missed makes all more frequent.

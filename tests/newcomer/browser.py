@@ -5,9 +5,9 @@ The protocol is W3C WebDriver: JSON over HTTP. Only what the session needs is he
 
 from __future__ import annotations
 
+import base64
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 import urllib.request
@@ -16,11 +16,6 @@ from types import TracebackType
 from typing import Any, Self
 
 WAIT = 30  # seconds for one request
-
-
-def is_there() -> bool:
-    """Return whether Chromium and its driver are installed."""
-    return all(map(shutil.which, ("chromium", "chromedriver")))
 
 
 class Browser:
@@ -72,8 +67,6 @@ class Browser:
 
     def save_picture(self, path: Path) -> None:
         """Save what the window shows as a PNG file."""
-        import base64
-
         path.write_bytes(base64.b64decode(self._call("GET", f"{self._session}/screenshot")))
 
     def _call(self, method: str, path: str, body: Any = None) -> Any:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -20,8 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-
-from browser import Browser, is_there
+from typing import Any
 
 CHECKOUT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
@@ -178,6 +178,8 @@ def first_round(session: Session) -> None:
 
 def annotate(session: Session) -> None:
     """Answer about pictures in the browser by keys, then learn, predict and evaluate: README."""
+    from browser import Browser
+
     session.python(HERE / "draw_photos.py")
     session.run("complabel", "features", "photos", "--out", "P.npz")
     command = ["annotate", "photos", "--labels", "photo-labels.txt", "--features", "P.npz"]
@@ -222,7 +224,7 @@ def annotate(session: Session) -> None:
     demand(reached and float(reached[1]) > LEAST_PRECISION, f"the answers teach\n{said}")
 
 
-def wait_for(browser: Browser, before: str | None) -> dict[str, str]:
+def wait_for(browser: Any, before: str | None) -> dict[str, str]:
     """Return the question that the page shows, once it is another than before."""
     deadline = time.monotonic() + LIMIT
     while True:
@@ -298,7 +300,7 @@ def main() -> None:
             own_data(session)
         with step("a first round of questions, a spreadsheet, the yes/no form"):
             first_round(session)
-        if is_there():
+        if all(map(shutil.which, ("chromium", "chromedriver"))):
             with step("README's session: pictures, answers in the browser, a model"):
                 annotate(session)
         else:

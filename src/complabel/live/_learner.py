@@ -311,7 +311,10 @@ def _advice(score: float, error: float, gain: dict[str, float] | None) -> str:
         return told
     more, its_error = 100 * gain["gain"], 100 * gain["error"]
     if more > 2 * its_error:
-        return f"{told} Ten more minutes bring about {more:.1f} cases (± {its_error:.1f})."
+        return (
+            f"{told} If it goes on like this, ten more minutes bring {more:.1f} cases"
+            f" (± {its_error:.1f}); fewer, if the curve becomes flatter."
+        )
     if more + 2 * its_error < 1:
         return f"{told} Ten more minutes bring less than one case: you may stop."
     return (

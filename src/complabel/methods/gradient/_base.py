@@ -105,12 +105,12 @@ class GradientClassifier(ComplementaryClassifier):
 
     @classmethod
     def _from_plain(cls, parameters: dict[str, Any]) -> Self:
-        device = parameters["device"]
+        device = parameters.get("device", "auto")
         try:
             resolve_device(device)
         except ValueError:  # the machine that saved it had this device
             device = "auto"
-        network = factory_of(parameters["network"])
+        network = factory_of(parameters.get("network"))
         return super()._from_plain({**parameters, "device": device, "network": network})
 
     def _state(self) -> dict[str, Any]:

@@ -81,7 +81,7 @@ class Choices:
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _variances: dict[float | None, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         return replace(self, answers=self.answers[index])
@@ -163,16 +163,18 @@ class Choices:
         judge = np.isin(self.answers.question, ("asked", "ticked")).all()
         if judge or any(each is not None for each in (*others, setting.error_rates)):
             return None
-        key = setting.cardinality
+        key = setting.cardinality, tuple(sizes)
         if key not in self._variances:
             level = special.logit(special.expit(self.constant_logits(setting.cardinality)).mean())
-            alike = torch.full((len(self.answers), self.answers.n_labels), float(level))
+            shape = len(self.answers), self.answers.n_labels
+            alike = torch.full(shape, float(level), dtype=torch.float32)
             with torch.inference_mode():
                 found = self._evaluate(alike, self.log_propensities(setting), None)
                 slope = found.through_logits
                 slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
                 parts = torch.split(slope, [*sizes])
-            self._variances[key] = torch.tensor([_likeliest_variance(part) for part in parts])
+            each = [_likeliest_variance(part) for part in parts]
+            self._variances[key] = torch.tensor(each, dtype=torch.float32)
         return self._variances[key]
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
