@@ -62,6 +62,7 @@ def opened(browser, pages, tmp_path):
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         feature = {"name": "prefers-color-scheme", "value": scheme}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        browser.get_log("browser")  # what other tests left in it
         browser.get((tmp_path / "page.html").as_uri())
         browser.execute_script("document.querySelectorAll('details').forEach(d => d.open = true)")
         return browser.execute_script
