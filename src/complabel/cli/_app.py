@@ -16,26 +16,18 @@ import typer
 from typer.core import TyperGroup
 
 from complabel import __version__
-from complabel.cli._annotate import annotate
 from complabel.cli._ask import ask, labelstudio_config
-from complabel.cli._benchmark import benchmark
-from complabel.cli._consensus import consensus
+from complabel.cli._compare import benchmark, tune
 from complabel.cli._console import complain, remark
-from complabel.cli._datasets import datasets
-from complabel.cli._decide import decide
-from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
-from complabel.cli._features import features
 from complabel.cli._fit import fit
-from complabel.cli._import import import_
-from complabel.cli._inspect import inspect
-from complabel.cli._methods import methods
+from complabel.cli._import import features, import_
+from complabel.cli._inspect import consensus, inspect
+from complabel.cli._lists import datasets, demo, methods
 from complabel.cli._outputs import GuardedCommand, option_of
-from complabel.cli._predict import onnx, predict
-from complabel.cli._serve import serve
-from complabel.cli._show import show_
+from complabel.cli._predict import decide, onnx, predict, show_
+from complabel.cli._servers import annotate, serve
 from complabel.cli._study_run import export, report, reproduce, run, status
-from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
 
 _LEAST, _MOST = 30, 80

@@ -34,6 +34,11 @@ def option(
     return made
 
 
+def share(text: str, *names: str, default: float | None = 0.0, metavar: str = "SHARE") -> Any:
+    """Return an option with a number from 0 to 1."""
+    return option(metavar, text, *names, default=default, min=0, max=1)
+
+
 def flag(text: str, *names: str) -> Any:
     """Return an option that is given or not; without names, it also has a form with --no."""
     return typer.Option(False, *names, help=text)
@@ -94,14 +99,12 @@ def complete_method() -> list[str]:
 
 
 def complete_plan(incomplete: str) -> list[str]:
-    """Return names of the plans in the package, and TOML files."""
     from complabel.paper import PLANS
 
     return [*PLANS, *_files(incomplete, (".toml",))]
 
 
 def complete_table() -> list[str]:
-    """Return the names of the paper's tables of results."""
     from complabel.paper import TABLES
 
     return [*TABLES]
@@ -212,12 +215,10 @@ QUICK = flag("Try the plan: three folds, and only the first two datasets at hand
 
 
 def folds(default: int) -> Any:
-    """Return the option ``--folds``."""
     return option("N", "Folds of the cross-validation.", default=default, min=2)
 
 
 def jobs(default: int) -> Any:
-    """Return the option ``--jobs``."""
     return option(
         "N", "Number of processes, one thread each; -1: one for each core.", default=default
     )
@@ -267,21 +268,11 @@ def _draw(
     propensity_sd: float = option(
         "SD", "How unequally labels come to mind; 0: all alike.", default=0.0, min=0
     ),
-    error_rate: float = option(
-        "SHARE",
-        "Share of answers that are given at random.",
-        "--error-rate",
-        "--mistakes",
-        default=0.0,
-        min=0,
-        max=1,
+    error_rate: float = share(
+        "Share of answers that are given at random.", "--error-rate", "--mistakes"
     ),
-    missed: float = option(
-        "SHARE", "How often people miss a label that applies.", default=0.0, min=0, max=1
-    ),
-    invented: float = option(
-        "SHARE", "How often people invent a label that does not apply.", default=0.0, min=0, max=1
-    ),
+    missed: float = share("How often people miss a label that applies."),
+    invented: float = share("How often people invent a label that does not apply."),
     answers_per_item: int = option("N", "Independent answers about each item.", default=1, min=1),
     items_share: float = option(
         "SHARE", "Share of the items that people are asked about.", default=1.0, max=1

@@ -99,21 +99,16 @@ class Progress(Monitor):
         self._left = {unit.key: unit for unit in todo}
         self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
         if len(todo) < len(units):
-            before = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
-            remark(f"{self._name}: {before}{self._said_failed(units)}")
+            told = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
+            if self._store is not None:  # of those that will not run, some may have failed
+                before = [unit.key for unit in units if unit.key not in self._left]
+                n_failed = [*self._store.statuses(before).values()].count("failed")
+                told += f", {n_failed} of them failed" if n_failed else ""
+            remark(f"{self._name}: {told}")
         if todo and self._store is not None:
             remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
 
-    def _said_failed(self, units: list[Unit]) -> str:
-        """Return how many of the units that will not run failed before, as words."""
-        if self._store is None:
-            return ""
-        known = self._store.statuses([unit.key for unit in units if unit.key not in self._left])
-        n_failed = sum(status == "failed" for status in known.values())
-        return f", {n_failed} of them failed" if n_failed else ""
-
     def started(self, unit: Unit) -> None:
-        """Show a unit as running."""
         self._running[unit.key] = (unit, time.monotonic())
 
     def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
@@ -236,7 +231,6 @@ def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
 
 
 def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
-    """Print what a plan would run, and return its units."""
     units, missing = plan_units(plan, data_dir=data_dir)
     table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
     for row in plan.expanded_rows():
@@ -363,7 +357,6 @@ def claim_report(name: str, folder: Path | None) -> Path:
 
 
 def write_reports(results: StudyResults, folder: Path) -> None:
-    """Write all files of a report, and say so."""
     with errors().status("drawing the report"):
         paths = write_report(results, folder)
     for path in paths:

@@ -19,15 +19,12 @@ from complabel._opening import existing, fault, open_binary
 from complabel.answers import QUESTIONS
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files import AnswerWriter, answers_to_arrow
-from complabel.importers._argilla import ARGILLA
-from complabel.importers._batches import BATCH
 from complabel.importers._format import Format, Head, Options, Tally
 from complabel.importers._label_studio import LABEL_STUDIO
-from complabel.importers._prodigy import PRODIGY
 from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
-from complabel.importers._replies import REPLIES
+from complabel.importers._records import ARGILLA, PRODIGY, REPLIES
+from complabel.importers._sheets import BATCH, CELLS, CODED
 from complabel.importers._table import TABLE
-from complabel.importers._wide import CELLS, CODED
 
 FORMATS: tuple[Format, ...] = (
     *(REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
@@ -53,13 +50,6 @@ def detect(path: str | os.PathLike[str]) -> Format:
         f"{path}: the format was not recognized; if it is one of these, give it as --from NAME"
         f" (format=NAME in Python):\n{_listed()}"
     )
-
-
-def _named(name: str) -> Format:
-    for each in FORMATS:
-        if each.name == name:
-            return each
-    raise InputError(f"--from (format) is {name!r}; it must be one of\n{_listed()}")
 
 
 def _listed() -> str:
@@ -181,7 +171,11 @@ def _read(
 ) -> Iterator[Any]:
     """Yield the pieces as Arrow tables, and count their rows, answers, items and labels."""
     chosen = detect(path) if format_ is None else format_
-    chosen = _named(chosen) if isinstance(chosen, str) else chosen
+    if isinstance(chosen, str):
+        named = {each.name: each for each in FORMATS}
+        if chosen not in named:
+            raise InputError(f"--from (format) is {chosen!r}; it must be one of\n{_listed()}")
+        chosen = named[chosen]
     options, totals = options or Options(), _Totals()
     if not chosen.takes_question:
         tally.say_unused(options, chosen.name, "question")

@@ -26,15 +26,21 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS
-from complabel.importers._format import Format, Head, Options, Row, Tally, chance, pieces
-from complabel.importers._forms import Controls, Form, nothing_ticked, rows_of, settle
-from complabel.importers._json import (
+from complabel.importers._format import (
+    Format,
+    Head,
     OptionalText,
+    Options,
+    Row,
     Seconds,
+    Tally,
     Text,
+    chance,
     checked,
     checked_as,
+    open_table,
     parse,
+    pieces,
     read_bytes,
     shown,
     text_of,
@@ -42,12 +48,16 @@ from complabel.importers._json import (
 from complabel.importers._questions import (
     CONTROLS,
     UNSURE,
+    Controls,
+    Form,
     Question,
     Travelled,
+    nothing_ticked,
     question_in,
     question_of,
+    rows_of,
+    settle,
 )
-from complabel.importers._tabular import open_table
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">
 SEPARATOR = " / "  # of a choice and its parents, as in Label Studio

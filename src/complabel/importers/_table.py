@@ -13,8 +13,7 @@ import numpy as np
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError
 from complabel.files import COLUMNS, SHOWN
-from complabel.importers._format import Format, Head, Options, Tally, some
-from complabel.importers._tabular import Table, open_table
+from complabel.importers._format import Format, Head, Options, Table, Tally, open_table, some
 from complabel.importers._write_questions import TO_DO
 
 _WORDS: dict[str, Mapping[str, str]] = {
@@ -135,7 +134,6 @@ class _Untold:
         self._is_yes = False
 
     def look(self, rows: Any, open_: Any) -> None:
-        """Look at a piece of the table."""
         plain = (rows["question"] == "") & ~open_ & ~_blank(rows, "label")
         self._is_yes |= bool((plain & (rows["answer"] == "yes")).any())
         if self._is_yes:

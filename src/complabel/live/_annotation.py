@@ -25,11 +25,11 @@ from complabel.live._drawing import (
     Mixed,
     RandomQuestions,
     Source,
+    Things,
     read_questions,
 )
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
-from complabel.live._things import Things
 
 try:
     from starlette.applications import Starlette
@@ -71,18 +71,8 @@ class Learning(Protocol):
 class Annotation:
     """Asks people about things, and keeps their answers.
 
-    Parameters
-    ----------
-    things : Things
-    labels : sequence of str
-    asker : Asker
-        With everything that is in the store.
-    store : AnswerStore
-    out : Path
-        The table of answers, which is written now and then.
-    learner : Learning or None, default=None
-    token : str, default=""
-        What the page sends to be let in.
+    ``asker`` has everything that is in the store. ``out`` is the table of answers, which is written
+    now and then; the page sends ``token`` to be let in.
     """
 
     things: Things
@@ -142,7 +132,6 @@ class Annotation:
         return cls(things, labels, asker, store, out, learner, token or store.token, mixed)
 
     def app(self) -> Starlette:
-        """Return the routes."""
         routes = [
             Route("/", self._page),
             *(Route(f"/{name}", self._part) for name in _PAGE),
@@ -334,7 +323,6 @@ class Annotation:
         return text.replace('?token="', f'?token={self.token}"')
 
     def _shown(self, event: Event) -> dict[str, Any]:
-        """Return a question as a page gets it."""
         question = self.asker.questions[event.number]
         labels = self.asker.labels_of(question)
         return {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic_core import to_json
 
 from complabel.errors import InputError
-from complabel.live._batches import Answer, Question
+from complabel.live._model import Answer, Question
 
 if TYPE_CHECKING:
     from complabel.live._model import Model
@@ -144,11 +144,6 @@ def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question
     The features of a task are those of its item, if some are known, else those of its text. The
     prediction of an unknown item is empty. A score is the probability that the least certain
     decision about an offered label is right.
-
-    Raises
-    ------
-    InputError
-        If a task has no data, or the form has no place for the model's labels.
     """
     control = control_for(model, form)
     data = [task.get("data") if isinstance(task, dict) else None for task in tasks]

@@ -16,9 +16,8 @@ from pydantic_core import from_json, to_json
 
 from complabel import __version__
 from complabel.errors import InputError
-from complabel.live._batches import Answer, Batches, Question
 from complabel.live._label_studio import FormError, control_for, question_of_tasks
-from complabel.live._model import Model, ModelFile
+from complabel.live._model import Answer, Batches, Model, ModelFile, Question
 from complabel.live._server import missing
 
 if TYPE_CHECKING:
@@ -43,23 +42,9 @@ class TooManyRowsError(InputError):
 def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> Starlette:
     """Return an app that predicts with the model in a file.
 
-    Parameters
-    ----------
-    file : ModelFile
-        The app looks once a second whether it has changed.
-    most_rows : int
-        Most rows, texts, items or tasks of one request.
-    has_token : bool, default=False
-        Whether the document about the routes says that a token is needed.
-
-    Returns
-    -------
-    Starlette app
-
-    Raises
-    ------
-    InputError
-        If starlette is not installed.
+    It looks once a second whether the file has changed. ``most_rows`` are those of one request, or
+    its texts, items or tasks. With ``has_token``, the document about the routes says that a token
+    is needed.
     """
     try:
         from starlette.applications import Starlette
@@ -175,26 +160,11 @@ async def _fail(_: Request, __: Exception) -> Response:
 def question_of(
     body: bytes, model: Model, *, kind: str, accept: str, most_rows: int
 ) -> Question | Answer:
-    """Return what a request for predictions asks.
+    """Return what a request for predictions asks; an Answer if nothing is to predict.
 
-    Parameters
-    ----------
-    body : bytes
-        JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array (n, d) in
-        NumPy's format.
-    model : Model
-    kind, accept : str
-        The types of the body, and of the answer that is wanted: JSON or NumPy's.
-    most_rows : int
-
-    Returns
-    -------
-    Question, or an Answer if nothing is to predict
-
-    Raises
-    ------
-    InputError
-        If the body is not such a thing, or does not fit the model.
+    The body is JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array
+    (n, d) in NumPy's format. ``kind`` and ``accept`` are the types of the body, and of the answer
+    that is wanted.
     """
     if kind.partition(";")[0].strip().lower() in (NPY, "application/octet-stream"):
         X = array_of(body)
@@ -277,13 +247,6 @@ def array_of(body: bytes) -> NDArray[Any]:
     """Return the matrix of numbers in the bytes of a .npy file, without copying it.
 
     Unlike ``numpy.load``, it reserves no memory for what the header promises.
-
-    Examples
-    --------
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.array([[1.0, 2.0]]))
-    >>> array_of(file.getvalue())
-    array([[1., 2.]])
     """
     file = io.BytesIO(body)
     try:
@@ -338,39 +301,29 @@ def described(model: Model, *, most_rows: int, has_token: bool) -> dict[str, Any
         score={"type": ["number", "null"], "minimum": 0, "maximum": 1},
         **version,
     )
+    say_version = {JSON: _record(**version)}
     paths = {
-        "/predict": {
-            "post": _route(
-                "Predict labels: of rows of features, as JSON or .npy; of texts; of known items; of"
-                " tasks of Label Studio.",
-                {JSON: {"oneOf": [predicted, _record(results=_list(result))]}, NPY: _BINARY},
-                {JSON: {"oneOf": ways}, NPY: _BINARY},
-            )
-        },
-        "/health": {
-            "get": _route("Whether the server is up.", {JSON: _record(status=_TEXT, **version)})
-        },
-        "/labels": {
-            "get": _route(
-                "The labels, and from which probability on each is predicted.",
-                {JSON: _OBJECT},
-            )
-        },
-        "/setup": {
-            "post": _route(
-                "Label Studio asks for the version of the model, and tells its form.",
-                {JSON: _record(**version)},
-                {JSON: {**_OBJECT, "properties": {"schema": _TEXT}}},
-            )
-        },
-        "/webhook": {
-            "post": _route(
-                "Label Studio tells of a new answer. The server does not use it.",
-                {JSON: _record(**version)},
-                {JSON: _OBJECT},
-                status=201,
-            )
-        },
+        "/predict": _route(
+            "Predict labels: of rows of features, as JSON or .npy; of texts; of known items; of"
+            " tasks of Label Studio.",
+            {JSON: {"oneOf": [predicted, _record(results=_list(result))]}, NPY: _BINARY},
+            {JSON: {"oneOf": ways}, NPY: _BINARY},
+        ),
+        "/health": _route("Whether the server is up.", {JSON: _record(status=_TEXT, **version)}),
+        "/labels": _route(
+            "The labels, and from which probability on each is predicted.", {JSON: _OBJECT}
+        ),
+        "/setup": _route(
+            "Label Studio asks for the version of the model, and tells its form.",
+            say_version,
+            {JSON: {**_OBJECT, "properties": {"schema": _TEXT}}},
+        ),
+        "/webhook": _route(
+            "Label Studio tells of a new answer. The server does not use it.",
+            say_version,
+            {JSON: _OBJECT},
+            status=201,
+        ),
     }
     found: dict[str, Any] = {
         "openapi": "3.1.0",
@@ -396,15 +349,16 @@ def _record(**properties: Any) -> dict[str, Any]:
 def _route(
     summary: str, gives: dict[str, Any], takes: dict[str, Any] | None = None, *, status: int = 200
 ) -> dict[str, Any]:
+    """Describe a route: what it gives and takes, by type; one that takes a body is POST."""
     error = {JSON: {"schema": _record(error=_TEXT)}}
     answers = {
         str(code): {"description": meaning, "content": error} for code, meaning in _ERRORS.items()
     }
     answers[str(status)] = {"description": "Done.", "content": _contents(gives)}
     found: dict[str, Any] = {"summary": summary, "responses": answers}
-    if takes is not None:
-        found["requestBody"] = {"required": True, "content": _contents(takes)}
-    return found
+    if takes is None:
+        return {"get": found}
+    return {"post": {**found, "requestBody": {"required": True, "content": _contents(takes)}}}
 
 
 def _contents(schemas: dict[str, Any]) -> dict[str, Any]:

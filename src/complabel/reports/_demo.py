@@ -28,8 +28,8 @@ from complabel.datasets import make_digits
 from complabel.errors import InputError
 from complabel.methods import ComplementaryClassifier
 from complabel.metrics import average_precision
+from complabel.reports._summarize import break_even
 from complabel.reports._templates import get_template
-from complabel.reports._ticking import break_even
 from complabel.simulate import draw_answers
 from complabel.studies import Seconds, result_versions
 
@@ -91,6 +91,9 @@ class _Pictures:
             classifier.fit(self.X[self.train], y)
             return classifier.predict_proba(self.X[self.test])
 
+    def score(self, classifier: ComplementaryClassifier, y: Any) -> dict[str, float]:
+        return self.measure(self.fit(classifier, y))
+
     def measure(self, scores: NDArray[np.float64]) -> dict[str, float]:
         Y = self.Y[self.test]
         place = np.argsort(np.argsort(-scores, axis=1, kind="stable"), axis=1)
@@ -142,7 +145,8 @@ def run_demo(
     propensities = rng.permutation(_spread_evenly(_N_LABELS))
     seconds = Seconds()  # as others measured them
     times = seconds.to_judge(_N_LABELS) / seconds.asked
-    n_ticked = _forms_in_time(len(Y), times)
+    # In the time of a yes or no about each picture, so many forms can be ticked.
+    n_ticked = max(1, int(len(Y) / times))
     answers = _ask(Y, propensities, n_questions, n_ticked, rng)
     # With default settings, but linear: it fits in seconds.
     flagship = methods.SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
@@ -155,11 +159,15 @@ def run_demo(
     tell("learning: what if ticking takes longer")
     forms = [{"times": times, "pictures": n_ticked, **pictures.measure(scores["ticked"])}]
     for times in _SLOWER:
-        n_slower = _forms_in_time(len(Y), times)
+        n_slower = max(1, int(len(Y) / times))
         fewer = answers["ticked"].only(np.arange(n_ticked) < n_slower)
-        figures = pictures.measure(pictures.fit(flagship, fewer))
-        forms.append({"times": times, "pictures": n_slower, **figures})
+        forms.append({"times": times, "pictures": n_slower, **pictures.score(flagship, fewer)})
     tell("learning: for comparison")
+    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
+    references = {
+        "prior": pictures.score(methods.PriorClassifier(), answers["free"]),
+        "supervised": pictures.score(supervised, Y),
+    }
     versions = {"Python": platform.python_version(), **result_versions()}
     summary = {
         "seed": seed,
@@ -172,7 +180,7 @@ def run_demo(
         "propensities": propensities.tolist(),
         "ways": ways,
         "ticking": {"seconds": seconds.model_dump(), "forms": forms},
-        "references": _references(pictures, answers["free"], Y, seed),
+        "references": references,
         "examples": {"training": _answered(pictures, answers), "test": _guessed(pictures, scores)},
         "versions": {name: versions[name] for name in _VERSIONS},
     }
@@ -196,14 +204,6 @@ def _spread_evenly(n_labels: int) -> NDArray[np.float64]:
     middles = (np.arange(n_labels) + 0.5) / n_labels
     spread: NDArray[np.float64] = np.exp(_PROPENSITY_SD * ndtri(middles))
     return spread
-
-
-def _forms_in_time(n_pictures: int, times: float) -> int:
-    """Return how many forms are ticked in the time of a yes or no about each picture.
-
-    A form takes ``times`` as long as one yes or no.
-    """
-    return max(1, int(n_pictures / times))
 
 
 def _ask(
@@ -235,23 +235,13 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
     """Return the average precision of ridge, without and with matched scores."""
     ridge = methods.ComplementaryRidgeClassifier(random_state=seed)
     found: dict[str, float | None] = {
-        "ridge": pictures.measure(pictures.fit(ridge, answers))["average_precision"],
+        "ridge": pictures.score(ridge, answers)["average_precision"],
         "matched": None,  # matching needs to know how often labels apply
     }
     if np.isin(answers.question, ("asked", "ticked")).any():
         matched = methods.FrequencyMatchedClassifier(ridge)
-        found["matched"] = pictures.measure(pictures.fit(matched, answers))["average_precision"]
+        found["matched"] = pictures.score(matched, answers)["average_precision"]
     return found
-
-
-def _references(
-    pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
-) -> dict[str, dict[str, float]]:
-    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
-    return {
-        "prior": pictures.measure(pictures.fit(methods.PriorClassifier(), named)),
-        "supervised": pictures.measure(pictures.fit(supervised, Y)),
-    }
 
 
 def _answered(pictures: _Pictures, answers: Mapping[str, Answers]) -> list[dict[str, Any]]:
@@ -300,7 +290,6 @@ def _guessed(
 
 
 def _texts(summary: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the titles of ways of asking and references, and what they are about."""
     readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
     most, least = max(readily, key=readily.__getitem__), min(readily, key=readily.__getitem__)
     facts = {**summary, "most": most, "least": least, "ratio": readily[most] / readily[least]}
