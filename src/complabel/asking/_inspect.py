@@ -20,12 +20,14 @@ from complabel.asking._inspection import (
     Knowledge,
     LabelSummary,
 )
-from complabel.asking._patterns import identical_labels, look_at_features, nested_exclusions
 from complabel.asking._said import (
     Said,
     Shared,
+    identical_labels,
     kinds_of,
+    look_at_features,
     names_of_labels,
+    nested_exclusions,
     summarize_kinds,
     times_of,
 )

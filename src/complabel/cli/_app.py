@@ -10,7 +10,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -176,16 +176,8 @@ def _as_typed(text: str) -> str:
     return re.sub(r"(--[\w-]+(?: \w+)?) \((?:\1|\w+=?|\w+=\w+ in Python)\)", r"\1", typed)
 
 
-def _hint(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _hint(message: Warning | str, category: type[Warning], *where: Any) -> None:
     if issubclass(category, FutureWarning) or category.__module__.startswith("complabel."):
         remark(f"hint: {message}")
     else:
-        text = warnings.formatwarning(message, category, filename, lineno, line)
-        print(text, file=file or sys.stderr, end="")
+        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))

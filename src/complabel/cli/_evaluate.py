@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 # With more labels than this, only the worst and the best are shown.
 _MOST_LABELS = 20
 _MOST_NAMED = 5  # labels in a warning
+_BY_ANSWERS = {  # title, unit, a note, and what is the same for all items
+    "ranking_error": (
+        *("complementary ranking error", "", "lower is better; 0.5: a random order", "order"),
+    ),
+    "log_likelihood": (
+        *("log-likelihood of an item's answers", " nats", "higher is better", "guess"),
+    ),
+}
 
 
 @options.with_examples(
@@ -111,7 +119,13 @@ def evaluate(
             question,
             contradictions,
         )
-        about = _about_the_fit(model, answers, cross_fit)
+        about = (
+            own.about_learned_answers(model, answers, "these figures are too good")
+            if cross_fit is None
+            else f"these are the figures of {cross_fit} fits with the model's settings, each to the"
+            " answers about other items. They stand for the model if it learned from all these"
+            " answers"
+        )
         more = {"missed": missed, "invented": invented, "html": html, "about": about}
         result = _on_answers(classifier, found, said, cross_fit, **more)
         remark(about, style="yellow" if about.startswith("warning") else "")
@@ -259,6 +273,8 @@ def _on_answers(
     cross_fit: int | None,
     **more: Any,
 ) -> dict[str, Any]:
+    import numpy as np
+
     if not said.n_answers:
         raise InputError("there are no answers; fill in some and give their file to --answers")
     probabilities = own.probabilities_for(classifier, found, said, cross_fit)
@@ -266,7 +282,9 @@ def _on_answers(
     if cross_fit is not None:
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
     counts = {"n_items": int(said.answered.sum()), "n_answers": said.n_answers}
-    if estimates is not None and _are_chances_unequal(said):
+    chances = said.probability[said.question == "asked"]
+    chances = chances[chances > 0]  # not NaN
+    if estimates is not None and len(chances) and not np.allclose(chances, chances[0]):
         remark(
             "the questions were drawn with unequal chances. Only the figures above allow for that;"
             " how the model ranks the labels of these answers is left out"
@@ -282,24 +300,6 @@ def _on_answers(
     return {**counts, **estimates}
 
 
-def _are_chances_unequal(said: Answers) -> bool:
-    import numpy as np
-
-    chances = said.probability[(said.question == "asked") & ~np.isnan(said.probability)]
-    return bool(len(chances) and not np.allclose(chances, chances[0]))
-
-
-def _about_the_fit(model: Path, answers: Sequence[Path], cross_fit: int | None) -> str:
-    """Say whether the figures are about a model that did not see the answers."""
-    if cross_fit is not None:
-        return (
-            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
-            " answers about other items. They stand for the model if it learned from all these"
-            " answers"
-        )
-    return own.about_learned_answers(model, answers, "these figures are too good")
-
-
 def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:
     """Print how the model ranks labels and explains answers, beside one guess for all items."""
     from complabel.metrics import complementary_ranking_error
@@ -312,17 +312,10 @@ def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[
         values["log_likelihood"] = classifier.score(X, answers)
     constant = _constant(answers, explains=explains)
     say(f"{answers.n_answers:,} answers about {answers.n_items:,} items:")
-    say(
-        f"  complementary ranking error {values['ranking_error']:.4f} (lower is better; 0.5: a"
-        " random order)"
-    )
-    say(f"    the same order for all items {constant['ranking_error']:.4f}")
-    if explains:
-        say(
-            f"  log-likelihood of an item's answers {values['log_likelihood']:.4f} nats (higher is"
-            " better)"
-        )
-        say(f"    the same guess for all items {constant['log_likelihood']:.4f} nats")
+    for name, value in values.items():
+        title, unit, note, same = _BY_ANSWERS[name]
+        say(f"  {title} {value:.4f}{unit} ({note})")
+        say(f"    the same {same} for all items {constant[name]:.4f}{unit}")
     labels = _by_label(classifier, X, answers)
     if labels:
         explain("\nBy label, over the items for which somebody said whether it applies:")

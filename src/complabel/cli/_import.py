@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, save, say, working
 from complabel.cli._options import argument, flag, option, target
 from complabel.errors import InputError
-
-if TYPE_CHECKING:
-    from complabel.importers import Tally
 
 # A copy of the names in complabel.importers, which would load NumPy for a help text. A test
 # compares the two.
@@ -102,7 +98,13 @@ def import_(
         tally = import_file(
             file, out, format=from_, options=told, progress=lambda n_rows: far(f"{n_rows:,} rows")
         )
-    _show(file, tally)
+    counts = {what: f"{count:,}" for what, count in tally.counts.items() if count}
+    widest = max(map(len, counts.values()), default=0)
+    say(f"{file}:")
+    for what, count in counts.items():
+        say(f"  {count:>{widest}}  {what}")
+    for text in tally.remarks:
+        remark(f"note: {text}", style="yellow")
     say(f"wrote {out}")
     names = told.label_names or tuple(tally.label_names)
     if labels_out is not None:
@@ -120,16 +122,6 @@ def import_(
             style="yellow",
         )
     say(f"next: {command('inspect', out, label_names=labels_out or label_names)}")
-
-
-def _show(file: Path, tally: Tally) -> None:
-    counts = {what: f"{count:,}" for what, count in tally.counts.items() if count}
-    widest = max(map(len, counts.values()), default=0)
-    say(f"{file}:")
-    for what, count in counts.items():
-        say(f"  {count:>{widest}}  {what}")
-    for text in tally.remarks:
-        remark(f"note: {text}", style="yellow")
 
 
 @options.with_examples(

@@ -172,7 +172,6 @@ def say_fit(
     question: str | None,
     mistakes: str = "missed=auto,invented=auto",
 ) -> None:
-    """Print the command that learns from answers although people err."""
     line = command(
         "fit",
         *answers,

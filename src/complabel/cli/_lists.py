@@ -232,7 +232,6 @@ def _plain(text: str) -> str:
 
 
 def _show_methods(described: list[dict[str, Any]]) -> None:
-    """Print the table, and say what else --method accepts."""
     table = new_table("", "method", "learns from", "references")
     table.columns[0].no_wrap = True
     for entry in described:
@@ -265,13 +264,6 @@ def demo(
         summary = run_demo(seed=seed, tell=tell)
         status.update("drawing the page")
         write_text(report, render_demo(summary))
-    _print_ways(summary)
-    say(summary["meaning"])
-    say(f"wrote {report.resolve()}: open it in a browser")
-    say(f"next: {command('import', '--help')}")
-
-
-def _print_ways(summary: Mapping[str, Any]) -> None:
     table = new_table(
         f"{summary['n_train']:,} pictures, at most one answer each; tested on"
         f" {summary['n_test']:,} others",
@@ -284,3 +276,6 @@ def _print_ways(summary: Mapping[str, Any]) -> None:
             table.add_row(summary["titles"][name], f"{figures['average_precision']:.3f}", found)
         table.add_section()
     output().print(table)
+    say(summary["meaning"])
+    say(f"wrote {report.resolve()}: open it in a browser")
+    say(f"next: {command('import', '--help')}")

@@ -47,7 +47,6 @@ def flag(text: str, *names: str) -> Any:
 def target(
     text: str, *names: str, endings: tuple[str, ...] = (), page: bool = False, **more: Any
 ) -> Any:
-    """Return an option with the name of a file that the command writes."""
     return option("FILE", text, *names, output=Output(endings, page), **more)
 
 
@@ -85,7 +84,6 @@ def complete_catalog() -> list[str]:
 
 
 def complete_dataset(incomplete: str) -> list[str]:
-    """Return names of catalog datasets, and files that may be datasets."""
     return [*complete_catalog(), *_files(incomplete, _DATASET_ENDINGS)]
 
 

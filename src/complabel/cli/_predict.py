@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
     from complabel.methods import ComplementaryClassifier
-    from complabel.trust import ChosenThresholds, Figure
+    from complabel.trust import ChosenThresholds
 
 
 @options.with_examples(
@@ -326,7 +326,6 @@ def decide(
 
 
 def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None:
-    """Print the thresholds, what is promised, and the estimated figures."""
     title = f"thresholds for {chosen.aim}"
     if not chosen.alone.any():
         say(f"{title}: {chosen.values[0]:.4f} for all {len(names)} labels")
@@ -353,10 +352,5 @@ def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bo
         ("recall", figures.recall),
         ("F1", figures.f1),
     ):
-        say(f"  {name:9} {_with_interval(figure)}")
-
-
-def _with_interval(figure: Figure) -> str:
-    if math.isnan(figure.value):
-        return "not known"
-    return f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"
+        told = f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"
+        say(f"  {name:9} {'not known' if math.isnan(figure.value) else told}")

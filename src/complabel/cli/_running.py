@@ -94,7 +94,6 @@ class Progress(Monitor):
         )
 
     def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
-        """Take the number of units and print the forecast."""
         self._n_jobs = n_jobs
         self._left = {unit.key: unit for unit in todo}
         self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
@@ -175,13 +174,11 @@ def _describe(unit: Unit) -> str:
 
 
 def say_missing(missing: Mapping[str, str]) -> None:
-    """Print which datasets of a plan are missing, and why."""
     for name, reason in missing.items():
         remark(f"left out: {name}, {reason}", style="yellow")
 
 
 def say_failed(results: StudyResults) -> None:
-    """Print what failed and why, each reason once."""
     reasons = Counter((unit.dataset, unit.row, unit.reason) for unit in results.having("failed"))
     for (dataset, row, reason), count in reasons.items():
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
@@ -246,22 +243,17 @@ def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     show(table)
     at_hand = [name for name in plan.datasets if name not in missing]
     say(f"on {', '.join(at_hand) or 'no dataset'}; {plan.folds} folds, seed {plan.seed}")
-    _show_draws(plan)
-    say_missing(missing)
-    return units
-
-
-def _show_draws(plan: Plan) -> None:
     n_draws = len(plan.draws)
     say("1 draw:" if n_draws == 1 else f"{n_draws} draws:")
     for draw in plan.draws[:_MOST_DRAWS]:
         say(f"  {draw.name}: {plan.title_of(draw)}")
     if n_draws > _MOST_DRAWS:
         say(f"  and {n_draws - _MOST_DRAWS} more")
+    say_missing(missing)
+    return units
 
 
 def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
-    """Say how many units are to run, and how long that may take."""
     import joblib
 
     distinct = {unit.key: unit for unit in units}
@@ -279,7 +271,6 @@ def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
 
 
 def table_of_units(results: StudyResults) -> Table:
-    """Return how many folds are done and failed, by row, dataset and draw."""
     columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
     table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
     for row in dict.fromkeys(unit.row for unit in results.units):

@@ -184,7 +184,6 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
 
 
 def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
-    """Return what learns from features while people answer."""
     import numpy as np
 
     from complabel.features import advice
@@ -205,7 +204,6 @@ def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Le
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
-    """Show how far people are, until the program ends."""
     while not annotation.ended.wait(1.0):
         people = len(annotation.asker.by_person())
         answered = annotation.asker.answered

@@ -105,7 +105,10 @@ def load_dataset(
         raise not_found(entry, directories)
     if verify:
         _verify(located)
-    dataset = _read(entry.name, located)
+    layout, folder = located.layout, located.folder
+    parts = tuple(folder / file.name for file in layout.files)
+    labels = None if layout.labels is None else folder / layout.labels.name
+    dataset = read_files(DatasetFiles(name, layout.format, parts, labels, layout.n_features))
     if not preprocessed:
         return dataset
     if dataset.excluded is None:
@@ -221,13 +224,6 @@ def _describe(entry: CatalogEntry, data_dir: StrPath | None) -> dict[str, Any]:
         **{key: getattr(entry, key) for key in ("source", "citation", "licence", "note")},
         "problem": problem,
     }
-
-
-def _read(name: str, located: Located) -> MultiLabelDataset:
-    layout, folder = located.layout, located.folder
-    parts = tuple(folder / file.name for file in layout.files)
-    labels = None if layout.labels is None else folder / layout.labels.name
-    return read_files(DatasetFiles(name, layout.format, parts, labels, layout.n_features))
 
 
 def _verify(located: Located) -> None:

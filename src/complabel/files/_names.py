@@ -75,7 +75,6 @@ def read_item_names(path: StrPath) -> list[str]:
 
 
 def has_shown(path: Path) -> bool:
-    """Return whether a file is a table with a column that people see."""
     if not ending_of(path, TABLE_ENDINGS):
         return False
     return not {*SHOWN}.isdisjoint(Table.open(path, "tables of items").columns)

@@ -9,7 +9,6 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -49,16 +48,11 @@ class TableWriter:
             self._partial.touch()  # finds a missing folder at once
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self._is_open = False
-        if kind is not None:
+        if raised[0] is not None:
             with contextlib.suppress(Exception):  # the error in the block is more important
-                self._files.__exit__(kind, error, trace)
+                self._files.__exit__(*raised)
             return
         with explained(self.path), self._files:
             self._finish()

@@ -146,7 +146,6 @@ class Head:
             return []
 
     def columns(self) -> list[str]:
-        """Return the first of the rows; an empty list if there is none."""
         return next(iter(self.rows()), [])
 
 

@@ -50,12 +50,11 @@ from complabel.importers._questions import (
     UNSURE,
     Controls,
     Form,
+    FormReader,
     Question,
     Travelled,
-    nothing_ticked,
     question_in,
     question_of,
-    rows_of,
     settle,
 )
 
@@ -362,7 +361,7 @@ def _rows(
     tally: Tally,
 ) -> list[Row]:
     found: list[Row] = []
-    travelled = Travelled()
+    travelled, reader = Travelled(), FormReader(controls, options, tally)
     on_menus = {label for form in forms for label in form.menu or ()}
     if not on_menus and not own:
         tally.say_unused(options, "Label Studio's", "random_questions")
@@ -373,9 +372,9 @@ def _rows(
         drawn = options.random_questions and form.menu is not None
         size = min(n_labels, len(form.menu or ()))
         probability = chance(n_labels, size) if drawn else None
-        rows = rows_of(form, controls, options, tally, probability)
+        rows = reader.rows(form, probability)
         if not rows and not form.is_cancelled:
-            rows = nothing_ticked(form, controls, options, tally, probability)
+            rows = reader.nothing_ticked(form, probability)
         answers: list[Row] = []
         question = _own_question(form, own)
         if question is not None:
@@ -507,7 +506,6 @@ def _some(words: Iterable[str]) -> str:
 
 
 def _own_question(form: Form, own: Mapping[str, str]) -> Question | None:
-    """Return the question that a task brings along, if a control answers it."""
     kind = question_in(form.task) or ""
     if kind != "asked" and form.chosen.get(own.get("asked", "")):
         told = f"control {shown(own['asked'])} says yes or no, but the task's question is"

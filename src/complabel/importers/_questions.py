@@ -345,98 +345,84 @@ def settle(
     return Controls((only,))
 
 
-def rows_of(
-    form: Form, controls: Controls, options: Options, tally: Tally, probability: float | None = None
-) -> list[Row]:
-    """Return the rows of a form, if any; ``probability`` is that of its menu."""
-    absent, present = (
-        list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
-        for names in controls
-    )
-    # The menu may belong to one control only, so labels that apply need not be on it.
-    for label in absent + present if options.unselected == "no" else absent:
-        if form.menu is not None and label not in form.menu:
-            told = f"{shown(label)} was chosen, but the task's options do not offer it"
-            raise fault(form.place, f"{told}; correct them, or rename the field if it is no menu")
-    parts = [(form, absent, present, options.question)]
-    if set(absent) & set(present):
-        two = [
-            replace(form, answer_id=f"{form.answer_id}-{what}", seconds=None)
-            for what in Controls._fields
-        ]
-        parts = [(two[0], absent, [], options.question), (two[1], [], present, None)]
-    # If all labels that apply were ticked, those that were not chosen do not apply.
-    every = options.unselected == "no" or (options.question == "ticked" and not controls.absent)
-    return [row for part in parts for row in _answer(*part, every, options, tally, probability)]
+@dataclass(frozen=True)
+class FormReader:
+    """Turns the choices in forms into answers, by what the controls mean and the user said."""
 
+    controls: Controls
+    options: Options
+    tally: Tally
 
-def shown_in(form: Form, options: Options) -> tuple[str, ...]:
-    shown_ones = form.menu or options.label_names
-    if shown_ones is None:
-        needed = (
-            "labels that were not chosen do not apply, so all labels that were shown are needed"
+    def rows(self, form: Form, probability: float | None = None) -> list[Row]:
+        """Return the rows of a form, if any; ``probability`` is that of its menu."""
+        absent, present = (
+            list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
+            for names in self.controls
         )
-        raise fault(form.place, f"{needed}; the export does not list them, give --label-names")
-    return shown_ones
+        # The menu may belong to one control only, so labels that apply need not be on it.
+        for label in absent + present if self.options.unselected == "no" else absent:
+            if form.menu is not None and label not in form.menu:
+                told = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
+                raise fault(form.place, f"{told} them, or rename the field if it is no menu")
+        parts = [(form, absent, present, self.options.question)]
+        if set(absent) & set(present):
+            two = [
+                replace(form, answer_id=f"{form.answer_id}-{what}", seconds=None)
+                for what in Controls._fields
+            ]
+            parts = [(two[0], absent, [], self.options.question), (two[1], [], present, None)]
+        return [row for part in parts for row in self._answer(*part, probability)]
 
-
-def nothing_ticked(
-    form: Form,
-    controls: Controls,
-    options: Options,
-    tally: Tally,
-    probability: float | None = None,
-) -> list[Row]:
-    """Return the rows of a form in which people might have ticked labels, but did not."""
-    if options.question != "ticked" or not any(controls):
-        return []
-    all_apply, them = ("all labels", "do not") if controls.absent else ("no labels", "do")
-    tally.counts["forms without a tick"] += 1
-    tally.remark(
-        f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
-        f" that people ticked all labels that {them} apply."
-    )
-    said = [("", "yes")]
-    if not controls.absent:
-        said = [(label, "no") for label in shown_in(form, options)]
-    menu = None if form.menu is None else as_json(form.menu)
-    about = {"offered": menu, "probability": probability}
-    return [form.row(label, word, "ticked", **about) for label, word in said]
-
-
-def _answer(
-    form: Form,
-    absent: list[str],
-    present: list[str],
-    told: str | None,
-    every: bool,
-    options: Options,
-    tally: Tally,
-    probability: float | None,
-) -> Iterator[Row]:
-    question, menu = told or "named", form.menu
-    unchosen: list[str] = []
-    if present and every:  # every label that was shown was judged
-        question = "ticked"
-        unchosen = [label for label in shown_in(form, options) if label not in {*absent, *present}]
-    elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):
-        question = "asked"  # a menu of one label is a yes/no question
-    if question != "asked" and menu is None and options.label_names is None:
-        tally.remark(
-            "The export does not list the labels on offer, so only labels that were chosen are"
-            " known. Give all labels with --label-names."
+    def nothing_ticked(self, form: Form, probability: float | None = None) -> list[Row]:
+        """Return the rows of a form in which people might have ticked labels, but did not."""
+        if self.options.question != "ticked" or not any(self.controls):
+            return []
+        is_named = bool(self.controls.absent)
+        all_apply, them = ("all labels", "do not") if is_named else ("no labels", "do")
+        self.tally.counts["forms without a tick"] += 1
+        self.tally.remark(
+            f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
+            f" that people ticked all labels that {them} apply."
         )
-    if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
-        menu = None  # it belongs to another control
-    if question == "asked" and not absent:
-        probability = None  # labels that somebody volunteered were not drawn at random
-    for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
-        for label in labels:
-            yield form.row(
-                label,
-                answer,
-                question,
-                offered=None if menu is None else as_json(menu),
-                asked_for=len(absent) if question == "named" else None,
-                probability=probability,
+        said = [("", "yes")] if is_named else [(x, "no") for x in self._shown_in(form)]
+        menu = None if form.menu is None else as_json(form.menu)
+        about = {"offered": menu, "probability": probability}
+        return [form.row(label, word, "ticked", **about) for label, word in said]
+
+    def _shown_in(self, form: Form) -> tuple[str, ...]:
+        found = form.menu or self.options.label_names
+        if found is None:
+            raise fault(
+                form.place,
+                "labels that were not chosen do not apply, so all labels that were shown are"
+                " needed; the export does not list them, give --label-names",
             )
+        return found
+
+    def _answer(
+        self, form: Form, absent: list[str], present: list[str], told: str | None, chance: Any
+    ) -> Iterator[Row]:
+        question, menu, options = told or "named", form.menu, self.options
+        unchosen: list[str] = []
+        # If all labels that apply were ticked, those that were not chosen do not apply.
+        all_ticked = options.question == "ticked" and not self.controls.absent
+        if present and (options.unselected == "no" or all_ticked):  # every one shown was judged
+            question = "ticked"
+            unchosen = [label for label in self._shown_in(form) if label not in absent + present]
+        elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):
+            question = "asked"  # a menu of one label is a yes/no question
+        if question != "asked" and menu is None and options.label_names is None:
+            self.tally.remark(
+                "The export does not list the labels on offer, so only labels that were chosen are"
+                " known. Give all labels with --label-names."
+            )
+        if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
+            menu = None  # it belongs to another control
+        about = {
+            "offered": None if menu is None else as_json(menu),
+            "asked_for": len(absent) if question == "named" else None,
+            # Labels that somebody volunteered were not drawn at random.
+            "probability": None if question == "asked" and not absent else chance,
+        }
+        for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
+            yield from (form.row(label, answer, question, **about) for label in labels)

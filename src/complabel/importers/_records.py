@@ -56,11 +56,11 @@ from complabel.importers._questions import (
     NONE_APPLY,
     UNSURE,
     Form,
+    FormReader,
     Question,
     Travelled,
     question_in,
     question_of,
-    rows_of,
     settle,
 )
 
@@ -160,7 +160,6 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
 
 
 def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
-    """Return what somebody said to a question of ``complabel ask``."""
     if task.answer == "ignore":
         return UNSURE
     if question.question == "asked":
@@ -254,7 +253,7 @@ def _read_argilla(path: Path, options: Options, tally: Tally) -> Iterator[dict[s
     forms = list(_forms(path, options, tally))
     controls = settle(forms, options, tally, path, word="question")
     tally.say_unused(options, "Argilla's", "random_questions")
-    found = [rows_of(form, controls, options, tally) for form in forms]
+    found = list(map(FormReader(controls, options, tally).rows, forms))
     tally.counts["empty responses"] += found.count([])
     yield from pieces(itertools.chain.from_iterable(found))
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,10 @@ from complabel.importers._format import (
 from complabel.importers._questions import (
     Controls,
     Form,
+    FormReader,
     Travelled,
-    nothing_ticked,
     question_in,
     question_of,
-    rows_of,
 )
 
 _BLANK, _UNKNOWN = -1, -2
@@ -199,7 +198,7 @@ def _rows(
                 form = Form(
                     place, answer_id, cells[item], chosen, annotator=person, seconds=seconds
                 )
-                yield from rows_of(form, controls, options, tally)
+                yield from FormReader(controls, options, tally).rows(form)
 
 
 def _split(cell: str, separator: str | None) -> list[str]:
@@ -321,7 +320,8 @@ def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
         tuple(_column(table, site, name) for name in options.absent),
         tuple(_column(table, site, name) for name in options.present),
     )
-    yield from pieces(_rows_of_batch(table, site, item, controls, options, tally))
+    reader = FormReader(controls, options, tally)
+    yield from pieces(_Batch(table, site, item, reader).rows())
 
 
 def _column(table: Table, site: _Site, name: str) -> str:
@@ -333,53 +333,80 @@ def _column(table: Table, site: _Site, name: str) -> str:
     raise fault(table.path, f"{told}; its columns are {some(map(shown, table.columns))}")
 
 
-def _rows_of_batch(
-    table: Table, site: _Site, item: str, controls: Controls, options: Options, tally: Tally
-) -> Iterator[Row]:
-    travelled = Travelled()
-    status, refused = site.refused
-    for piece in table.frames(table.columns):
-        for number, cells in piece.astype(object).to_dict("index").items():
-            tally.counts["rows of the file"] += 1
-            if status and cells.get(status, "").strip().casefold() == refused:
-                tally.counts["refused answers"] += 1
-                continue
-            if not cells[item].strip():
-                raise table.refuse(number, f"has no {item}; fill in the item that it is about")
-            form = _form(table, site, cells, number, item, sum(controls, ()), options)
-            if any(controls):
-                rows = rows_of(form, controls, options, tally)
-                rows = rows or nothing_ticked(form, controls, options, tally)
-            else:
-                rows = _answer(table, site, form, cells, travelled, tally)
-            tally.counts["empty answers"] += not rows
-            yield from rows
+@dataclass
+class _Batch:
+    """The answers of one platform; those to tasks of ``complabel ask`` say what was asked."""
 
+    table: Table
+    site: _Site
+    item: str
+    reader: FormReader
+    travelled: Travelled = field(default_factory=Travelled)
 
-def _form(
-    table: Table,
-    site: _Site,
-    cells: Mapping[str, str],
-    number: int,
-    item: str,
-    columns: tuple[str, ...],
-    options: Options,
-) -> Form:
-    place = f"{table.path}, row {number + 1}"
-    return Form(
-        place=place,
-        answer_id=cells.get(site.answer_id) or str(number + 1),
-        item=cells[item],
-        chosen={name: _labels_in(cells[name], site, options.separator, place) for name in columns},
-        annotator=cells[site.person].strip() or None,
-        time=cells.get(site.time) or None,
-        seconds=_seconds(cells, site),
-        task={
-            name.removeprefix(site.given): cell
-            for name, cell in cells.items()
-            if name.startswith(site.given)
-        },
-    )
+    def rows(self) -> Iterator[Row]:
+        status, refused = self.site.refused
+        counts = self.reader.tally.counts
+        for piece in self.table.frames(self.table.columns):
+            for number, cells in piece.astype(object).to_dict("index").items():
+                counts["rows of the file"] += 1
+                if status and cells.get(status, "").strip().casefold() == refused:
+                    counts["refused answers"] += 1
+                    continue
+                if not cells[self.item].strip():
+                    told = f"has no {self.item}; fill in the item that it is about"
+                    raise self.table.refuse(number, told)
+                form = self._form(cells, number)
+                if any(self.reader.controls):
+                    rows = self.reader.rows(form) or self.reader.nothing_ticked(form)
+                else:
+                    rows = self._answer(form, cells)
+                counts["empty answers"] += not rows
+                yield from rows
+
+    def _form(self, cells: Mapping[str, str], number: int) -> Form:
+        site, place = self.site, f"{self.table.path}, row {number + 1}"
+        separator = self.reader.options.separator
+        return Form(
+            place=place,
+            answer_id=cells.get(site.answer_id) or str(number + 1),
+            item=cells[self.item],
+            chosen={
+                name: _labels_in(cells[name], site, separator, place)
+                for name in sum(self.reader.controls, ())
+            },
+            annotator=cells[site.person].strip() or None,
+            time=cells.get(site.time) or None,
+            seconds=_seconds(cells, site),
+            task={
+                name.removeprefix(site.given): cell
+                for name, cell in cells.items()
+                if name.startswith(site.given)
+            },
+        )
+
+    def _answer(self, form: Form, cells: Mapping[str, str]) -> list[Row]:
+        """Return the rows of an answer to the question that a task of ``complabel ask`` carries."""
+        kind, said_in = question_in(form.task), self.site.said
+        columns = self.table.columns
+        answers = [name for name in columns if said_in and name.startswith(said_in)]
+        column = f"{said_in}answer"
+        column = answers[0] if column not in cells and len(answers) == 1 else column
+        if kind is None or column not in cells:
+            raise fault(
+                self.table.path,
+                "say which columns hold labels, and what they mean: --absent COLUMN (labels do not"
+                " apply), --present COLUMN (labels apply); its columns are"
+                f" {some(map(shown, answers or columns))}",
+            )
+        question = question_of(form.task, form.place, item=form.item)
+        self.reader.tally.list_labels(question.offered)
+        place, cell = f"{form.place}, column {shown(column)}", cells[column]
+        chosen = [cell] if kind == "asked" else _labels_in(cell, self.site, None, place)
+        said = question.meaning(chosen if cell.strip() else [], place)
+        who = {"annotator": form.annotator, "time": form.time, "seconds": form.seconds}
+        if said is None:
+            return []
+        return self.travelled.rows(question, said, place, answer_id=form.answer_id, **who)
 
 
 def _labels_in(cell: str, site: _Site, told: str | None, place: str) -> list[str]:
@@ -398,45 +425,6 @@ def _seconds(cells: Mapping[str, str], site: _Site) -> float | None:
             with contextlib.suppress(ValueError):
                 times.append(datetime.strptime(cells.get(name, ""), written))
     return seconds_of((times[1] - times[0]).total_seconds()) if len(times) == 2 else None
-
-
-def _answer(
-    table: Table,
-    site: _Site,
-    form: Form,
-    cells: Mapping[str, str],
-    travelled: Travelled,
-    tally: Tally,
-) -> list[Row]:
-    """Return the rows of an answer to the question that a task of ``complabel ask`` carries."""
-    kind = question_in(form.task)
-    answers = [name for name in table.columns if site.said and name.startswith(site.said)]
-    column = f"{site.said}answer"
-    column = answers[0] if column not in cells and len(answers) == 1 else column
-    if kind is None or column not in cells:
-        raise fault(
-            table.path,
-            "say which columns hold labels, and what they mean: --absent COLUMN (labels do not"
-            " apply), --present COLUMN (labels apply); its columns are"
-            f" {some(map(shown, answers or table.columns))}",
-        )
-    question = question_of(form.task, form.place, item=form.item)
-    tally.list_labels(question.offered)
-    place = f"{form.place}, column {shown(column)}"
-    cell = cells[column]
-    chosen = [cell] * bool(cell.strip()) if kind == "asked" else _labels_in(cell, site, None, place)
-    said = question.meaning(chosen, place)
-    if said is None:
-        return []
-    return travelled.rows(
-        question,
-        said,
-        place,
-        answer_id=form.answer_id,
-        annotator=form.annotator,
-        time=form.time,
-        seconds=form.seconds,
-    )
 
 
 BATCH = Format(

@@ -94,7 +94,6 @@ class Learner:
         return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
 
     def save(self, path: str | Path) -> None:
-        """Save the model so far; there must be one."""
         self._ask("save", str(Path(path).absolute()))
 
     def _ask(self, *what: Any) -> Any:

@@ -76,7 +76,6 @@ class Model:
         return sparse.vstack(parts, "csr") if self.encoder.is_sparse else np.concatenate(parts)
 
     def of_items(self, items: Sequence[str]) -> Any:
-        """Return the features of items, or refuse those that are not known."""
         unknown = [item for item in items if item not in self.row_of]
         if unknown:
             raise InputError(
@@ -244,7 +243,6 @@ def n_processors() -> int:
 
 
 def answers_to(requests: Sequence[Reader], model: Model) -> list[Answer | Exception]:
-    """Return an answer to each request, or what was wrong with it."""
     found: list[Any] = [_tried(request, model) for request in requests]
     groups: dict[Any, list[int]] = {}
     for at, each in enumerate(found):

@@ -6,7 +6,6 @@ import asyncio
 import base64
 import contextlib
 import ipaddress
-import json
 import os
 import secrets
 import signal
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
 _LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
 _HEADERS = {
-    b"cache-control": b"no-store",
-    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
-    b"cross-origin-resource-policy": b"same-origin",
-    b"referrer-policy": b"no-referrer",
-    b"x-content-type-options": b"nosniff",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
 }
 """Headers of every answer, unless the app gives others."""
 
@@ -59,6 +58,7 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool 
     machine that call it by another name, as programs in a container do. Pages of strangers do so,
     too, so that needs a token.
     """
+    from starlette.responses import JSONResponse
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -69,13 +69,16 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool 
         headers = {name.lower(): value for name, value in scope["headers"]}
         other_host = None if any_host and token else _wrong_host(scope, headers)
         wrong = other_host or _wrong_token(scope, headers, token)
+        status, body = 403, None
+        if not wrong:
+            try:
+                body = await _read(receive, headers, most_bytes)
+            except ValueError as error:
+                status, wrong = 413, str(error)
         if wrong:
-            return await _refuse(careful, 403, wrong)
-        try:
-            body = await _read(receive, headers, most_bytes)
-        except ValueError as error:
-            return await _refuse(careful, 413, str(error))
-        if body is not None:
+            close = {"connection": "close"}  # the rest of the request is not read
+            await JSONResponse({"error": wrong}, status, close)(scope, receive, careful)
+        elif body is not None:
             await app(scope, _replaying(body, receive), careful)
         return None
 
@@ -157,26 +160,17 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send) -> Send:
+    from starlette.datastructures import MutableHeaders
+
     async def careful(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = list(message.get("headers", []))
-            given = {name.lower() for name, _ in headers}
-            headers += [(name, value) for name, value in _HEADERS.items() if name not in given]
-            message = {**message, "headers": headers}
+            headers = MutableHeaders(raw=list(message.get("headers", [])))
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            message = {**message, "headers": headers.raw}
         await send(message)
 
     return careful
-
-
-async def _refuse(send: Send, status: int, error: str) -> None:
-    body = json.dumps({"error": error}, ensure_ascii=False).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # the rest of the request is not read
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
 
 
 def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -> None:

@@ -86,7 +86,6 @@ class AnswerStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and let other servers have it."""
         self._connection.close()
         with contextlib.suppress(OSError):  # on Windows, open files cannot be deleted
             self._lock_path.unlink()

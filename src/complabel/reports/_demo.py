@@ -145,8 +145,7 @@ def run_demo(
     propensities = rng.permutation(_spread_evenly(_N_LABELS))
     seconds = Seconds()  # as others measured them
     times = seconds.to_judge(_N_LABELS) / seconds.asked
-    # In the time of a yes or no about each picture, so many forms can be ticked.
-    n_ticked = max(1, int(len(Y) / times))
+    n_ticked = _forms_in_time(len(Y), times)
     answers = _ask(Y, propensities, n_questions, n_ticked, rng)
     # With default settings, but linear: it fits in seconds.
     flagship = methods.SelectionLikelihoodClassifier(kernel="linear", random_state=seed)
@@ -159,15 +158,10 @@ def run_demo(
     tell("learning: what if ticking takes longer")
     forms = [{"times": times, "pictures": n_ticked, **pictures.measure(scores["ticked"])}]
     for times in _SLOWER:
-        n_slower = max(1, int(len(Y) / times))
+        n_slower = _forms_in_time(len(Y), times)
         fewer = answers["ticked"].only(np.arange(n_ticked) < n_slower)
         forms.append({"times": times, "pictures": n_slower, **pictures.score(flagship, fewer)})
     tell("learning: for comparison")
-    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
-    references = {
-        "prior": pictures.score(methods.PriorClassifier(), answers["free"]),
-        "supervised": pictures.score(supervised, Y),
-    }
     versions = {"Python": platform.python_version(), **result_versions()}
     summary = {
         "seed": seed,
@@ -180,7 +174,7 @@ def run_demo(
         "propensities": propensities.tolist(),
         "ways": ways,
         "ticking": {"seconds": seconds.model_dump(), "forms": forms},
-        "references": references,
+        "references": _references(pictures, answers["free"], Y, seed),
         "examples": {"training": _answered(pictures, answers), "test": _guessed(pictures, scores)},
         "versions": {name: versions[name] for name in _VERSIONS},
     }
@@ -204,6 +198,11 @@ def _spread_evenly(n_labels: int) -> NDArray[np.float64]:
     middles = (np.arange(n_labels) + 0.5) / n_labels
     spread: NDArray[np.float64] = np.exp(_PROPENSITY_SD * ndtri(middles))
     return spread
+
+
+def _forms_in_time(n_pictures: int, times: float) -> int:
+    """Return how many forms are ticked in the time of a yes or no about each picture."""
+    return max(1, int(n_pictures / times))
 
 
 def _ask(
@@ -242,6 +241,16 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
         matched = methods.FrequencyMatchedClassifier(ridge)
         found["matched"] = pictures.score(matched, answers)["average_precision"]
     return found
+
+
+def _references(
+    pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
+) -> dict[str, dict[str, float]]:
+    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
+    return {
+        "prior": pictures.score(methods.PriorClassifier(), named),
+        "supervised": pictures.score(supervised, Y),
+    }
 
 
 def _answered(pictures: _Pictures, answers: Mapping[str, Answers]) -> list[dict[str, Any]]:

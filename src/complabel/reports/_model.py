@@ -177,7 +177,6 @@ def _numbers(values: Any, n: int) -> NDArray[np.float64] | None:
 
 
 def _people(classifier: Any) -> list[dict[str, Any]]:
-    """Return a row for each annotator with known rates of mistakes."""
     names = getattr(getattr(classifier, "_annotators", None), "names", ())
     columns = {
         name: rates.tolist()
@@ -220,6 +219,12 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         f"{name} {value if isinstance(value, str | bool) else format(value, '.4g')}"
         for name, value in described["chosen"].items()
     )
+    names = [*map(repr, described["feature_names"][:_NAMES])]
+    if described["n_features"] > _NAMES:
+        names += [f"and {described['n_features'] - _NAMES:,} more"]
+    named = f": {', '.join(names)}" if described["feature_names"] else ""
+    date, seconds = notes.get("date"), notes.get("seconds")
+    taken = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
     facts = {
         "model": described["model"],
         "method": described["method"],
@@ -229,10 +234,10 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "files": ", ".join(
             notes[name] for name in ("answers", "features") if isinstance(notes.get(name), str)
         ),
-        "features": _listed(described["n_features"], described["feature_names"]),
+        "features": f"{described['n_features']:,}{named}",
         "labels": f"{len(described['labels']):,}",
         "held-out answers": _held_out(notes.get("held_out")),
-        "fitted": _when(notes),
+        "fitted": ", ".join(filter(None, [date if isinstance(date, str) else "", taken])),
         "saved by": ours + (f" ({others})" if others else ""),
     }
     facts |= {
@@ -253,11 +258,6 @@ def _learned_from(notes: Mapping[str, Any]) -> str:
     return text + (f", by {people:,} people" if isinstance(people, int) and people else "")
 
 
-def _listed(number: int, names: Sequence[str]) -> str:
-    more = [f"and {number - _NAMES:,} more"] if number > _NAMES else []
-    return f"{number:,}" + (f": {', '.join([*map(repr, names[:_NAMES]), *more])}" if names else "")
-
-
 def _held_out(score: Any) -> str:
     if not isinstance(score, dict) or score.get("criterion") not in _CRITERIA:
         return ""
@@ -270,12 +270,6 @@ def _held_out(score: Any) -> str:
         f"{_CRITERIA[score['criterion']]} {value:.4f}; one guess for all items {constant:.4f}; gain"
         f" from the features {value - constant:.4f}{about} ({n_folds:.0f} folds, higher is better)"
     )
-
-
-def _when(notes: Mapping[str, Any]) -> str:
-    date, seconds = notes.get("date"), notes.get("seconds")
-    taken = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
-    return ", ".join(filter(None, [date if isinstance(date, str) else "", taken]))
 
 
 def render_model(described: Mapping[str, Any]) -> str:

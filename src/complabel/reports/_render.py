@@ -89,15 +89,17 @@ def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
     return text if template.endswith(".html.j2") else text.rstrip("\n") + "\n"
 
 
+def _as_json(summary: Summary, _: StudyResults) -> str:
+    return json.dumps(summary, indent=1, allow_nan=False, default=vars) + "\n"
+
+
 FORMATS: Final[Mapping[str, Renderer]] = MappingProxyType(
     {
         "report.html": functools.partial(render_tables, "report.html.j2"),
         "tables.md": functools.partial(render_tables, "tables.md.j2"),
         "tables.tex": functools.partial(render_tables, "tables.tex.j2"),
         "results.csv": lambda _, results: results_csv(results),
-        "summary.json": lambda summary, _: (
-            json.dumps(summary, indent=1, allow_nan=False, default=vars) + "\n"
-        ),
+        "summary.json": _as_json,
     }
 )
 """The forms of a report: the name of each file, and the function that returns its text."""

@@ -70,7 +70,6 @@ class JudgedPairs:
 
 
 def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
-    """Return one threshold, or one for each label, or refuse them."""
     found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
     if found.ndim and len(found) != n_labels:
         raise InputError(
