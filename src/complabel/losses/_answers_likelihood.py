@@ -110,7 +110,7 @@ class AnswersLikelihood:
                 _Layer(
                     lay_out_facts(part, exclusion_rates=exclusion_rates, **where),
                     lay_out_namings(part, **where),
-                    None if weights is None else self._tensor(weights),
+                    None if weights is None else self._tensor(torch.from_numpy(weights)),
                 )
                 for part, weights in _layers_of(answers)
             ]
