@@ -60,14 +60,14 @@ CASES = {
     "selection, frequencies": (selection(label_frequencies=PROBLEM.Y.mean(axis=0)), COMPLEMENTARY),
 }
 # L-BFGS ends near the minimum; the others take the same steps.
-TOLERANCE = {name: 1e-3 if name.startswith(("sel", "sup")) else 1e-5 for name in CASES}
+TOLERANCE = {name: 2e-3 if name.startswith(("sel", "sup")) else 1e-5 for name in CASES}
 each = pytest.mark.parametrize("name", CASES)
 pytestmark = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 
 
 @pytest.fixture
 def _fits_to_the_end(monkeypatch):
-    monkeypatch.setattr(_trials, "_FINAL", 1e-8)
+    monkeypatch.setattr(_trials, "_FINAL", 1e-9)
 
 
 def below(answers, at, copies=3):
@@ -86,7 +86,7 @@ def scores(name, rows=slice(None), **more):
 def test_integer_weights_equal_repeated_rows(name):
     found = scores(name, sample_weight=WEIGHTS)
     np.testing.assert_allclose(found, scores(name, REPEATED), rtol=0, atol=TOLERANCE[name])
-    assert np.abs(found - scores(name, KEPT)).max() > 30 * TOLERANCE[name]  # they matter
+    assert np.abs(found - scores(name, KEPT)).max() > 10 * TOLERANCE[name]  # they matter
 
 
 @each
