@@ -233,7 +233,8 @@ class AnswersLikelihood:
         if len(self._layers) != 1 or self._layers[0].weights is not None:
             raise InputError(
                 "some answers have another weight than 1, with which what people said cannot be"
-                " turned into a probability; give answers.with_weight(1)"
+                " turned into a probability; give answers.with_weight(1), or a table without the"
+                " column weight"
             )
         (layer,), point = self._layers, Point.at(logits, log_propensities, rates)
         given_facts = layer.given_facts(point)
