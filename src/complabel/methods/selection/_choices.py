@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,17 @@ class Setting:
         return chosen | {name: value for name, value in further.items() if value is not None}
 
 
+@dataclass(frozen=True)
+class PriorOfBiases:
+    """Normal priors of the biases of B maps, around a level or around their mean."""
+
+    variances: Tensor  # (B,)
+    level: float | None
+
+    def centre(self, biases: Tensor) -> Tensor | float:
+        return biases.mean(dim=1, keepdim=True) if self.level is None else self.level
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Answers, with what is known about their annotators and labels."""
@@ -83,7 +95,7 @@ class Choices:
     weights: NDArray[np.float64] | None = None  # (n,), of items; None: all 1. Answers have theirs.
     mean_weight: float = 1.0  # of all items that are fitted to or held out
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _priors: dict[Any, PriorOfBiases] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         weights = None if self.weights is None else self.weights[index]
@@ -109,7 +121,7 @@ class Choices:
         """
         c, rates, share = setting.cardinality, self.rates(setting), self._shares(sizes)
         known_log_w = self.log_propensities(setting)
-        variances = self.variances_of_biases(setting, sizes)
+        prior_of_biases = self.prior_of_biases(setting, sizes)
         if self.frequencies is not None:
             pi = torch.from_numpy(self.frequencies_at(c).values)
             weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
@@ -128,11 +140,11 @@ class Choices:
                 excess = share.weighted(excess)
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
             values, through_others = share.means(losses), others
-            if variances is not None:
+            if prior_of_biases is not None:
                 # The mean of a label's logits is its bias, if the features are centred.
                 biases = share.means(share.weighted(logits))
-                biases -= biases.mean(dim=1, keepdim=True)
-                prior = biases / (variances * share.sizes).unsqueeze(1)
+                biases -= prior_of_biases.centre(biases)
+                prior = biases / (prior_of_biases.variances * share.sizes).unsqueeze(1)
                 values += (prior * biases).sum(dim=1) / 2
                 gradient += share.weighted_to_items(prior.to(gradient.dtype))
             if self.frequencies is not None:
@@ -152,35 +164,43 @@ class Choices:
 
         return means_and_gradients
 
-    def variances_of_biases(self, setting: Setting, sizes: Sequence[int]) -> Tensor | None:
-        """Return the variances (B,) of normal priors of biases around their mean.
+    def prior_of_biases(self, setting: Setting, sizes: Sequence[int]) -> PriorOfBiases | None:
+        """Return normal priors of the biases of B maps.
 
-        Few namings say little about how often each label applies: without a prior, errors of the
+        Few answers say little about how often each label applies: without a prior, errors of the
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
-        The likeliest v is returned. None, without a prior, if frequencies are known, if fitted
-        propensities, mistakes or rates of exclusion also decide how often a label is chosen, or if
-        all answers judge labels: then each label has a loss of its own, and refits rely on that.
-        Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes
-        approach", JASA 1973.
+        The likeliest v is returned. The prior is around the mean of the biases. If all answers
+        judge labels, it is around the level that all labels have together: then each label has a
+        loss of its own, on which refits rely. None, without a prior, if frequencies are known, or
+        if fitted propensities, mistakes or rates of exclusion also decide how often a label is
+        chosen. Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical
+        Bayes approach", JASA 1973.
         """
         others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
-        judge = np.isin(self.answers.question, ("asked", "ticked")).all()
-        if judge or any(each is not None for each in (*others, setting.error_rates)):
+        if any(each is not None for each in (*others, setting.error_rates)):
             return None
         key = setting.cardinality, tuple(sizes)
-        if key not in self._variances:
-            level = special.logit(special.expit(self.constant_logits(setting.cardinality)).mean())
+        if key not in self._priors:
+            p = special.expit(self.constant_logits(setting.cardinality))
+            level = float(special.logit(p.mean()))
             shape = len(self.answers), self.answers.n_labels
-            alike = torch.full(shape, float(level), dtype=torch.float32)
+            alike = torch.full(shape, level, dtype=torch.float32)
             with torch.inference_mode():
                 found = self._evaluate(alike, self.log_propensities(setting), None)
                 slope = found.through_logits
-                slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
+                if not self.judge:
+                    slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
                 parts = self._shares(sizes).parts(slope)
             each = [_likeliest_variance(part, weights) for part, weights in parts]
-            self._variances[key] = torch.tensor(each, dtype=torch.float32)
-        return self._variances[key]
+            variances = torch.tensor(each, dtype=torch.float32)
+            self._priors[key] = PriorOfBiases(variances, level if self.judge else None)
+        return self._priors[key]
+
+    @cached_property
+    def judge(self) -> bool:
+        """Whether all answers judge labels."""
+        return bool(np.isin(self.answers.question, ("asked", "ticked")).all())
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
