@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -54,15 +54,15 @@ def seconds_of(evaluate: Evaluation, repeats: int) -> tuple[float, float]:
     return min(clock), min(processor)
 
 
-def ways(has_gpu: bool) -> Iterator[tuple[str, str, int]]:
+def ways(threads: Sequence[int]) -> Iterator[tuple[str, str, int]]:
     """Yield a name, the device and the threads of the processor."""
-    yield "processor, 1 thread", "cpu", 1
-    yield "processor, 2 threads", "cpu", 2
-    if has_gpu:
+    for number in threads:
+        yield f"processor, {number} thread{'s' * (number > 1)}", "cpu", number
+    if torch.cuda.is_available():
         yield torch.cuda.get_device_name(), "cuda", 1
 
 
-def rows_of_case(shape, question: str, repeats: int, has_gpu: bool) -> Iterator[str]:
+def rows_of_case(shape, question: str, repeats: int, threads: Sequence[int]) -> Iterator[str]:
     """Yield a row of the table for each way to evaluate."""
     n, d, n_labels = shape
     rng = np.random.default_rng(0)
@@ -71,8 +71,8 @@ def rows_of_case(shape, question: str, repeats: int, has_gpu: bool) -> Iterator[
     coef = rng.standard_normal((n_labels, d)) / np.sqrt(d)
     X, exact, first = rng.standard_normal((n, d), dtype=np.float32), None, 0.0
     for dtype in (torch.float64, torch.float32):
-        for name, device, threads in ways(has_gpu):
-            torch.set_num_threads(threads)
+        for name, device, number in ways(threads):
+            torch.set_num_threads(number)
             evaluate = Evaluation(X, coef, answers, device, dtype)
             gradient = evaluate()[1].double()
             exact = gradient if exact is None else exact
@@ -89,17 +89,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="share of the rows, to try it")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="of the processor")
     parser.add_argument("--question", nargs="+", default=["asked", "free"])
     given = parser.parse_args()
-    has_gpu = torch.cuda.is_available()
-    if not has_gpu:
+    if not torch.cuda.is_available():
         print("There is no GPU that torch can use here: only the processor is measured.\n")
     print("| features | answers | type | on | seconds | processor seconds | times | error |")
     print("|---|---|---|---|--:|--:|--:|--:|", flush=True)
     for n, d, n_labels in CASES:
         for question in given.question:
             shape = (int(n * given.share), d, n_labels)
-            for row in rows_of_case(shape, question, given.repeats, has_gpu):
+            for row in rows_of_case(shape, question, given.repeats, given.threads):
                 print(row, flush=True)
 
 
