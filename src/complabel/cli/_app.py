@@ -141,7 +141,7 @@ def main() -> None:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     with warnings.catch_warnings():
-        warnings.showwarning = _hint
+        warnings.showwarning = _hint  # type: ignore[assignment]  # nobody passes keywords
         try:
             app()
         except ComplabelError as error:

@@ -312,9 +312,9 @@ def load_released(
         lines.setdefault(row, []).append(line)
     for row, several in lines.items():
         if len(several) > 1:
-            places = ", ".join(map(str, several[:5]))
+            at = ", ".join(map(str, several[:5]))
             problem = f"row {row} has several labels, expected one for each row"
-            raise fault(f"{path}, lines {places}", f"{problem}: {_AGAIN}")
+            raise fault(f"{path}, lines {at}", f"{problem}: {_AGAIN}")
     missing = [row for row in range(n) if row not in lines]
     if missing:
         problem = f"{len(missing)} of the {n} rows of {name} have no label, the first is row"

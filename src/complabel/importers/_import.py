@@ -460,7 +460,7 @@ class _Totals:
 
 
 def _hashes(rows: Any) -> Hashes:
-    import pandas as pd  # type: ignore[import-untyped]
+    import pandas as pd
 
     return _distinct([pd.util.hash_pandas_object(rows, index=False).to_numpy()])
 

@@ -48,7 +48,6 @@ from complabel.importers._format import (
 from complabel.importers._questions import (
     CONTROLS,
     UNSURE,
-    Controls,
     Form,
     FormReader,
     Question,
@@ -139,8 +138,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
         records = list(_as_tasks(records, options, path))
     forms = list(_forms(records, options, tally))
     own = _own_controls(forms, options, path)
-    controls = settle(forms, options, tally, path, tuple(own.values()))
-    yield from pieces(_rows(forms, controls, own, options, tally))
+    reader = settle(forms, options, tally, path, tuple(own.values()))
+    yield from pieces(_rows(forms, own, reader))
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
@@ -353,15 +352,9 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(names))
 
 
-def _rows(
-    forms: Sequence[Form],
-    controls: Controls,
-    own: Mapping[str, str],
-    options: Options,
-    tally: Tally,
-) -> list[Row]:
+def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> list[Row]:
     found: list[Row] = []
-    travelled, reader = Travelled(), FormReader(controls, options, tally)
+    options, tally, travelled = reader.options, reader.tally, Travelled()
     on_menus = {label for form in forms for label in form.menu or ()}
     if not on_menus and not own:
         tally.say_unused(options, "Label Studio's", "random_questions")
@@ -381,10 +374,14 @@ def _rows(
             if question.question == "asked" and options.random_questions:
                 question.probability = question.probability or 1 / n_asked
             more = {
-                "answer_id": f"{form.answer_id}-asked" if any(controls) else form.answer_id,
+                "answer_id": f"{form.answer_id}-asked" if any(reader.controls) else form.answer_id,
                 "seconds": None if rows else form.seconds,
             }
-            answers = _answers(form, question, own[question.question], travelled, tally, more)
+            said = _said(form, question, own[question.question], tally)
+            if said is not None:
+                place = f"{form.place}, control {shown(own[question.question])}"
+                who = {"annotator": form.annotator, "time": form.time}
+                answers = travelled.rows(question, said, place, **who, **more)
         if len({row.answer_id for row in rows}) + bool(answers) > 1:  # whose time it is, is unknown
             rows = [row._replace(seconds=None) for row in rows]
         tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
@@ -392,27 +389,20 @@ def _rows(
     return found
 
 
-def _answers(
-    form: Form,
-    question: Question,
-    control: str,
-    travelled: Travelled,
-    tally: Tally,
-    more: Mapping[str, Any],
-) -> list[Row]:
-    """Return the rows of an answer to a question that the task brings along, if there is one."""
-    place = f"{form.place}, control {shown(control)}"
+def _said(form: Form, question: Question, control: str, tally: Tally) -> str | list[str] | None:
+    """Return what a form says to the question that the task brings along, if it says something."""
     tally.list_labels(question.offered)
-    said = UNSURE if form.is_cancelled else question.meaning(form.chosen.get(control, []), place)
-    if said is None:
-        return []
-    if not said and question.question == "ticked":
+    if form.is_cancelled:
+        return UNSURE
+    place = f"{form.place}, control {shown(control)}"
+    said = question.meaning(form.chosen.get(control, []), place)
+    if said == [] and question.question == "ticked":
         tally.counts["forms without a tick"] += 1
         tally.remark(
             "Where nothing was ticked, no labels on offer apply, because the tasks ask for all"
             " labels that do."
         )
-    return travelled.rows(question, said, place, annotator=form.annotator, time=form.time, **more)
+    return said
 
 
 def _answer_of(choice: str) -> str | None:

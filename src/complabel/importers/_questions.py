@@ -308,7 +308,7 @@ def settle(
     own: Sequence[str] = (),
     *,
     word: str = "control",
-) -> Controls:
+) -> FormReader:
     """Decide what the labels in each control mean; ``own`` answer questions of the tasks."""
     found = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
     listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
@@ -330,7 +330,7 @@ def settle(
             tally.remark(
                 f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read{more}."
             )
-        return Controls(options.absent, options.present)
+        return FormReader(Controls(options.absent, options.present), options, tally)
     if len(found) > 1:
         raise fault(
             path,
@@ -342,7 +342,7 @@ def settle(
         f"The only {word}, {shown(only)}, is read as labels that do not apply. Give --present"
         f" {only!r} if they apply, or --absent {only!r} to confirm that they do not."
     )
-    return Controls((only,))
+    return FormReader(Controls((only,)), options, tally)
 
 
 @dataclass(frozen=True)

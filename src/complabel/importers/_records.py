@@ -56,7 +56,6 @@ from complabel.importers._questions import (
     NONE_APPLY,
     UNSURE,
     Form,
-    FormReader,
     Question,
     Travelled,
     question_in,
@@ -251,9 +250,9 @@ def _read_argilla(path: Path, options: Options, tally: Tally) -> Iterator[dict[s
     tally.start("records", "records without a response", "responses", "discarded responses")
     tally.start("draft responses", "responses without a status", "empty responses")
     forms = list(_forms(path, options, tally))
-    controls = settle(forms, options, tally, path, word="question")
+    reader = settle(forms, options, tally, path, word="question")
     tally.say_unused(options, "Argilla's", "random_questions")
-    found = list(map(FormReader(controls, options, tally).rows, forms))
+    found = list(map(reader.rows, forms))
     tally.counts["empty responses"] += found.count([])
     yield from pieces(itertools.chain.from_iterable(found))
 

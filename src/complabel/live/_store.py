@@ -196,7 +196,8 @@ class AnswerStore:
                 yield Question(number, numbers[item], kind, shown, *more)
             for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
                 *event, answer, seconds = row
-                yield Event(*event, None if answer is None else json.loads(answer), seconds)
+                said = None if answer is None else json.loads(answer)
+                yield Event(*[*event, said, seconds])
 
     def answers_table(self) -> dict[str, list[Any]]:
         """Return the answers that were not taken back as columns: a table of answers.
