@@ -65,13 +65,7 @@ def evaluate(
         "Instead of --truth: answers that the model did not learn from. Those to random questions"
         " give precision and recall. Give the option again for more files.",
     ),
-    cross_fit: int | None = option(
-        "N",
-        "For --answers that the model learned from: fit it anew N times, each time without the"
-        " answers about one part of the items, and measure these fits. Give all the answers that"
-        " the model learned from.",
-        min=2,
-    ),
+    cross_fit: int | None = options.cross_fit("measure"),
     missed: float = options.share(
         "With --answers: how often people say no about a label that applies.", metavar="P"
     ),

@@ -279,9 +279,6 @@ def _of_dataset(
     return said, data.X
 
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
-
-
 @options.with_examples(
     "consensus answers.csv --out consensus.csv",
     "consensus answers.csv --features X.csv --out consensus.csv --doubtful doubtful.csv",
@@ -292,7 +289,7 @@ def consensus(
         "Write the share of people who would say that a label applies: .csv, .csv.gz, .parquet or"
         " .jsonl.",
         default=...,
-        endings=_ENDINGS,
+        endings=(*options.TABLE, ".jsonl"),
     ),
     features: Path | None = options.FEATURES_IF_ANY,
     items: Path | None = options.ITEMS,

@@ -216,6 +216,17 @@ def folds(default: int) -> Any:
     return option("N", "Folds of the cross-validation.", default=default, min=2)
 
 
+def cross_fit(done: str) -> Any:
+    """Return the option ``--cross-fit`` of a command that does something with the fits."""
+    return option(
+        "N",
+        "For --answers that the model learned from: fit it anew N times, each time without the"
+        f" answers about one part of the items, and {done} these fits. Give all the answers that"
+        " the model learned from.",
+        min=2,
+    )
+
+
 def jobs(default: int) -> Any:
     return option(
         "N", "Number of processes, one thread each; -1: one for each core.", default=default

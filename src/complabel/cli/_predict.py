@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier
     from complabel.trust import ChosenThresholds
 
+_MOST = 20  # rows of a table
+
 
 @options.with_examples(
     "predict model.safetensors X.csv --out predictions.csv",
@@ -47,7 +49,7 @@ def predict(
     out: Path = target(
         "Write here: .csv, .csv.gz, .parquet or .jsonl.",
         default=...,
-        endings=(".csv", ".csv.gz", ".parquet", ".jsonl"),
+        endings=(*options.TABLE, ".jsonl"),
     ),
     items: Path | None = options.ITEMS,
     answers: list[Path] | None = option(
@@ -162,9 +164,6 @@ def onnx(
     say('next: run it with onnxruntime, from Python, C#, Java or JavaScript (docs: "ONNX")')
 
 
-_MOST = 20  # rows of a table
-
-
 @options.with_examples(
     "show model.safetensors",
     "show model.safetensors --html page.html --features X.csv",
@@ -237,9 +236,6 @@ def _plain(text: str) -> str:
     return shown(" ".join(text.split()))
 
 
-_MOST_LABELS = 20
-
-
 @options.with_examples(
     "decide model.safetensors X.csv --answers questions.csv --out decided.safetensors",
     "decide model.safetensors X.csv --answers questions.csv --precision 0.9 --out sure.safetensors",
@@ -276,13 +272,7 @@ def decide(
     confidence: float = option(
         "P", "How often a promise is kept, over draws of the questions.", default=0.95, min=0, max=1
     ),
-    cross_fit: int | None = option(
-        "N",
-        "For --answers that the model learned from: fit it anew N times, each time without the"
-        " answers about one part of the items, and decide about these fits. Give all the answers"
-        " that the model learned from.",
-        min=2,
-    ),
+    cross_fit: int | None = options.cross_fit("decide about"),
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
@@ -332,15 +322,15 @@ def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bo
     else:
         columns = ["threshold", "judged", *["promised"][: int(promises)]]
         table = new_table(title, "label", numbers=columns)
-        for at, name in enumerate(names[:_MOST_LABELS]):
+        for at, name in enumerate(names[:_MOST]):
             promised = "no" if not chosen.promised[at] else "yes"
             if promised == "yes" and not chosen.alone[at]:
                 promised = "together"
             cells = [f"{chosen.values[at]:.4f}", f"{chosen.n_judgements[at]:,}", promised]
             table.add_row(Text(name), *cells[: len(columns)])
         show(table)
-        if len(names) > _MOST_LABELS:
-            say(f"{len(names) - _MOST_LABELS:,} more labels are not shown")
+        if len(names) > _MOST:
+            say(f"{len(names) - _MOST:,} more labels are not shown")
     if promises:
         explain(
             f"promised: {chosen.aim}, over all items of this kind, but for a chance of"

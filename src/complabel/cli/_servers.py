@@ -287,7 +287,7 @@ def serve(
         say(f"next: curl {address}/labels{header}")
         say("  in Label Studio: Settings > Model > Connect Model, with the address")
 
-    if secret is None and host not in ("127.0.0.1", "localhost", "::1"):
+    if secret is None and host not in _LOCAL:
         remark(
             "everybody who reaches this machine can ask the model; give --token new, and put a"
             " proxy with https before it",

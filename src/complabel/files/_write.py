@@ -259,7 +259,7 @@ def _as_csv(table: Any) -> Any:
     return out.getvalue()
 
 
-_PREDICTION_ENDINGS = (".csv", ".csv.gz", ".parquet", ".jsonl")
+_PREDICTION_ENDINGS = (*_ENDINGS, ".jsonl")
 
 
 class PredictionWriter(TableWriter):
