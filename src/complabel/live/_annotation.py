@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from complabel.errors import ComplabelError, StoreError
 from complabel.files import PICTURES, AnswerWriter
@@ -30,6 +30,9 @@ from complabel.live._drawing import (
 )
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
+
+if TYPE_CHECKING:
+    from complabel.live._learner import Learner
 
 try:
     from starlette.applications import Starlette
@@ -54,19 +57,6 @@ _PAGE = {
 _logger = logging.getLogger(__name__)
 
 
-class Learning(Protocol):
-    """A model that learns while people answer."""
-
-    def update(self, table: dict[str, list[Any]]) -> None:
-        """Learn from the answers so far; it returns when that is done."""
-
-    def state(self) -> dict[str, Any] | None:
-        """Return what is known of the model, as JSON."""
-
-    def best_kind(self) -> str | None:
-        """Return the kind of question that tells more in a minute; None while it is not known."""
-
-
 @dataclass
 class Annotation:
     """Asks people about things, and keeps their answers.
@@ -80,7 +70,7 @@ class Annotation:
     asker: Asker
     store: AnswerStore
     out: Path
-    learner: Learning | None = None
+    learner: Learner | None = None
     token: str = ""
     mixed: Mixed | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -99,7 +89,7 @@ class Annotation:
         questions: Path | None = None,
         overlap: float = 0.0,
         seed: int = 0,
-        learner: Learning | None = None,
+        learner: Learner | None = None,
         token: str | None = None,
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.

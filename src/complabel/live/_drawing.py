@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
@@ -45,20 +45,6 @@ class Question:
     probability: float | None  # that these labels were drawn
     asked_for: int | None  # of namings
     copies: int = 1  # how many people are to answer it
-
-
-class Source(Protocol):
-    """Where new questions come from."""
-
-    def draw(self) -> Question | None:
-        """Return the next question; None if there is none."""
-
-    def restore(self, question: Question) -> None:
-        """Take a question as drawn; questions come in the order of their numbers."""
-
-    @property
-    def total(self) -> int | None:
-        """How many questions there are in all; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +230,11 @@ class ListedQuestions:
 
     def restore(self, question: Question) -> None:
         self._next = max(self._next, question.number + 1)
+
+
+Source: TypeAlias = RandomQuestions | ListedQuestions
+"""Where new questions come from. ``draw`` returns the next one, None if there is none; ``restore``
+takes one as drawn, in the order of their numbers; ``total`` is their number, None if not known."""
 
 
 def read_questions(
