@@ -117,7 +117,12 @@ def inspect(
     about_people: dict[str, Any] = {}
     if classifier is not None and is_table and found is not None:
         of_model = own.for_model(found, classifier)
-        about_people = _by_model(classifier, of_model, said)
+        about_people = {
+            "people": classifier.annotators_table(of_model, said),
+            "doubtful": classifier.doubtful_answers(of_model, said),
+            "found_by": "These are the rates and probabilities of the model that was given. It"
+            " weighs the features of an item and all answers about it.",
+        }
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
         about_people = _by_what_people_say(said, sum(each.judged for each in inspection.labels))
@@ -131,15 +136,6 @@ def inspect(
         say(f"  {command('import', doubtful, out=again)}")
         say_fit((*answers, again), features, items, label_names, question)
     save_json(json_file, as_json)
-
-
-def _by_model(classifier: Any, X: Any, said: Answers) -> dict[str, Any]:
-    return {
-        "people": classifier.annotators_table(X, said),
-        "doubtful": classifier.doubtful_answers(X, said),
-        "found_by": "These are the rates and probabilities of the model that was given. It weighs"
-        " the features of an item and all answers about it.",
-    }
 
 
 def _by_what_people_say(said: Answers, n_judged: int) -> dict[str, Any]:
