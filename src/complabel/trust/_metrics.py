@@ -239,27 +239,17 @@ def estimate_metrics(
 _Linear: TypeAlias = tuple[float, Array, Array]
 
 
-def _precision(pairs: ScoredPairs, applies: Array) -> _Linear:
-    share = pairs.predicted / max(1, pairs.n_predicted)
-    value = float(share @ applies)
-    return value, share, -value * share
+def _ratio(applies: Array, counted: Any, by_labels: int, by_pairs: Any) -> _Linear:
+    """Linearise a ratio of sums over pairs (N,).
 
-
-def _recall(pairs: ScoredPairs, applies: Array) -> _Linear:
-    total = applies.sum()
-    value = float(pairs.predicted @ applies / total)
-    return value, (pairs.predicted - value) / total, np.zeros(len(pairs))
-
-
-def _f1(pairs: ScoredPairs, applies: Array) -> _Linear:
-    total = applies.sum() + pairs.n_predicted
-    value = float(2 * (pairs.predicted @ applies) / total)
-    return value, (2 * pairs.predicted - value) / total, -value / total * pairs.predicted
-
-
-def _share(pairs: ScoredPairs, applies: Array) -> _Linear:
-    value, each = float(applies.mean()), np.full(len(pairs), 1 / len(pairs))
-    return value, each, -value * each
+    Above is how many labels apply, each ``counted`` so often; below is ``by_labels`` times their
+    number, and the sum of ``by_pairs``.
+    """
+    pairs = np.broadcast_to(by_pairs, applies.shape).astype(np.float64)
+    total = float(by_labels * applies.sum() + pairs.sum()) or 1.0
+    value = float((counted * applies).sum() / total)
+    slope = np.broadcast_to((counted - by_labels * value) / total, applies.shape)
+    return value, np.asarray(slope), -value / total * pairs
 
 
 def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
@@ -283,11 +273,11 @@ def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
 
 
 _FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Linear]] = {
-    "precision": _precision,
-    "recall": _recall,
-    "f1": _f1,
+    "precision": lambda pairs, y: _ratio(y, pairs.predicted, 0, pairs.predicted),
+    "recall": lambda pairs, y: _ratio(y, pairs.predicted, 1, 0),
+    "f1": lambda pairs, y: _ratio(y, 2 * pairs.predicted, 1, pairs.predicted),
     "average_precision": _average_precision,
-    "share": _share,
+    "share": lambda pairs, y: _ratio(y, 1, 0, 1),
 }
 _AT_THRESHOLD = ("precision", "recall")
 _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
