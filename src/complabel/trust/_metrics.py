@@ -277,7 +277,7 @@ _FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Linear]] = {
     "recall": lambda pairs, y: _ratio(y, pairs.predicted, 1, 0),
     "f1": lambda pairs, y: _ratio(y, 2 * pairs.predicted, 1, pairs.predicted),
     "average_precision": _average_precision,
-    "share": lambda pairs, y: _ratio(y, 1, 0, 1),
+    "share": lambda _, y: _ratio(y, 1, 0, 1),
 }
 _AT_THRESHOLD = ("precision", "recall")
 _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
