@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import optimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold
@@ -27,6 +27,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
+from complabel.methods.candidates._squared_hinge import SquaredHinge
 
 # The sigmoid of this logit is exactly 1 in float64; that of minus this logit is 0.
 _CERTAIN = 1000.0
@@ -252,40 +253,11 @@ class Logit(NamedTuple):
     converged: bool = True
 
 
-class SquaredHingeSVC(LinearSVC):
-    """Minimize ||w||^2 / 2 + C sum_i max(0, 1 - y_i (w . x_i + b))^2 by Newton steps.
+@dataclass(frozen=True)
+class SquaredHingeSVC:
+    """The machine of solver="squared_hinge", with the weight of its losses."""
 
-    scikit-learn's ``LinearSVC`` uses LIBLINEAR, which also penalizes b.
-    """
-
-    def fit(self, X: Array, y: NDArray[np.bool_]) -> Self:
-        """Learn from features (n, M) and classes (n,)."""
-        self.classes_ = np.array([False, True])
-        sign = np.where(y, 1.0, -1.0)
-        extended = np.column_stack([X, np.ones(len(X))])  # (n, M + 1)
-        penalized = np.ones(extended.shape[1])
-        penalized[-1] = 0
-
-        def objective(weights: Array) -> tuple[float, Array]:
-            shortfall = np.maximum(0, 1 - sign * (extended @ weights))
-            value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
-            return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
-
-        def hessian(weights: Array) -> Any:
-            short = extended[sign * (extended @ weights) < 1]
-            return np.diag(penalized) + 2 * self.C * short.T @ short
-
-        weights = optimize.minimize(
-            objective,
-            np.zeros(extended.shape[1]),
-            jac=True,
-            hess=hessian,
-            method="trust-exact",
-            # The objective is convex and piecewise quadratic, so long Newton steps are safe.
-            options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
-        ).x
-        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
-        return self
+    C: float = 1.0
 
 
 # The largest squared norms of rows that do not overflow. LIBSVM stores products of rows in float32.
@@ -305,18 +277,50 @@ def _logit(features: Array, candidate: NDArray[np.bool_], machine: Any, seed: in
             " support vector machine; scale the features first"
         )
     n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
-    slope, offset = 1.0, 0.0
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed) if n_folds > 1 else None
     with warnings.catch_warnings():
         # LIFTClassifier warns once for all labels.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if n_folds < 2:
-            machine = clone(machine).fit(features, candidate)
-        else:
-            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
-            (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
-            (sigmoid,) = fitted.calibrators
-            machine, slope, offset = fitted.estimator, -sigmoid.a_, -sigmoid.b_
-    converged = getattr(machine, "fit_status_", 0) == 0
+        if isinstance(machine, SVC):
+            return _by_libsvm(features, candidate, machine, folds)
+        return _by_newton(features, candidate, machine.C, folds)
+
+
+def _by_libsvm(
+    features: Array, candidate: NDArray[np.bool_], machine: SVC, folds: StratifiedKFold | None
+) -> Logit:
+    if folds is None:
+        machine = clone(machine).fit(features, candidate)
+        slope, offset = 1.0, 0.0
+    else:
+        calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+        machine, slope, offset = _calibration(calibrated.fit(features, candidate))
     intercept = float(slope * machine.intercept_[0] + offset)
-    return Logit(slope * machine.coef_[0], intercept, converged)
+    return Logit(slope * machine.coef_[0], intercept, machine.fit_status_ == 0)
+
+
+def _by_newton(
+    features: Array, candidate: NDArray[np.bool_], C: float, folds: StratifiedKFold | None
+) -> Logit:
+    machine = SquaredHinge.of(features, candidate, C)
+    whole = machine.minimize()
+    weights, slope, offset = whole.weights, 1.0, 0.0
+    if folds is not None:
+        margins = np.empty((len(candidate), 1))
+        for _, out in folds.split(features, candidate):
+            without = machine.minimize(without=out, start=whole)
+            margins[out, 0] = machine.extended[out] @ without.weights
+        # A machine that returns its only feature, so that scikit-learn fits the sigmoid to it.
+        given = LinearSVC()
+        given.classes_ = np.array([False, True])
+        given.coef_, given.intercept_ = np.ones((1, 1)), np.zeros(1)
+        calibrated = CalibratedClassifierCV(FrozenEstimator(given))
+        _, slope, offset = _calibration(calibrated.fit(margins, candidate))
+    return Logit(slope * weights[:-1], float(slope * weights[-1] + offset))
+
+
+def _calibration(calibrated: CalibratedClassifierCV) -> tuple[Any, float, float]:
+    """Return a calibrated machine with the slope and the offset of its logit."""
+    (fitted,) = calibrated.calibrated_classifiers_
+    (sigmoid,) = fitted.calibrators
+    return fitted.estimator, -sigmoid.a_, -sigmoid.b_
