@@ -56,7 +56,7 @@ class LinearCandidateClassifier(ComplementaryClassifier):
             centre = None if sparse.issparse(X) else far_centre(X)
             features = features if centre is None else features - centre
         if centre is None:
-            features = _without_zeros(features)
+            features = without_zeros(features)
         if self.fit_intercept:
             features = side_by_side(features, np.ones((X.shape[0], 1)))
         rounds = self._rounds(features, 1 - complementary.astype(np.float64))
@@ -81,7 +81,7 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         return np.asarray(X @ self.coef_.T + self.intercept_)
 
 
-def _without_zeros(X: Features) -> Features:
+def without_zeros(X: Features) -> Features:
     """Return dense features that are mostly 0 as CSR, whose products take a fraction of the time."""
     few = isinstance(X, np.ndarray) and np.count_nonzero(X) <= _MOST_NONZERO * X.size
     return sparse.csr_array(X) if few else X

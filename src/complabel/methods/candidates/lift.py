@@ -27,6 +27,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
+from complabel.methods.candidates._linear import without_zeros
 from complabel.methods.candidates._squared_hinge import SquaredHinge
 
 # The sigmoid of this logit is exactly 1 in float64; that of minus this logit is 0.
@@ -35,6 +36,10 @@ _CERTAIN = 1000.0
 # delicious, average precision and ranking loss differ by less than 0.003. If the features have no
 # clusters, further updates would take nearly all of the time.
 _KMEANS_ITERATIONS = 30
+# Of rows that are mostly 0, the first updates are those of dense rows; see ``_means``.
+_DENSE_ITERATIONS = 3
+# With fewer rows, k-means takes next to no time.
+_MANY_ROWS = 1000
 # MiB of distances that are in memory at once in predictions.
 _WORKING_MEMORY = 128
 # Sparse features with at most this many entries (128 MiB) are made dense before clustering.
@@ -151,6 +156,7 @@ class LIFTClassifier(ComplementaryClassifier):
         refuse_overflow(X)
         refuse_lost_distances(X)
         X = _for_distances(X)
+        X_fast = without_zeros(X)
         self.solver_ = self.solver
         if self.solver == "auto":
             small = X.shape[0] <= _MOST_LIBSVM_ROWS
@@ -163,7 +169,9 @@ class LIFTClassifier(ComplementaryClassifier):
         n_labels = complementary.shape[1]
         seeds = check_random_state(self.random_state).integers(2**31, size=(n_labels,))
         fitted: list[tuple[Array, Logit]] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(X, candidate, machine=machine, ratio=self.ratio, seed=int(seed))
+            delayed(_fit_label)(
+                X, X_fast, candidate, machine=machine, ratio=self.ratio, seed=int(seed)
+            )
             for candidate, seed in zip(complementary.T == 0, seeds, strict=True)
         )
         centers, logits = zip(*fitted, strict=True)
@@ -217,32 +225,52 @@ def _for_distances(X: Features, *, dense_entries: int = _DENSE_ENTRIES) -> Featu
 @one_thread()
 def _fit_label(
     X: Features,
+    X_fast: Features,
     candidate: NDArray[np.bool_],
     *,
     machine: SVC | SquaredHingeSVC,
     ratio: float,
     seed: int,
 ) -> tuple[Array, Logit]:
-    """Learn one label, which is a candidate of the instances ``candidate`` (n,)."""
-    centers = _centers(X, candidate, ratio=ratio, seed=seed)
+    """Learn one label, which is a candidate of the instances ``candidate`` (n,).
+
+    ``X_fast`` holds the same features (n, d), in CSR if most are 0.
+    """
+    centers = _centers(X, X_fast, candidate, ratio=ratio, seed=seed)
     if not len(centers):
         return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
-    return centers, _logit(euclidean_distances(X, centers), candidate, machine, seed)
+    return centers, _logit(euclidean_distances(X_fast, centers), candidate, machine, seed)
 
 
-def _centers(X: Features, candidate: NDArray[np.bool_], *, ratio: float, seed: int) -> Array:
+def _centers(
+    X: Features, X_fast: Features, candidate: NDArray[np.bool_], *, ratio: float, seed: int
+) -> Array:
     """Return centres (2 m, d): m of the candidates, then m of the others."""
     n_centers = int(np.ceil(ratio * min(candidate.sum(), (~candidate).sum())))
     if not n_centers:
         return np.empty((0, X.shape[1]))
-    means = KMeans(
-        n_centers, init="random", n_init=1, max_iter=_KMEANS_ITERATIONS, tol=0, random_state=seed
-    )
     with warnings.catch_warnings():
         # With duplicate rows, k-means warns that it finds fewer distinct centres.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        sides = [means.fit(X[side]).cluster_centers_ for side in (candidate, ~candidate)]
+        sides = [_means(X, X_fast, side, n_centers, seed) for side in (candidate, ~candidate)]
     return np.vstack(sides)
+
+
+def _means(
+    X: Features, X_fast: Features, side: NDArray[np.bool_], n_centers: int, seed: int
+) -> Array:
+    """Return centres (n_centers, d) of some rows, by k-means from a random start."""
+    means = KMeans(
+        n_centers, init="random", n_init=1, max_iter=_KMEANS_ITERATIONS, tol=0, random_state=seed
+    )
+    if X_fast is not X and side.sum() >= _MANY_ROWS:
+        # Binary rows have many ties while centres are rows, too, and scikit-learn's arithmetic for
+        # dense rows decides these ties. Later there are hardly any, so any arithmetic does.
+        means.set_params(max_iter=_DENSE_ITERATIONS)
+        first = means.fit(X[side]).cluster_centers_
+        means.set_params(init=first, max_iter=_KMEANS_ITERATIONS - _DENSE_ITERATIONS)
+        X = X_fast
+    return np.asarray(means.fit(X[side]).cluster_centers_)
 
 
 class Logit(NamedTuple):
