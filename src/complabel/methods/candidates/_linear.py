@@ -82,7 +82,7 @@ class LinearCandidateClassifier(ComplementaryClassifier):
 
 
 def without_zeros(X: Features) -> Features:
-    """Return dense features that are mostly 0 as CSR, whose products take a fraction of the time."""
+    """Return dense features that are mostly 0 as CSR, whose products are much faster."""
     few = isinstance(X, np.ndarray) and np.count_nonzero(X) <= _MOST_NONZERO * X.size
     return sparse.csr_array(X) if few else X
 
