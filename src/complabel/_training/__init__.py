@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Spread,
         minimize_linear,
     )
-    from complabel._training._newton import LabelNewton
+    from complabel._training._newton import LabelNewton, NormalPrior
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "LinearFits",
     "LinearMap",
     "LogitObjective",
+    "NormalPrior",
     "Scaling",
     "Schedule",
     "Spread",
@@ -56,7 +57,7 @@ _NAMES_IN = {
     "_descent": "Schedule descend network_outputs set_output_bias train_linear train_network",
     "_device": "resolve_device torch_as_released",
     "_full_batch": "IterationCallback LinearFits LogitObjective Scaling Spread minimize_linear",
-    "_newton": "LabelNewton",
+    "_newton": "LabelNewton NormalPrior",
     "_saved": "factory_of factory_parts network_parts trained_network",
 }
 _PLACES = {
