@@ -83,7 +83,14 @@ def fit_side_by_side(
                 continue
         numbers += [number] * len(own)
         fittings += own
-    for number, failed in zip(numbers, finished(together(fittings)), strict=True):
+    try:
+        found = finished(together(fittings))
+    except Exception as error:  # a training raised, for example by a loss of the user's
+        if len(classifiers) == 1:
+            return [error]
+        alone = zip(classifiers, given, strict=True)
+        return [fit_side_by_side([each], [its])[0] for each, its in alone]
+    for number, failed in zip(numbers, found, strict=True):
         errors[number] = failed
     return errors
 
