@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         minimize_linear,
     )
     from complabel._training._linear import LinearTraining, train_linear, train_side_by_side
-    from complabel._training._newton import LabelNewton
+    from complabel._training._newton import LabelNewton, NormalPrior
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "LinearMap",
     "LinearTraining",
     "LogitObjective",
+    "NormalPrior",
     "Scaling",
     "Schedule",
     "Spread",
@@ -59,7 +60,7 @@ _NAMES_IN = {
     "_device": "resolve_device torch_as_released",
     "_full_batch": "IterationCallback LinearFits LogitObjective Scaling Spread minimize_linear",
     "_linear": "LinearTraining train_linear train_side_by_side",
-    "_newton": "LabelNewton",
+    "_newton": "LabelNewton NormalPrior",
     "_saved": "factory_of factory_parts network_parts trained_network",
 }
 _PLACES = {

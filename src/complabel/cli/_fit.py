@@ -72,7 +72,7 @@ def fit(
     """Learn a model from answers, save it, and score it on held-out answers.
 
     No true labels are needed. The score is compared with that of the best constant guess, which is
-    the same for all items.
+    the same for all items. A column weight of the answers says how much each of them counts.
     """
     from complabel.answers import UnansweredRowWarning
     from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier

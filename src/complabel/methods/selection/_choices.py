@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,17 @@ class Setting:
         return chosen | {name: value for name, value in further.items() if value is not None}
 
 
+@dataclass(frozen=True)
+class PriorOfBiases:
+    """Normal priors of the biases of B maps, around a level or around their mean."""
+
+    variances: Tensor  # (B,)
+    level: float | None
+
+    def centre(self, biases: Tensor) -> Tensor | float:
+        return biases.mean(dim=1, keepdim=True) if self.level is None else self.level
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Answers, with what is known about their annotators and labels."""
@@ -80,11 +92,14 @@ class Choices:
     error_rates: NDArray[np.float64] | None = None
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
+    weights: NDArray[np.float64] | None = None  # (n,), of items; None: all 1. Answers have theirs.
+    mean_weight: float = 1.0  # of all items that are fitted to or held out
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _priors: dict[Any, PriorOfBiases] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
-        return replace(self, answers=self.answers[index])
+        weights = None if self.weights is None else self.weights[index]
+        return replace(self, answers=self.answers[index], weights=weights)
 
     def log_likelihood(
         self,
@@ -94,18 +109,19 @@ class Choices:
     ) -> NDArray[np.float64]:
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
-        return np.asarray(found.values.numpy(), dtype=np.float64)
+        return np.asarray(found.values.numpy(), dtype=np.float64) / self.mean_weight
 
     def objective(self, setting: Setting, sizes: Sequence[int]) -> LogitObjective:
         """Return the objective for ``minimize_linear`` of B maps with ``sizes`` (B,) items each.
 
         It is minus the mean log-likelihood, plus the mean of (sum_k p_k - c)^2 for a cardinality c,
         plus a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi,
-        plus the priors of biases and of propensities divided by the number of items.
+        plus the priors of biases and of propensities divided by the number of items. Items count
+        by their weights; their number is the sum of weights.
         """
-        c, rates, share = setting.cardinality, self.rates(setting), _Shares(sizes)
+        c, rates, share = setting.cardinality, self.rates(setting), self._shares(sizes)
         known_log_w = self.log_propensities(setting)
-        variances = self.variances_of_biases(setting, sizes)
+        prior_of_biases = self.prior_of_biases(setting, sizes)
         if self.frequencies is not None:
             pi = torch.from_numpy(self.frequencies_at(c).values)
             weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
@@ -120,22 +136,23 @@ class Choices:
             if c is not None:
                 p = torch.sigmoid(logits)
                 excess = p.sum(dim=1) - c
-                losses += excess**2
+                losses += share.weighted(excess**2)
+                excess = share.weighted(excess)
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
             values, through_others = share.means(losses), others
-            if variances is not None:
+            if prior_of_biases is not None:
                 # The mean of a label's logits is its bias, if the features are centred.
-                biases = share.means(logits)
-                biases -= biases.mean(dim=1, keepdim=True)
-                prior = biases / (variances * share.sizes).unsqueeze(1)
+                biases = share.means(share.weighted(logits))
+                biases -= prior_of_biases.centre(biases)
+                prior = biases / (prior_of_biases.variances * share.sizes).unsqueeze(1)
                 values += (prior * biases).sum(dim=1) / 2
-                gradient += share.to_items(prior.to(gradient.dtype))
+                gradient += share.weighted_to_items(prior.to(gradient.dtype))
             if self.frequencies is not None:
                 p = torch.sigmoid(logits)
-                excess = share.means(p) - pi
+                excess = share.means(share.weighted(p)) - pi
                 values += (weights * excess**2).sum(dim=1)
                 through_means = (2 * weights * excess).to(p.dtype)
-                gradient.addcmul_(p.mul_(1 - p), share.to_items(through_means))
+                gradient.addcmul_(p.mul_(1 - p), share.weighted_to_items(through_means))
             if found.through_log_propensities is not None and setting.spread is not None:
                 # The prior of log-propensities is normal. The likelihood depends only on their
                 # differences; the prior keeps their mean at 0.
@@ -147,35 +164,43 @@ class Choices:
 
         return means_and_gradients
 
-    def variances_of_biases(self, setting: Setting, sizes: Sequence[int]) -> Tensor | None:
-        """Return the variances (B,) of normal priors of biases around their mean.
+    def prior_of_biases(self, setting: Setting, sizes: Sequence[int]) -> PriorOfBiases | None:
+        """Return normal priors of the biases of B maps.
 
-        Few namings say little about how often each label applies: without a prior, errors of the
+        Few answers say little about how often each label applies: without a prior, errors of the
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
-        The likeliest v is returned. None, without a prior, if frequencies are known, if fitted
-        propensities, mistakes or rates of exclusion also decide how often a label is chosen, or if
-        all answers judge labels: then each label has a loss of its own, and refits rely on that.
-        Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes
-        approach", JASA 1973.
+        The likeliest v is returned. The prior is around the mean of the biases. If all answers
+        judge labels, it is around the level that all labels have together: then each label has a
+        loss of its own, on which refits rely. None, without a prior, if frequencies are known, or
+        if fitted propensities, mistakes or rates of exclusion also decide how often a label is
+        chosen. Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical
+        Bayes approach", JASA 1973.
         """
         others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
-        judge = np.isin(self.answers.question, ("asked", "ticked")).all()
-        if judge or any(each is not None for each in (*others, setting.error_rates)):
+        if any(each is not None for each in (*others, setting.error_rates)):
             return None
         key = setting.cardinality, tuple(sizes)
-        if key not in self._variances:
-            level = special.logit(special.expit(self.constant_logits(setting.cardinality)).mean())
+        if key not in self._priors:
+            p = special.expit(self.constant_logits(setting.cardinality))
+            level = float(special.logit(p.mean()))
             shape = len(self.answers), self.answers.n_labels
-            alike = torch.full(shape, float(level), dtype=torch.float32)
+            alike = torch.full(shape, level, dtype=torch.float32)
             with torch.inference_mode():
                 found = self._evaluate(alike, self.log_propensities(setting), None)
                 slope = found.through_logits
-                slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
-                parts = torch.split(slope, [*sizes])
-            each = [_likeliest_variance(part) for part in parts]
-            self._variances[key] = torch.tensor(each, dtype=torch.float32)
-        return self._variances[key]
+                if not self.judge:
+                    slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
+                parts = self._shares(sizes).parts(slope)
+            each = [_likeliest_variance(part, weights) for part, weights in parts]
+            variances = torch.tensor(each, dtype=torch.float32)
+            self._priors[key] = PriorOfBiases(variances, level if self.judge else None)
+        return self._priors[key]
+
+    @cached_property
+    def judge(self) -> bool:
+        """Whether all answers judge labels."""
+        return bool(np.isin(self.answers.question, ("asked", "ticked")).all())
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
@@ -184,11 +209,14 @@ class Choices:
         with torch.inference_mode():
             log_w = self.log_propensities(setting)
             slope = self._evaluate(at, log_w, self.rates(setting)).through_logits
-            found = (slope.t() @ slope).double().numpy() / len(slope)
+            ((slope, weights),) = self._shares([len(slope)]).parts(slope)
+            found = _information(slope, weights)
             if setting.cardinality is not None:
                 p = torch.sigmoid(at)
                 variance = p.mul_(1 - p)
-                found += 2 * (variance.t() @ variance).double().numpy() / len(variance)
+                if weights is not None:
+                    variance *= weights.unsqueeze(1)
+                found += 2 * _information(variance, weights)
         return np.asarray(found)
 
     def likelihood_of_rates(
@@ -265,7 +293,7 @@ class Choices:
             return np.asarray(special.logit(self.frequencies_at(cardinality).values))
         answers = self.answers
         expected = 1.0 if cardinality is None else cardinality
-        chosen = np.asarray((answers.named + answers.excluded).sum(axis=0), dtype=np.float64)
+        chosen = np.asarray((answers.named + answers.excluded).T @ answers.weight)
         if self.propensities is not None:
             chosen /= self.propensities
         p = np.full(len(chosen), expected / len(chosen))
@@ -273,11 +301,14 @@ class Choices:
             p = 1 - (len(chosen) - expected) * chosen / chosen.sum()
         judged = np.isin(answers.question, ("asked", "ticked"))
         yes, no = (
-            np.asarray(mask[judged].sum(axis=0), dtype=np.float64)
+            np.asarray(mask[judged].T @ answers.weight[judged])
             for mask in (answers.relevant, answers.absent)
         )
         p = np.where(yes + no > 0, (yes + p) / (yes + no + 1), p)
         return np.asarray(special.logit(np.clip(p, *_START_RANGE)))
+
+    def _shares(self, sizes: Sequence[int]) -> _Shares:
+        return _Shares(sizes, None if self.weights is None else torch.from_numpy(self.weights))
 
     def _evaluate(
         self, logits: Tensor, log_w: Tensor | None, rates: NDArray[np.float64] | None
@@ -306,16 +337,25 @@ class Choices:
         )
 
 
-def _likeliest_variance(slope: Tensor) -> float:
+def _information(slope: Tensor, weights: Tensor | None) -> NDArray[np.float64]:
+    """Return the weighted mean of g g^T (K, K), from gradients (n, K) that are weight times g."""
+    if weights is None:
+        return np.asarray((slope.t() @ slope).double().numpy() / len(slope))
+    found = slope.t() @ (slope / weights.to(slope.dtype).unsqueeze(1))
+    return np.asarray(found.double().numpy() / float(weights.sum()))
+
+
+def _likeliest_variance(slope: Tensor, weights: Tensor | None) -> float:
     """Return the v for which the mean of gradients (n, K), with H / n + v H^2, is likeliest."""
-    n = len(slope)
-    information = (slope.t() @ slope).double().numpy() / n
+    n = len(slope) if weights is None else float(weights.sum())
+    information = _information(slope, weights)
     sizes, vectors = np.linalg.eigh(information)
     told = sizes > _LEAST_SHARE * sizes.max()
     if not told.any():
         return math.inf
     sizes = sizes[told]
-    score = slope.mean(dim=0, dtype=torch.float64).numpy() @ vectors[:, told]
+    mean = slope.mean(dim=0, dtype=torch.float64).numpy() * (len(slope) / n)
+    score = mean @ vectors[:, told]
     tried = np.geomspace(_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS) / (n * sizes.mean())
     variance = sizes / n + tried[:, np.newaxis] * sizes**2
     return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
@@ -331,9 +371,32 @@ def _tensors(
 class _Shares:
     """The division of N items, stacked map by map, among B maps."""
 
-    def __init__(self, sizes: Sequence[int]) -> None:
-        self.sizes = torch.tensor(sizes, dtype=torch.float64)
-        self._counts = [*sizes]
+    def __init__(self, counts: Sequence[int], weights: Tensor | None) -> None:
+        self._counts, self._weights = [*counts], weights
+        self.sizes = torch.tensor(counts, dtype=torch.float64)  # (B,), sums of weights
+        self._mean_weights = torch.ones_like(self.sizes)
+        if weights is not None:
+            self._mean_weights = self.means(weights)
+            self.sizes *= self._mean_weights
+
+    def weighted(self, values: Tensor) -> Tensor:
+        """Multiply values (N,) or (N, E) by the weights of items."""
+        if self._weights is None:
+            return values
+        weights = self._weights.to(values.dtype)
+        return values * (weights if values.ndim == 1 else weights.unsqueeze(1))
+
+    def weighted_to_items(self, values: Tensor) -> Tensor:
+        """Do as ``to_items``, and multiply by the weights of items."""
+        found = self.to_items(values)
+        return found if self._weights is None else self._weights.to(found.dtype)[:, None] * found
+
+    def parts(self, values: Tensor) -> list[tuple[Tensor, Tensor | None]]:
+        """Return the values (n, E) of each map's items, and their weights (n,)."""
+        parts = torch.split(values, self._counts)
+        if self._weights is None:
+            return [(part, None) for part in parts]
+        return [*zip(parts, torch.split(self._weights, self._counts), strict=True)]
 
     def to_items(self, values: Tensor) -> Tensor:
         """Repeat the values of each map (B, E) for its items: (N, E), or (E,) for one map."""
@@ -348,12 +411,13 @@ class _Shares:
         return torch.stack([part.sum(dim=0) for part in torch.split(values, self._counts)])
 
     def means(self, values: Tensor) -> Tensor:
-        """Return the mean over each map's items, (B,) or (B, K), in float64."""
+        """Return sums over each map's items divided by its size, (B,) or (B, K), in float64."""
         parts = torch.split(values, self._counts)
-        return torch.stack([part.mean(dim=0, dtype=torch.float64) for part in parts])
+        found = torch.stack([part.mean(dim=0, dtype=torch.float64) for part in parts])
+        return (found.t() / self._mean_weights).t()
 
     def divide(self, gradient: Tensor) -> Tensor:
-        """Divide the rows (N, K) of each map by its number of items, in place."""
-        for part, n in zip(torch.split(gradient, self._counts), self._counts, strict=True):
+        """Divide the rows (N, K) of each map by its size, in place."""
+        for part, n in zip(torch.split(gradient, self._counts), self.sizes.tolist(), strict=True):
             part /= n
         return gradient

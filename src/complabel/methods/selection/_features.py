@@ -149,7 +149,8 @@ class FeatureMap:
             return {"kernel": "linear", "scaling": self.scaling}
         return {"kernel": "rbf", "gamma": self.gamma}
 
-    def fit_transform(self, X: Features) -> PreparedFeatures:
+    def fit_transform(self, X: Features, weights: Any = None) -> PreparedFeatures:
+        """Fit the map to rows X; ``weights`` (n,) count in their scaling, None are all 1."""
         from complabel._training import Scaling  # imports torch
 
         transformer: Normalizer | LandmarkKernel | None = None
@@ -161,7 +162,7 @@ class FeatureMap:
         elif self.scaling == "rows":
             transformer = Normalizer().fit(X)
         transformed = X if transformer is None else _transformed(transformer, X)
-        moments = moments_of(transformed)
+        moments = moments_of(transformed, weights)
         if self.scaling == "standardize":
             spread = moments.scale_
         else:

@@ -122,10 +122,11 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
             kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
     (linear,) = found.models
     logits = linear(prepared.X)
+    each = special.expit(logits, out=logits).sum(axis=1)
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
-        "mean_cardinality_": float(special.expit(logits, out=logits).sum(axis=1).mean()),
+        "mean_cardinality_": float(np.average(each, weights=choices.weights)),
         "rank_": setting.rank,
         **{f"{name}_": value for name, value in setting.features.parameters.items()},
         **_of_frequencies(choices, setting.cardinality),
@@ -156,6 +157,7 @@ def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, An
 
 def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Choices, Space]:
     """Return what a fit learns from, and the values to choose from; features are left open."""
+    weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
     given = given_propensities(classifier.propensities, answers.n_labels)
@@ -178,7 +180,10 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
         by_annotator=classifier.error_rate == "per-annotator",
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
-    return Choices(answers, given, known_rates, rates, frequencies), space
+    choices = Choices(answers, given, known_rates, rates, frequencies, weights)
+    if weights is not None:
+        choices = replace(choices, mean_weight=float(weights.mean()))
+    return choices, space
 
 
 def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> LabelFrequencies | None:
