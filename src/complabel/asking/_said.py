@@ -215,7 +215,9 @@ def summarize_kinds(said: Said, kinds: NDArray[np.str_]) -> tuple[KindSummary, .
         of_kind = kinds == names[at]
         timed = of_kind & ~np.isnan(answers.seconds)
         seconds, size = answers.seconds[timed], answers.n_offered[timed]
-        low, median, high = np.quantile(seconds, [0.25, 0.5, 0.75]) if timed.any() else [None] * 3
+        low, median, high = (
+            np.quantile(seconds, [0.25, 0.5, 0.75]).tolist() if timed.any() else [None] * 3
+        )
         judges = names[at] in ("asked", "several", "ticked", "ticked-menu")
         found.append(
             KindSummary(
@@ -223,18 +225,14 @@ def summarize_kinds(said: Said, kinds: NDArray[np.str_]) -> tuple[KindSummary, .
                 answers=int(counts[at]),
                 timed=int(timed.sum()),
                 offered=float(np.median(answers.n_offered[of_kind])),
-                seconds=_plain(median),
-                low=_plain(low),
-                high=_plain(high),
+                seconds=median,
+                low=low,
+                high=high,
                 each=float(np.median(seconds / size)) if judges and timed.any() else None,
                 agreement=Shared.of(said, of_kind).agreement(),
             )
         )
     return tuple(found)
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def times_of(

@@ -216,11 +216,8 @@ class AnswerStore:
         kind, answer = row["kind"], json.loads(row["answer"])
         on_offer = None if row["labels"] is None else json.loads(row["labels"])
         offered = None if on_offer is None else [self.labels[at] for at in on_offer]
-        if answer == "unsure":
-            said = [(offered[0] if kind == "asked" and offered else None, "unsure")]
-        elif kind == "asked":
-            assert offered is not None
-            said = [(offered[0], answer)]
+        if answer == "unsure" or kind == "asked":
+            said = [(offered[0] if kind == "asked" and offered else None, answer)]
         elif kind == "ticked":
             ticked = set(answer)
             said = [(name, "yes" if name in ticked else "no") for name in offered or self.labels]
