@@ -116,17 +116,15 @@ def line(case: str, found: dict[str, process.Result], *, threads: int) -> str:
 
 def choices(case: str, found: dict[str, process.Result]) -> str:
     """Return what each side chose for a case, as lines of a list."""
-    lines = []
+    lines, name = [], _CASES.get(case, case)
     for side in _SIDES:
         chosen: dict[str, Any] = found.get(side, {}).get("chosen", {})
         if chosen:
             values = ", ".join(
-                f"{name.rstrip('_')} {value:.4g}" if isinstance(value, float) else str(value)
-                for name, value in chosen.items()
+                f"{of.rstrip('_')} {value:.4g}" if isinstance(value, float) else str(value)
+                for of, value in chosen.items()
             )
-            lines.append(
-                f"- {_CASES.get(case, case)}, {side}: {values}; {found[side]['settings_tried']} settings"
-            )
+            lines.append(f"- {name}, {side}: {values}; {found[side]['settings_tried']} settings")
     return "\n".join(lines)
 
 
