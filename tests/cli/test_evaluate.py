@@ -8,7 +8,7 @@ import pytest
 from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
 
 from complabel.cli import _console, _evaluate
-from complabel.cli._estimates import show_estimates
+from complabel.cli._evaluate import show_estimates
 from complabel.files import read_answers
 from complabel.methods import cross_fit_probabilities, load, make_classifier
 from complabel.metrics import complementary_ranking_error, evaluate, evaluate_labels
