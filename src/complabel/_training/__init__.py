@@ -6,6 +6,7 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
+from complabel._training._blocks import Blocks, Moments
 from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
@@ -22,19 +23,25 @@ if TYPE_CHECKING:
         IterationCallback,
         LinearFits,
         LogitObjective,
+        MapObjective,
         Scaling,
         Spread,
         minimize_linear,
+        minimize_maps,
+        products_of,
     )
     from complabel._training._newton import LabelNewton
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
+    "Blocks",
     "IterationCallback",
     "LabelNewton",
     "LinearFits",
     "LinearMap",
     "LogitObjective",
+    "MapObjective",
+    "Moments",
     "Scaling",
     "Schedule",
     "Spread",
@@ -42,9 +49,11 @@ __all__ = [
     "factory_of",
     "factory_parts",
     "minimize_linear",
+    "minimize_maps",
     "network_outputs",
     "network_parts",
     "one_thread",
+    "products_of",
     "resolve_device",
     "set_output_bias",
     "torch_as_released",
@@ -55,7 +64,8 @@ __all__ = [
 _NAMES_IN = {
     "_descent": "Schedule descend network_outputs set_output_bias train_linear train_network",
     "_device": "resolve_device torch_as_released",
-    "_full_batch": "IterationCallback LinearFits LogitObjective Scaling Spread minimize_linear",
+    "_full_batch": "IterationCallback LinearFits LogitObjective MapObjective Scaling Spread"
+    " minimize_linear minimize_maps products_of",
     "_newton": "LabelNewton",
     "_saved": "factory_of factory_parts network_parts trained_network",
 }

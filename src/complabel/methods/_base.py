@@ -54,6 +54,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
     models_the_choice: ClassVar[bool] = False
+    _reads_blocks: ClassVar[bool] = False  # whether ``fit`` takes rows in blocks
     understands_answers: ClassVar[bool] = False
     threshold: str = "probability"
     cut: float = 0.5

@@ -18,6 +18,7 @@ from sklearn.model_selection import KFold
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
+from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._mistakes import likeliest_mistakes
@@ -52,7 +53,7 @@ _TOLERANCE_OF_RATES = 1e-8
 
 
 def fit_maps(
-    prepared: PreparedFeatures,
+    prepared: PreparedFeatures | PreparedBlocks,
     choices: Choices,
     setting: Setting,
     *,
@@ -63,6 +64,11 @@ def fit_maps(
     """Fit several maps of the same features, each to its own rows of answers stacked map by map."""
     # Without ``rows``, this is the final fit: of one map, to all rows. ``start`` are earlier fits
     # to the same rows; None is the constant model.
+    if isinstance(prepared, PreparedBlocks):
+        stages = _FIRST_TOLERANCE, _FINAL
+        return prepared.fit(
+            choices, setting, stages=stages, max_iter=_MAX_ITER, on_iteration=on_iteration
+        )
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how: dict[str, Any] = {
