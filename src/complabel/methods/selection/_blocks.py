@@ -96,14 +96,17 @@ class PreparedBlocks:
         on_iteration: IterationCallback | None,
     ) -> LinearFits:
         """Fit one map to all rows in stages that end at these tolerances, from a constant map."""
-        from complabel._training import LinearFits, minimize_maps  # imports torch
+        import torch
+
+        from complabel._training import LinearFits, minimize_maps
 
         sample = choices.of_rows(self.some.rows)
         X = self.some.X if self.transform is None else self.transform(self.some.X)
         intercept = choices.constant_logits(setting.cardinality)
         first = LinearMap(np.zeros((len(intercept), len(self.scaling.shift))), intercept)
         found = LinearFits.starting_at([first], choices.start_of_others(setting, 1))
-        objective = self._objective(choices, setting)
+        dtype = torch.float32 if X.dtype == np.float32 else torch.float64
+        objective = self._objective(choices, setting, dtype)
         for stage, tolerance in enumerate(stages):
             last = stage == len(stages) - 1
             found = minimize_maps(
@@ -122,13 +125,18 @@ class PreparedBlocks:
             )
         return found
 
-    def _objective(self, choices: Choices, setting: Setting) -> MapObjective:
+    def _objective(
+        self, choices: Choices, setting: Setting, dtype: torch.dtype
+    ) -> MapObjective:
+        """Return the objective of a map of all rows, computed in this type and added in float64."""
         import torch
+
+        from complabel.methods.selection._choices import likeliest_variance
 
         blocks, n = self.some.blocks, self.some.shape[0]
         ends = np.cumsum(blocks.sizes)
         parts = blocks.hand_out(
-            partial(_lay_out, setting=setting),
+            partial(_lay_out, setting=setting, dtype=dtype),
             (
                 choices.of_rows(np.arange(end - size, end))
                 for end, size in zip(ends, blocks.sizes, strict=True)
@@ -137,9 +145,7 @@ class PreparedBlocks:
         variances = None
         level = choices.level_if_alike(setting)
         if level is not None:
-            from complabel.methods.selection._choices import likeliest_variance
-
-            told = blocks.map(_slope_if_alike, setting, level, each=parts)
+            told = blocks.map(_slope_if_alike, setting, level, dtype, each=parts)
             _, slope, information = _sums(told)
             variances = torch.tensor([likeliest_variance(n, slope / n, information / n)])
         terms = choices.terms_of_means(setting, torch.tensor([float(n)]), variances)
@@ -174,13 +180,11 @@ class PreparedBlocks:
         return means_and_gradients
 
 
-def _lay_out(choices: Choices, *, setting: Setting) -> list[tuple[slice, Choices]]:
+def _lay_out(choices: Choices, *, setting: Setting, dtype: torch.dtype) -> list[tuple[slice, Choices]]:
     """Return the likelihood of the answers about a block in batches, without the answers."""
-    import torch
-
     batches = gen_batches(len(choices.answers), _BATCH)
     return [
-        (each, choices.of_rows(np.arange(each.start, each.stop)).laid_out(setting, torch.float64))
+        (each, choices.of_rows(np.arange(each.start, each.stop)).laid_out(setting, dtype))
         for each in batches
     ]
 
@@ -206,31 +210,34 @@ def _sums_of(
     with torch.inference_mode():
         for batch, choices in parts:
             x = X[batch] if transform is None else transform(X[batch])
-            products = products_of(x.astype(np.float64))
-            logits = products.logits(coef).add_(bias.unsqueeze(1)).t()
-            losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, log_w)
-            found = [losses.sum(), products.pull(slope.t()), slope.sum(dim=0)]
+            products = products_of(x)
+            of_type = [None if each is None else each.to(products.dtype) for each in (coef, bias, log_w)]
+            logits = products.logits(of_type[0]).add_(of_type[1].unsqueeze(1)).t()
+            losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, of_type[2])
+            found = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
             found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
             if choices.frequencies is not None:
                 p = torch.sigmoid(logits)
                 steep = p * (1 - p)
                 found += [p.sum(dim=0), products.pull(steep.t()), steep.sum(dim=0)]
-            each.append([part.numpy() for part in found])
+            each.append([part.double().numpy() for part in found])
     return _sums(each)
 
 
 def _slope_if_alike(
-    X: Features, parts: list[tuple[slice, Choices]], setting: Setting, level: float
+    X: Features,
+    parts: list[tuple[slice, Choices]],
+    setting: Setting,
+    level: float,
+    dtype: torch.dtype,
 ) -> list[NDArray[np.float64]]:
-    import torch
-
     from complabel.methods.selection._choices import moments_of_slope
 
     del X
     each = []
     for _, choices in parts:
-        slope = choices.slope_if_alike(setting, level, torch.float64)
-        n, mean, information = moments_of_slope(slope)
+        slope = choices.slope_if_alike(setting, level, dtype)
+        n, mean, information = moments_of_slope(slope.double())
         each.append([np.array(float(n)), n * mean, n * information])
     return _sums(each)
 
