@@ -6,7 +6,7 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel._training._blocks import Blocks, Moments
+from complabel._training._blocks import Blocks, Moments, dask_client
 from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ __all__ = [
     "Scaling",
     "Schedule",
     "Spread",
+    "dask_client",
     "descend",
     "factory_of",
     "factory_parts",

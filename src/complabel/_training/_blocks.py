@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import pickle
 import sys
@@ -22,6 +23,7 @@ from complabel.errors import InputError
 
 Transform = Callable[[Features], Features]
 
+_CONNECT_SECONDS = 10  # a scheduler that exists answers at once
 # A memory map is read in blocks of this many rows. They are small beside the memory, and a pass
 # spends hardly any time between them.
 _ROWS = 65_536
@@ -62,6 +64,8 @@ class Blocks:
             sizes = tuple(batch.stop - batch.start for batch in batches)
             return cls(lambda: (rows[each] for each in batches), sizes, X.shape[1], _float(X.dtype))
         if hasattr(X, "pieces") and hasattr(X, "sizes"):
+            if _client() is not None:
+                return replace(cls._of_dask(X.to_dask_array()), feature_names=X.feature_names)
             return cls(X.pieces, tuple(X.sizes), X.shape[1], X.dtype, X.feature_names)
         if type(X).__module__.partition(".")[0] in ("dask", "dask_expr"):
             return cls._of_dask(X)
@@ -140,17 +144,28 @@ class Blocks:
         import torch
         from joblib import Parallel, delayed
 
-        assert callable(self.source)
         jobs = torch.get_num_threads()
         parallel = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1, return_as="generator")
-        read = zip(self.source(), self._masks, own, self.sizes, strict=True)
+        read = zip(self._read(), own, self.sizes, strict=True)
         return iter(
             parallel(
-                delayed(_called)(function, _some(block, mask), part, shared)
-                for block, mask, part, size in read
+                delayed(_called)(function, block, part, shared)
+                for block, part, size in read
                 if size
             )
         )
+
+    def _read(self) -> Iterator[Any]:
+        """Yield the rows in use of all blocks."""
+        assert callable(self.source)
+        about = zip(self.source(), self._masks, self.all_sizes, strict=True)
+        for number, (block, mask, size) in enumerate(about):
+            if block.shape[0] != size:
+                raise InputError(
+                    f"block {number} of X has {block.shape[0]} rows, and {size} before; X must not"
+                    " change during the fit"
+                )
+            yield _some(block, mask)
 
     def hand_out(self, function: Callable[[Any], Any], pieces: Iterable[Any]) -> Sequence[Any]:
         """Return function(piece) for each block's piece, made where the block is."""
@@ -269,6 +284,28 @@ class Moments:
 
 def _float(dtype: Any) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+
+
+@contextlib.contextmanager
+def dask_client(address: str, *, as_default: bool = False) -> Iterator[Any]:
+    """Connect to a Dask scheduler inside the block; refuse one that is not there."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError(
+            "a Dask cluster needs packages that are not installed: run pip install"
+            " 'complabel[cluster]'"
+        ) from error
+    try:
+        client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=as_default)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"the Dask scheduler at {address} cannot be reached ({error}); check its address"
+        ) from error
+    with client:
+        if not client.nthreads():
+            raise InputError(f"the Dask scheduler at {address} has no workers; start some first")
+        yield client
 
 
 def _client() -> Any:

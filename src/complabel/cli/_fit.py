@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,7 @@ def _folds(given: int) -> int:
     "fit answers.csv --features X.csv --out model.safetensors",
     "fit answers.csv --features X.npy --items ids.txt --out model.safetensors",
     "fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors",
+    "fit answers.parquet --features X.parquet --dask tcp://HOST:8786 --out model.safetensors",
 )
 def fit(
     answers: list[Path] = options.ANSWERS,
@@ -68,14 +70,25 @@ def fit(
         callback=_folds,
     ),
     seed: int = option("N", "Seed of the folds and the method.", default=0, min=0),
+    dask: str | None = option(
+        "ADDRESS",
+        "Fit on the workers of this Dask scheduler, which read the features, a Parquet file.",
+    ),
 ) -> None:
     """Learn a model from answers, save it, and score it on held-out answers.
 
     No true labels are needed. The score is compared with that of the best constant guess, which is
-    the same for all items.
+    the same for all items. The selection likelihood reads a Parquet file with more than 1 GiB of
+    features in pieces, and is then not scored.
     """
     from complabel.answers import UnansweredRowWarning
-    from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
+    from complabel._training import dask_client
+    from complabel.methods import (
+        FrequencyMatchedClassifier,
+        SelectionLikelihoodClassifier,
+        held_out_score,
+        make_classifier,
+    )
     from complabel.reports import notes_of
 
     classifier: Any = make_classifier(method)
@@ -87,14 +100,22 @@ def fit(
         classifier = FrequencyMatchedClassifier(classifier)
     if "random_state" in classifier.get_params():
         classifier.set_params(random_state=seed)
-    found = own.read_own_features(features, items)
+    reads_pieces = isinstance(classifier, SelectionLikelihoodClassifier)
+    in_pieces = True if dask is not None else (None if reads_pieces else False)
+    found = own.read_own_features(features, items, in_pieces=in_pieces)
+    if dask is not None and not (reads_pieces and hasattr(found.X, "pieces")):
+        raise InputError(
+            "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"
+            " or leave out --dask"
+        )
     said = own.read_own_answers(answers, list(found.items), label_names, question, contradictions)
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
         # The number of items with answers is printed already.
         warnings.simplefilter("ignore", UnansweredRowWarning)
         _tell(classifier, far)
-        classifier.fit(own.framed(found.X, found.feature_names), said)
+        with nullcontext() if dask is None else dask_client(dask, as_default=True):
+            classifier.fit(own.framed(found.X, found.feature_names), said)
     seconds = time.monotonic() - started
     _tell(classifier, None)
     notes: dict[str, Any] = {
@@ -112,7 +133,12 @@ def fit(
     for line in chosen(classifier, out, seconds):
         say(line)
     say(f"wrote {out}")
-    if folds:
+    if hasattr(found.X, "pieces"):
+        remark(
+            "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
+            " apart, and give them to complabel evaluate"
+        )
+    elif folds:
         with working("scoring on held-out answers") as far:
             far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
             started = time.monotonic()
@@ -145,7 +171,8 @@ def fit(
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")
-    own.advise_on(found, said)
+    if not hasattr(found.X, "pieces"):
+        own.advise_on(found, said)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 
