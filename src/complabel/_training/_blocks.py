@@ -9,7 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from typing import Any
 
@@ -90,11 +90,12 @@ class Blocks:
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         delayed, sizes = X.to_delayed().ravel().tolist(), tuple(map(int, X.chunks[0]))
-        about: Any = (sizes, X.shape[1], _float(X.dtype))
+        width, dtype = X.shape[1], _float(X.dtype)
         client = _client()
         if client is not None:
-            return cls(delayed, *about, client=client)
-        return cls(lambda: (each.compute(scheduler="sync") for each in delayed), *about)
+            return cls(delayed, sizes, width, dtype, client=client)
+        here = partial(_computed, delayed)
+        return cls(here, sizes, width, dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -250,9 +251,9 @@ class Moments:
             wrong = first + int(entries.row[at]), int(entries.col[at])
             return cls(n, np.zeros(d), np.zeros(()), largest, wrong)
         if sparse.issparse(X):
-            X = X.astype(np.float64)
-            mean = np.asarray(X.mean(axis=0))
-            squares = np.asarray(X.multiply(X).sum(axis=0)) - n * mean**2
+            exact: Any = X.astype(np.float64)  # type: ignore[attr-defined]
+            mean = np.asarray(exact.mean(axis=0))
+            squares = np.asarray(exact.multiply(exact).sum(axis=0)) - n * mean**2
             return cls(n, mean, np.maximum(squares, 0), largest)
         mean = X.mean(axis=0, dtype=np.float64)
         centred = X - mean
@@ -329,6 +330,10 @@ def _called(function: Callable[..., Any], block: Any, own: Any, shared: Any) -> 
 
 def _moments_of(block: Any, _: None, transform: Transform | None) -> Moments:
     return Moments.of(block, transform)
+
+
+def _computed(several: Sequence[Any]) -> Iterator[Any]:
+    return (each.compute(scheduler="sync") for each in several)
 
 
 def _same(value: Any) -> Any:

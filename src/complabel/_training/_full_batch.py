@@ -182,7 +182,7 @@ def minimize_maps(
 
 
 class _OverRows:
-    """The objective of maps over rows in memory: through their logits, from an objective of these."""
+    """The objective of maps over rows in memory, from an objective of their logits."""
 
     logits: Tensor  # (B, K, n), of the last maps
 

@@ -22,6 +22,8 @@ from complabel.cli._outputs import has_written
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
+    from complabel.answers import Answers
+    from complabel.files import Features
     from complabel.methods import ComplementaryClassifier, HeldOutScore
 
 _MOST_LABELS = 12
@@ -81,33 +83,12 @@ def fit(
     the same for all items. The selection likelihood reads a Parquet file with more than 1 GiB of
     features in pieces, and is then not scored.
     """
-    from complabel.answers import UnansweredRowWarning
     from complabel._training import dask_client
-    from complabel.methods import (
-        FrequencyMatchedClassifier,
-        SelectionLikelihoodClassifier,
-        held_out_score,
-        make_classifier,
-    )
+    from complabel.answers import UnansweredRowWarning
     from complabel.reports import notes_of
 
-    classifier: Any = make_classifier(method)
-    if classifier.learns_from != "complementary":
-        raise InputError(
-            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
-        )
-    if match_frequencies:
-        classifier = FrequencyMatchedClassifier(classifier)
-    if "random_state" in classifier.get_params():
-        classifier.set_params(random_state=seed)
-    reads_pieces = isinstance(classifier, SelectionLikelihoodClassifier)
-    in_pieces = True if dask is not None else (None if reads_pieces else False)
-    found = own.read_own_features(features, items, in_pieces=in_pieces)
-    if dask is not None and not (reads_pieces and hasattr(found.X, "pieces")):
-        raise InputError(
-            "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"
-            " or leave out --dask"
-        )
+    classifier = _classifier(method, match_frequencies, seed)
+    found = _features_for(classifier, features, items, dask)
     said = own.read_own_answers(answers, list(found.items), label_names, question, contradictions)
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
@@ -139,17 +120,7 @@ def fit(
             " apart, and give them to complabel evaluate"
         )
     elif folds:
-        with working("scoring on held-out answers") as far:
-            far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
-            started = time.monotonic()
-
-            def show(done: int) -> None:
-                left = (time.monotonic() - started) / done * (folds - done)
-                far(f"{done} of {folds} folds, about {duration(left)} left")
-
-            score = held_out_score(
-                classifier, found.X, said, n_folds=folds, random_state=seed, on_fold=show
-            )
+        score = _held_out(classifier, found.X, said, folds, seed, seconds)
         figures = {
             name: None if value != value else value  # a file has no NaN
             for name, value in asdict(score).items()
@@ -174,6 +145,37 @@ def fit(
     if not hasattr(found.X, "pieces"):
         own.advise_on(found, said)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
+
+
+def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:
+    """Read features, in pieces if they are many or for a cluster, and the method can use these."""
+    from complabel.methods import SelectionLikelihoodClassifier
+
+    reads_pieces = isinstance(classifier, SelectionLikelihoodClassifier)
+    if dask is not None and not (reads_pieces and path.suffix == ".parquet"):
+        raise InputError(
+            "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"
+            " or leave out --dask"
+        )
+    in_pieces = True if dask is not None else (None if reads_pieces else False)
+    return own.read_own_features(path, items, in_pieces=in_pieces)
+
+
+def _held_out(
+    classifier: Any, X: Any, said: Answers, folds: int, seed: int, seconds: float
+) -> HeldOutScore:
+    """Score a classifier whose fit took some seconds, and say how long it takes."""
+    from complabel.methods import held_out_score
+
+    with working("scoring on held-out answers") as far:
+        far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
+        started = time.monotonic()
+
+        def show(done: int) -> None:
+            left = (time.monotonic() - started) / done * (folds - done)
+            far(f"{done} of {folds} folds, about {duration(left)} left")
+
+        return held_out_score(classifier, X, said, n_folds=folds, random_state=seed, on_fold=show)
 
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:

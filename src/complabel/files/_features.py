@@ -70,11 +70,13 @@ class FeaturePieces:
 
     @classmethod
     def of(cls, source: _Source) -> FeaturePieces:
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-untyped]
 
-        table, columns = source.table, source.columns
-        assert table is not None and columns is not None
-        with explained(source.path, "write the table again"), parquet.ParquetFile(table.path) as file:
+        table, columns = source.table_and_columns
+        with (
+            explained(source.path, "write the table again"),
+            parquet.ParquetFile(table.path) as file,
+        ):
             about = file.metadata
             groups = tuple(about.row_group(at).num_rows for at in range(about.num_row_groups))
         kinds = {name: table.schema.field(name).type for name in columns}
@@ -94,8 +96,7 @@ class FeaturePieces:
 
     def pieces(self, group: int | None = None) -> Iterator[NDArray[Any]]:
         """Read the file, or one of its row groups, in pieces of 65,536 rows."""
-        table, columns = self.source.table, self.source.columns
-        assert table is not None and columns is not None
+        table, columns = self.source.table_and_columns
         row = sum(self.groups[: group or 0])
         for _, piece in _matrices(table, None, columns, _TURN, group):
             _refuse_gaps(piece, self.source.path, self.feature_names, table.place, row)
@@ -104,19 +105,19 @@ class FeaturePieces:
 
     def to_dask_array(self) -> Any:
         """Return a Dask array with a block for each row group; the workers read the file."""
-        import dask
         from dask import array
+        from dask.delayed import delayed
 
-        table = self.source.table
-        assert table is not None
+        table, _ = self.source.table_and_columns
         source = replace(self.source, table=replace(table, path=table.path.resolve()))
-        far = dask.delayed(replace(self, source=source), pure=False)
+        far: Any = delayed(replace(self, source=source), pure=False)
+        made: Any = array
         parts = [
-            array.from_delayed(far.read_group(at), (size, self.shape[1]), self.dtype)
+            made.from_delayed(far.read_group(at), (size, self.shape[1]), self.dtype)
             for at, size in enumerate(self.groups)
             if size
         ]
-        return array.concatenate(parts)
+        return made.concatenate(parts)
 
     def read_group(self, group: int) -> NDArray[Any]:
         return np.concatenate([*self.pieces(group)])
@@ -209,8 +210,7 @@ def read_features(
 
 def _ids_of(source: _Source, pieces: FeaturePieces) -> NDArray[Any]:
     """Return the names of the rows without reading their features."""
-    table, n_rows = source.table, pieces.shape[0]
-    assert table is not None
+    table, n_rows = source.table_and_columns[0], pieces.shape[0]
     if source.ids is not None and len(source.ids) != n_rows:
         raise source.other_count(n_rows)
     if not n_rows:
@@ -345,6 +345,12 @@ class _Source:
         is_list = self.table is not None and self.columns and _is_list(self.table, self.columns)
         return None if is_list else self.columns
 
+    @property
+    def table_and_columns(self) -> tuple[Table, tuple[str, ...]]:
+        assert self.table is not None
+        assert self.columns is not None
+        return self.table, self.columns
+
     def blocks(self, n_rows: int) -> Iterator[tuple[Sequence[str], Any]]:
         """Yield ids and checked matrices of at most ``n_rows`` rows."""
         pieces: Iterable[tuple[list[str] | None, Any]] = [(None, self.X)]
@@ -473,7 +479,7 @@ def _matrices(
 
 def _named(table: Table, id_column: str, piece: Mapping[str, Any], row: int) -> list[str]:
     """Return the ids of a piece that begins at this row; refuse blanks."""
-    ids: list[str] = piece[id_column].to_pylist()
+    ids: list[Any] = piece[id_column].to_pylist()
     blank = [at for at, each in enumerate(ids) if each is None or not each.strip()]
     if blank:
         problem = f"{id_column!r} is blank; give the item of the row, or leave the row out"

@@ -25,8 +25,8 @@ _BATCH = 10_000
 FAR = 10
 # What is told if X is in blocks, and a fit or a prediction needs it in memory.
 _NOT_IN_BLOCKS = {
-    True: "X is in blocks, and the fit of {name} needs all rows in memory; give numpy.asarray(X), or"
-    " take SelectionLikelihoodClassifier, which reads block after block",
+    True: "X is in blocks, and the fit of {name} needs all rows in memory; give numpy.asarray(X),"
+    " or take SelectionLikelihoodClassifier, which reads block after block",
     False: "X is in blocks, and predictions need rows in memory; predict each block, with"
     " X.map_blocks(classifier.predict_proba, dtype=float, chunks=(X.chunks[0], (K,))) for a Dask"
     " array and K labels",

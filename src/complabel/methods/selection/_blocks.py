@@ -125,9 +125,7 @@ class PreparedBlocks:
             )
         return found
 
-    def _objective(
-        self, choices: Choices, setting: Setting, dtype: torch.dtype
-    ) -> MapObjective:
+    def _objective(self, choices: Choices, setting: Setting, dtype: torch.dtype) -> MapObjective:
         """Return the objective of a map of all rows, computed in this type and added in float64."""
         import torch
 
@@ -153,34 +151,31 @@ class PreparedBlocks:
 
         def means_and_gradients(
             coef: torch.Tensor, bias: torch.Tensor, others: torch.Tensor
-        ) -> tuple[torch.Tensor, ...]:
+        ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+            # In this order: by weights w, biases b and other unknowns u.
             log_w = None if setting.spread is None else others[0].clone()
             shared = self.transform, setting, coef[0].clone(), bias[0].clone(), log_w
             sums = _sums(blocks.map(_sums_of, *shared, each=parts))
-            found = map(torch.as_tensor, sums)
-            value, through_coef, through_bias, through_log_w, *by_p = (each / n for each in found)
+            value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
             values = value.reshape(1)
             if terms.variances is not None:
                 more, slope = terms.of_logits(coef @ mean + bias)
-                values = values + more
-                through_coef = through_coef + slope[0].unsqueeze(1) * mean
-                through_bias = through_bias + slope[0]
+                values, w, b = values + more, w + slope[0].unsqueeze(1) * mean, b + slope[0]
             if terms.frequencies is not None:
-                p, p_through_coef, p_through_bias = by_p
-                more, slope = terms.of_probabilities(p.unsqueeze(0))
+                more, slope = terms.of_probabilities(by_p[0].unsqueeze(0))
                 values = values + more
-                through_coef = through_coef + slope[0].unsqueeze(1) * p_through_coef
-                through_bias = through_bias + slope[0] * p_through_bias
-            through_others = others
+                w, b = w + slope[0].unsqueeze(1) * by_p[1], b + slope[0] * by_p[2]
             if setting.spread is not None:
-                more, through_others = terms.of_log_propensities(others, n * through_log_w.unsqueeze(0))
+                more, u = terms.of_log_propensities(others, n * u.unsqueeze(0))
                 values = values + more
-            return values, through_coef.unsqueeze(0), through_bias.unsqueeze(0), through_others
+            return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
 
         return means_and_gradients
 
 
-def _lay_out(choices: Choices, *, setting: Setting, dtype: torch.dtype) -> list[tuple[slice, Choices]]:
+def _lay_out(
+    choices: Choices, *, setting: Setting, dtype: torch.dtype
+) -> list[tuple[slice, Choices]]:
     """Return the likelihood of the answers about a block in batches, without the answers."""
     batches = gen_batches(len(choices.answers), _BATCH)
     return [
@@ -211,9 +206,10 @@ def _sums_of(
         for batch, choices in parts:
             x = X[batch] if transform is None else transform(X[batch])
             products = products_of(x)
-            of_type = [None if each is None else each.to(products.dtype) for each in (coef, bias, log_w)]
-            logits = products.logits(of_type[0]).add_(of_type[1].unsqueeze(1)).t()
-            losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, of_type[2])
+            logits = products.logits(coef.to(products.dtype)).t()
+            logits += bias.to(logits.dtype)
+            given = None if log_w is None else log_w.to(logits.dtype)
+            losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, given)
             found = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
             found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
             if choices.frequencies is not None:

@@ -120,9 +120,7 @@ class Choices:
                 values += value
                 gradient.addcmul_(p.mul_(1 - p), share.to_items(slope.to(p.dtype)))
             if through_log_w is not None:
-                value, through_others = terms.of_log_propensities(
-                    others, share.sums(through_log_w)
-                )
+                value, through_others = terms.of_log_propensities(others, share.sums(through_log_w))
                 values += value
             return values, share.divide(gradient), through_others.to(others.dtype)
 
@@ -366,7 +364,8 @@ class TermsOfMeans:
 
     def of_probabilities(self, means: Tensor) -> tuple[Tensor, Tensor]:
         """Return the penalty of frequencies (B,), and its slope (B, K) by mean probabilities."""
-        assert self.frequencies is not None and self.weights is not None
+        assert self.frequencies is not None
+        assert self.weights is not None
         excess = means - self.frequencies
         return (self.weights * excess**2).sum(dim=1), 2 * self.weights * excess
 

@@ -89,7 +89,9 @@ class MappedLinear:
         return np.vstack([self.linear(self.transformer.transform(X[batch])) for batch in batches])
 
 
-def model_of(transformer: Normalizer | LandmarkKernel | None, linear: LinearMap) -> Any:
+def model_of(
+    transformer: Normalizer | LandmarkKernel | None, linear: LinearMap
+) -> LinearMap | MappedLinear:
     """Return a map of the features before the transformer."""
     return linear if transformer is None else MappedLinear(transformer, linear)
 

@@ -336,6 +336,7 @@ class Trials:
             for oldest in [*self._prepared][: 1 - most]:
                 del self._prepared[oldest]  # frees memory before more is allocated
             prepared = features.fit_transform(self.X)
+            assert not isinstance(prepared, PreparedBlocks)
             self._prepared[features] = _Prepared(prepared, prepared.in_short())
         return self._prepared[features].whole
 
