@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         minimize_maps,
         products_of,
     )
-    from complabel._training._newton import LabelNewton
+    from complabel._training._newton import LabelNewton, NormalPrior
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "LogitObjective",
     "MapObjective",
     "Moments",
+    "NormalPrior",
     "Scaling",
     "Schedule",
     "Spread",
@@ -67,7 +68,7 @@ _NAMES_IN = {
     "_device": "resolve_device torch_as_released",
     "_full_batch": "IterationCallback LinearFits LogitObjective MapObjective Scaling Spread"
     " minimize_linear minimize_maps products_of",
-    "_newton": "LabelNewton",
+    "_newton": "LabelNewton NormalPrior",
     "_saved": "factory_of factory_parts network_parts trained_network",
 }
 _PLACES = {

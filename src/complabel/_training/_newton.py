@@ -36,6 +36,14 @@ _JITTER = 1e-6
 _WORK, _OLD = 3e9, 1.02
 
 
+@dataclass(frozen=True)
+class NormalPrior:
+    """The prior of each bias, at the shift of the scaling."""
+
+    mean: float
+    variance: float
+
+
 @dataclass
 class LabelNewton:
     """Refits of one linear map to judgements of labels, with factors kept from fit to fit."""
@@ -51,14 +59,16 @@ class LabelNewton:
         *,
         alpha: float,
         start: LinearMap,
+        prior: NormalPrior | None = None,
     ) -> tuple[LinearMap, int]:
         """Return the best map of X (n, d), and the number of steps of the slowest label.
 
         ``evidence`` (n, K) is what answers add to the log-odds of labels; 0 where nobody judged,
         infinite or huge where an answer is certain. The loss is the mean over rows of minus the
-        log-likelihood, plus alpha times the squared norm of the weights of scaled features.
+        log-likelihood, plus alpha times the squared norm of the weights of scaled features, plus
+        minus the log-density of a ``prior`` of the biases divided by n.
         """
-        labels, maps = self._labels(X, evidence, alpha), self._scaled(start)
+        labels, maps = self._labels(X, evidence, alpha, prior), self._scaled(start)
         for number in self._outdated(labels):
             self._factor(number, labels[number], maps[number])
         n_steps = 0
@@ -75,18 +85,23 @@ class LabelNewton:
         *,
         alpha: float,
         at: LinearMap,
+        prior: NormalPrior | None = None,
     ) -> None:
         """Make all factors anew; the arguments are those of ``minimize``."""
-        labels = self._labels(X, evidence, alpha)
+        labels = self._labels(X, evidence, alpha, prior)
         for number, (label, weights) in enumerate(zip(labels, self._scaled(at), strict=True)):
             self._factor(number, label, weights)
 
     def _labels(
-        self, X: NDArray[np.floating[Any]], evidence: NDArray[np.float64], alpha: float
+        self,
+        X: NDArray[np.floating[Any]],
+        evidence: NDArray[np.float64],
+        alpha: float,
+        prior: NormalPrior | None,
     ) -> list[_Label]:
         columns = np.ascontiguousarray(evidence.T)
         return [
-            _Label(X, np.flatnonzero(each), each[each != 0], self.scaling, alpha)
+            _Label(X, np.flatnonzero(each), each[each != 0], self.scaling, alpha, prior)
             for each in columns
         ]
 
@@ -142,6 +157,7 @@ class _Label:
     evidence: NDArray[np.float64]  # (m,)
     scaling: Scaling
     alpha: float
+    prior: NormalPrior | None
 
     @property
     def work(self) -> float:
@@ -162,8 +178,12 @@ class _Label:
             slope += residual.astype(X.dtype) @ X
             total += residual.sum()
         slope = (slope - total * self.scaling.shift) * self.scaling.factor / n
-        penalty = self.alpha * float(at[:-1] @ at[:-1])
-        return loss / n + penalty, np.append(slope + 2 * self.alpha * at[:-1], total / n)
+        loss += n * self.alpha * float(at[:-1] @ at[:-1])
+        if self.prior is not None:
+            away = at[-1] - self.prior.mean
+            loss += away**2 / (2 * self.prior.variance)
+            total += away / self.prior.variance
+        return loss / n, np.append(slope + 2 * self.alpha * at[:-1], total / n)
 
     def factor(self, at: NDArray[np.float64]) -> NDArray[np.floating[Any]]:
         """Return the lower Cholesky factor of the Hessian, in the type of X."""
@@ -184,6 +204,8 @@ class _Label:
         hessian *= every / n
         diagonal = np.einsum("ii->i", hessian)
         diagonal[:-1] += 2 * self.alpha
+        if self.prior is not None:
+            diagonal[-1] += 1 / (self.prior.variance * n)
         diagonal += _JITTER * diagonal.mean() + np.finfo(hessian.dtype).tiny
         found = linalg.cholesky(hessian, lower=True, overwrite_a=True, check_finite=False)
         return np.asarray(found)

@@ -147,6 +147,21 @@ def fit(
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 
+def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
+    from complabel.methods import FrequencyMatchedClassifier, make_classifier
+
+    classifier: Any = make_classifier(method)
+    if classifier.learns_from != "complementary":
+        raise InputError(
+            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
+        )
+    if match_frequencies:
+        classifier = FrequencyMatchedClassifier(classifier)
+    if "random_state" in classifier.get_params():
+        classifier.set_params(random_state=seed)
+    return classifier
+
+
 def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:
     """Read features, in pieces if they are many or for a cluster, and the method can use these."""
     from complabel.methods import SelectionLikelihoodClassifier

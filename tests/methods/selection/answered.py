@@ -3,10 +3,13 @@
 import warnings
 
 import numpy as np
-from scipy.special import expit
+from scipy import optimize
+from scipy.special import expit, log_expit
 
 from complabel.answers import Answers, AssumedUniformWarning
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._features import FeatureMap
 from complabel.simulate import draw_answers, draw_complementary
 
 FIXED = {"alpha": 0.003, "cardinality": None, "scaling": "global", "kernel": "linear", "rank": None}
@@ -24,6 +27,22 @@ def logistic_problem(n, n_labels=4, n_features=3, seed=0):
 def fixed(**settings):
     """No search but for what the settings leave open."""
     return SelectionLikelihoodClassifier(**{**FIXED, "random_state": 0, **settings})
+
+
+def logistic_regression(scaled, yes, answers, *, alpha):
+    """The weights and bias (d + 1,) of one label, judged on centred rows; by another optimizer.
+
+    The mean is over all items; the bias has the prior of all biases.
+    """
+    n, sign = answers.n_items, 2.0 * yes - 1
+    prior = Choices(answers).prior_of_biases(Setting(FeatureMap("global"), alpha, None), [n])
+
+    def objective(vector):
+        losses = -log_expit(sign * (scaled @ vector[:-1] + vector[-1])).sum()
+        losses += (vector[-1] - prior.level) ** 2 / (2 * float(prior.variances))
+        return losses / n + alpha * vector[:-1] @ vector[:-1]
+
+    return optimize.minimize(objective, np.zeros(scaled.shape[1] + 1), tol=1e-9).x
 
 
 def assumed(classifier, features, y):

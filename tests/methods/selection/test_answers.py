@@ -5,7 +5,6 @@ import pytest
 import torch
 from scipy import optimize
 from scipy.special import expit
-from sklearn.linear_model import LogisticRegression
 from tests.methods.selection.answered import (
     ANSWERS,
     ASKED,
@@ -18,6 +17,7 @@ from tests.methods.selection.answered import (
     Y,
     fixed,
     logistic_problem,
+    logistic_regression,
 )
 
 from complabel.answers import Answers
@@ -40,14 +40,14 @@ def test_plain_labels_are_answers_that_name_them():
         assert told.score(X[PROPER], FREE) == plain.score(X[PROPER], y)
 
 
-def logistic_regressions(judged):
+def logistic_regressions(answers, judged):
     """The log-odds (n, K) of a penalized regression for each label, on the items it was judged."""
-    C = 1 / (2 * FIXED["alpha"] * X.var(axis=0).mean() * N)
+    scaled = (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0).mean())
     fits = [
-        LogisticRegression(C=C, tol=1e-10, max_iter=1000).fit(X[rows], labels[rows])
+        logistic_regression(scaled[rows], labels[rows], answers, alpha=FIXED["alpha"])
         for rows, labels in zip(judged.T, Y.T, strict=True)
     ]
-    return np.column_stack([fit.decision_function(X) for fit in fits])
+    return np.column_stack([scaled @ fit[:-1] + fit[-1] for fit in fits])
 
 
 def judgements(share):
@@ -80,7 +80,9 @@ def of_random_labels():
 )
 def test_judged_labels_are_logistic_regressions(answers, judged):
     found = fixed().fit(X, answers).decision_function(X)
-    np.testing.assert_allclose(expit(found), expit(logistic_regressions(judged)), atol=0.01)
+    np.testing.assert_allclose(
+        expit(found), expit(logistic_regressions(answers, judged)), atol=0.01
+    )
 
 
 def test_given_exclusion_rates_enter_the_likelihood_as_written_out():

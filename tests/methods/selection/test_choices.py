@@ -75,11 +75,14 @@ def spread_found(biases, n, *, question="free", seed=0):
     p = special.expit(biases)
     relevant = (np.random.default_rng(seed).random((n, len(biases))) < p).astype(np.uint8)
     answers = draw_answers(relevant, question=question, random_state=100 + seed)
-    setting = Setting(FeatureMap("global"), alpha=1.0, cardinality=float(p.sum()))
-    return float(Choices(answers).variances_of_biases(setting, [n])) ** 0.5
+    cardinality = None if question == "asked" else float(p.sum())
+    setting = Setting(FeatureMap("global"), alpha=1.0, cardinality=cardinality)
+    return float(Choices(answers).prior_of_biases(setting, [n]).variances) ** 0.5
 
 
-@pytest.mark.parametrize(("question", "n"), [("free", 100_000), ("menu-3", 20_000)])
+@pytest.mark.parametrize(
+    ("question", "n"), [("free", 100_000), ("menu-3", 20_000), ("asked", 20_000)]
+)
 def test_the_prior_of_biases_is_as_wide_as_biases_are(question, n):
     biases = -1 + 0.5 * np.random.default_rng(1).normal(size=20)
     assert spread_found(biases, n, question=question) == pytest.approx(biases.std(), rel=0.3)

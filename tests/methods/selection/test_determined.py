@@ -149,8 +149,8 @@ def test_parameters_about_answers_are_checked(name, wrong):
 def low_rank_problem():
     """Many features, and labels that share two directions of them; yes/no answers."""
     rng = np.random.default_rng(0)
-    features = rng.normal(size=(400, 6))
-    logits = 2 * features @ rng.normal(size=(6, 2)) @ rng.normal(size=(2, 6))
+    features = rng.normal(size=(400, 20))
+    logits = features @ rng.normal(size=(20, 2)) @ rng.normal(size=(2, 6))
     relevant = (logits + rng.logistic(size=logits.shape) > 0).astype(np.uint8)
     return features, draw_answers(relevant, question="asked", random_state=0)
 

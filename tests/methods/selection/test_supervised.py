@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import label_ranking_average_precision_score
+from tests.methods.selection.answered import logistic_regression
 
 from complabel.answers import Answers
 from complabel.datasets import make_synthetic
@@ -17,12 +18,20 @@ def test_it_is_one_ridge_logistic_regression_per_label(problem):
     X, Y = (problem.X - problem.X.mean(axis=0)) / problem.X.std(axis=0), problem.Y
     ours = SupervisedClassifier(alpha=0.01, kernel="linear", scaling="standardize", rank=None)
     ours.fit(X, Y)
-    # The mean loss plus alpha ||w||^2 is scikit-learn's objective with C = 1 / (2 n alpha).
-    theirs = LogisticRegression(C=1 / (2 * len(X) * 0.01), tol=1e-10)
+    ticked = Answers.from_arrays(absent=1 - Y, relevant=Y, question="ticked")
     for label in range(Y.shape[1]):
-        theirs.fit(X, Y[:, label])
-        np.testing.assert_allclose(ours.coef_[label], theirs.coef_[0], rtol=1e-3, atol=1e-4)
-        assert ours.intercept_[label] == pytest.approx(theirs.intercept_[0], rel=1e-3, abs=1e-4)
+        theirs = logistic_regression(X, Y[:, label], ticked, alpha=0.01)
+        np.testing.assert_allclose(ours.coef_[label], theirs[:-1], rtol=1e-3, atol=1e-4)
+        assert ours.intercept_[label] == pytest.approx(theirs[-1], rel=1e-3, abs=1e-3)
+
+
+def test_with_many_rows_the_prior_of_biases_hardly_matters():
+    problem = make_synthetic(20_000, n_features=5, n_labels=4, signal=2.0, random_state=0)
+    X, Y = problem.X, problem.Y
+    ours = SupervisedClassifier(alpha=1e-7, kernel="linear", rank=None).fit(X, Y)
+    for label in range(Y.shape[1]):
+        theirs = LogisticRegression(C=1e5, tol=1e-10).fit(X, Y[:, label])
+        assert ours.intercept_[label] == pytest.approx(theirs.intercept_[0], abs=0.02)
 
 
 def test_it_is_the_selection_likelihood_of_all_labels_ticked(problem):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from tests.methods.selection.answered import logistic_regression
 
 from complabel import load
 from complabel.answers import Answers
@@ -40,9 +40,9 @@ def test_a_refit_to_judgements_is_the_logistic_regression_of_each_label(question
     for label in range(4):
         pairs = {(item, yes) for item, yes in zip(*about(said, label), strict=True)}
         item, yes = np.array(sorted(pairs)).T
-        by_sklearn = LogisticRegression(C=1 / (2 * ALPHA * N_ITEMS), tol=1e-10, max_iter=1000)
-        by_sklearn.fit((X[item] - X.mean(axis=0)) / spread, yes)
-        expected = by_sklearn.coef_[0] / spread
+        scaled = (X[item] - X.mean(axis=0)) / spread
+        # A refit keeps the prior that the first answers led to.
+        expected = logistic_regression(scaled, yes, first, alpha=ALPHA)[:-1] / spread
         assert refitted.coef_[label] == pytest.approx(expected, rel=2e-4, abs=2e-4)
 
 

@@ -129,7 +129,7 @@ class PreparedBlocks:
         """Return the objective of a map of all rows, computed in this type and added in float64."""
         import torch
 
-        from complabel.methods.selection._choices import likeliest_variance
+        from complabel.methods.selection._choices import PriorOfBiases, likeliest_variance
 
         blocks, n = self.some.blocks, self.some.shape[0]
         ends = np.cumsum(blocks.sizes)
@@ -140,13 +140,13 @@ class PreparedBlocks:
                 for end, size in zip(ends, blocks.sizes, strict=True)
             ),
         )
-        variances = None
-        level = choices.level_if_alike(setting)
+        prior, level = None, choices.level_if_alike(setting)
         if level is not None:
-            told = blocks.map(_slope_if_alike, setting, level, dtype, each=parts)
+            told = blocks.map(_slope_if_alike, setting, level, choices.judge, dtype, each=parts)
             _, slope, information = _sums(told)
-            variances = torch.tensor([likeliest_variance(n, slope / n, information / n)])
-        terms = choices.terms_of_means(setting, torch.tensor([float(n)]), variances)
+            variance = likeliest_variance(n, slope / n, information / n)
+            prior = PriorOfBiases.of([variance], level, judge=choices.judge)
+        terms = choices.terms_of_means(setting, torch.tensor([float(n)]), prior)
         mean = torch.from_numpy(self.moments.mean_)
 
         def means_and_gradients(
@@ -158,7 +158,7 @@ class PreparedBlocks:
             sums = _sums(blocks.map(_sums_of, *shared, each=parts))
             value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
             values = value.reshape(1)
-            if terms.variances is not None:
+            if prior is not None:
                 more, slope = terms.of_logits(coef @ mean + bias)
                 values, w, b = values + more, w + slope[0].unsqueeze(1) * mean, b + slope[0]
             if terms.frequencies is not None:
@@ -225,15 +225,16 @@ def _slope_if_alike(
     parts: list[tuple[slice, Choices]],
     setting: Setting,
     level: float,
+    judge: bool,
     dtype: torch.dtype,
 ) -> list[NDArray[np.float64]]:
-    from complabel.methods.selection._choices import moments_of_slope
+    from complabel.methods.selection._choices import mean_and_information
 
     del X
     each = []
     for _, choices in parts:
-        slope = choices.slope_if_alike(setting, level, dtype)
-        n, mean, information = moments_of_slope(slope.double())
+        slope = choices.slope_if_alike(setting, level, judge=judge, dtype=dtype)
+        n, mean, information = mean_and_information(slope.double())
         each.append([np.array(float(n)), n * mean, n * information])
     return _sums(each)
 

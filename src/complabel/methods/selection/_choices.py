@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,22 @@ class Setting:
         return chosen | {name: value for name, value in further.items() if value is not None}
 
 
+@dataclass(frozen=True)
+class PriorOfBiases:
+    """Normal priors of the biases of B maps, around a level or around their mean."""
+
+    variances: Tensor  # (B,)
+    level: float | None
+
+    @classmethod
+    def of(cls, variances: Sequence[float], level: float, *, judge: bool) -> PriorOfBiases:
+        """Return priors around the level only if all answers judge labels."""
+        return cls(torch.tensor(variances, dtype=torch.float32), level if judge else None)
+
+    def centre(self, biases: Tensor) -> Tensor | float:
+        return biases.mean(dim=1, keepdim=True) if self.level is None else self.level
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Answers, with what is known about their annotators and labels."""
@@ -81,7 +98,7 @@ class Choices:
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
+    _priors: dict[Any, PriorOfBiases] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         return replace(self, answers=self.answers[index])
@@ -104,13 +121,13 @@ class Choices:
         plus the priors of biases and of propensities divided by the number of items.
         """
         share, of_rows = _Shares(sizes), self.objective_of_rows(setting)
-        terms = self.terms_of_means(setting, share.sizes, self.variances_of_biases(setting, sizes))
+        terms = self.terms_of_means(setting, share.sizes, self.prior_of_biases(setting, sizes))
 
         def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             log_w = None if setting.spread is None else share.to_items(others)
             losses, gradient, through_log_w = of_rows(logits, log_w)
             values, through_others = share.means(losses), others
-            if terms.variances is not None:
+            if terms.prior_of_biases is not None:
                 value, slope = terms.of_logits(share.means(logits))
                 values += value
                 gradient += share.to_items(slope.to(gradient.dtype))
@@ -154,56 +171,64 @@ class Choices:
         return losses_and_gradients
 
     def terms_of_means(
-        self, setting: Setting, sizes: Tensor, variances: Tensor | None
+        self, setting: Setting, sizes: Tensor, prior_of_biases: PriorOfBiases | None
     ) -> TermsOfMeans:
-        """Return the other part, of B maps with ``sizes`` (B,) items and variances of biases."""
+        """Return the other part, of B maps with ``sizes`` (B,) items."""
         if self.frequencies is None:
-            return TermsOfMeans(setting.spread, sizes, variances)
+            return TermsOfMeans(setting.spread, sizes, prior_of_biases)
         pi = torch.from_numpy(self.frequencies_at(setting.cardinality).values)
         weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
         weights = weight / (pi * (1 - pi) + _LEAST_VARIANCE)
-        return TermsOfMeans(setting.spread, sizes, variances, pi, weights)
+        return TermsOfMeans(setting.spread, sizes, prior_of_biases, pi, weights)
 
-    def variances_of_biases(self, setting: Setting, sizes: Sequence[int]) -> Tensor | None:
-        """Return the variances (B,) of normal priors of biases around their mean.
+    def prior_of_biases(self, setting: Setting, sizes: Sequence[int]) -> PriorOfBiases | None:
+        """Return normal priors of the biases of B maps.
 
-        Few namings say little about how often each label applies: without a prior, errors of the
+        Few answers say little about how often each label applies: without a prior, errors of the
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
-        The likeliest v is returned. None, without a prior, if frequencies are known, if fitted
-        propensities, mistakes or rates of exclusion also decide how often a label is chosen, or if
-        all answers judge labels: then each label has a loss of its own, and refits rely on that.
-        Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes
-        approach", JASA 1973.
+        The likeliest v is returned. The prior is around the mean of the biases. If all answers
+        judge labels, it is around the level that all labels have together: then each label has a
+        loss of its own, on which refits rely. None, without a prior, if frequencies are known, or
+        if fitted propensities, mistakes or rates of exclusion also decide how often a label is
+        chosen. Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical
+        Bayes approach", JASA 1973.
         """
         level = self.level_if_alike(setting)
         if level is None:
             return None
         key = setting.cardinality, tuple(sizes)
-        if key not in self._variances:
-            parts = torch.split(self.slope_if_alike(setting, level), [*sizes])
-            each = [likeliest_variance(*moments_of_slope(part)) for part in parts]
-            self._variances[key] = torch.tensor(each, dtype=torch.float32)
-        return self._variances[key]
+        if key not in self._priors:
+            slope = self.slope_if_alike(setting, level, judge=self.judge)
+            each = [
+                likeliest_variance(*mean_and_information(p)) for p in torch.split(slope, [*sizes])
+            ]
+            self._priors[key] = PriorOfBiases.of(each, level, judge=self.judge)
+        return self._priors[key]
 
     def level_if_alike(self, setting: Setting) -> float | None:
         """Return the logit that labels have if they are alike; None if biases have no prior."""
         others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
-        judge = np.isin(self.answers.question, ("asked", "ticked")).all()
-        if judge or any(each is not None for each in (*others, setting.error_rates)):
+        if any(each is not None for each in (*others, setting.error_rates)):
             return None
-        at_start = special.expit(self.constant_logits(setting.cardinality))
-        return float(special.logit(at_start.mean()))
+        p = special.expit(self.constant_logits(setting.cardinality))
+        return float(special.logit(p.mean()))
 
     def slope_if_alike(
-        self, setting: Setting, level: float, dtype: torch.dtype = torch.float32
+        self, setting: Setting, level: float, *, judge: bool, dtype: torch.dtype = torch.float32
     ) -> Tensor:
-        """Return the scores (n, K) of differences of biases where labels are alike."""
+        """Return the scores (n, K) of biases where labels are alike; ``judge`` is of all items."""
         alike = torch.full(self.answers.shape, level, dtype=dtype)
         with torch.inference_mode():
             slope = self._evaluate(alike, self.log_propensities(setting), None).through_logits
-            slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
+            if not judge:
+                slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
         return slope
+
+    @cached_property
+    def judge(self) -> bool:
+        """Whether all answers judge labels."""
+        return bool(np.isin(self.answers.question, ("asked", "ticked")).all())
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
@@ -350,16 +375,16 @@ class TermsOfMeans:
 
     spread: float | None  # of the prior of log-propensities
     sizes: Tensor  # (B,), numbers of items
-    variances: Tensor | None = None  # (B,), of biases
+    prior_of_biases: PriorOfBiases | None = None
     frequencies: Tensor | None = None  # (K,)
     weights: Tensor | None = None  # (K,)
 
     def of_logits(self, means: Tensor) -> tuple[Tensor, Tensor]:
         """Return the prior of biases (B,), and its slope (B, K) by the means of logits."""
         # The mean of a label's logits is its bias, if the features are centred.
-        assert self.variances is not None
-        biases = means - means.mean(dim=1, keepdim=True)
-        prior = biases / (self.variances * self.sizes).unsqueeze(1)
+        assert self.prior_of_biases is not None
+        biases = means - self.prior_of_biases.centre(means)
+        prior = biases / (self.prior_of_biases.variances * self.sizes).unsqueeze(1)
         return (prior * biases).sum(dim=1) / 2, prior
 
     def of_probabilities(self, means: Tensor) -> tuple[Tensor, Tensor]:
@@ -382,7 +407,7 @@ class TermsOfMeans:
         return value, (prior - told) / self.sizes.unsqueeze(1)
 
 
-def moments_of_slope(
+def mean_and_information(
     slope: Tensor,
 ) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
     """Return the number of gradients (n, K), their mean (K,), and their information (K, K)."""

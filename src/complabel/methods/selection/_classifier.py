@@ -56,7 +56,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     where q is the probability of all answers about a row, and c is the cardinality, about which
     labels that were named freely say little. The prior draws biases to their mean, the more so the
     less the answers say about how often each label applies; it is left out if frequencies,
-    mistakes or rates of exclusion are known or found, or if all answers judge labels. Features
+    mistakes or rates of exclusion are known or found. Features
     phi(x), alpha, c and the rank of W are chosen together by the likelihood of held-out answers. No
     true label is used.
 
@@ -88,8 +88,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         The maximum number of training rows that approximate the kernel.
     rank : "auto", int or None, default="auto"
         The greatest rank of W. A low rank makes labels share what they learn. None is full rank.
-        ``"auto"`` compares None with 2, 4, 8, 16 and 32 by held-out answers; if all labels were
-        named freely, it is None.
+        ``"auto"`` compares None with 2, 4, 8, 16 and 32 by held-out answers, and takes a rank that
+        is better by two standard errors; if all labels were named freely, it is None.
     label_frequencies : "auto", None or array-like of shape (K,), default="auto"
         The share of rows to which each label applies, in [0, 1]. The mean probability of each label
         is kept near it. None, or ``cardinality=None``, leaves this out. ``"auto"`` estimates the

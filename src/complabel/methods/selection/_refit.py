@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from complabel._training import LabelNewton, LinearFits, one_thread
+from complabel._training import LabelNewton, LinearFits, NormalPrior, one_thread
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import LabelFrequencies
@@ -45,6 +45,7 @@ class Kept:
     prepared: PreparedFeatures  # without rows
     others: NDArray[np.float64]  # (1, E)
     newton: LabelNewton | None  # if each label has a loss of its own
+    prior: NormalPrior | None  # of the biases, with newton
 
     @classmethod
     def of(
@@ -56,11 +57,12 @@ class Kept:
         found: LinearFits,
         annotators: Annotators,
     ) -> Kept:
-        newton = None
+        newton, prior = None, None
         if _separates(choices, setting, prepared.X):
-            newton = LabelNewton(prepared.scaling)
+            newton, prior = LabelNewton(prepared.scaling), _prior(choices, setting)
             evidence = _evidence(annotators.choices(choices.answers))
-            newton.renew(prepared.X, evidence, alpha=setting.alpha, at=found.models[0])
+            where = {"alpha": setting.alpha, "at": found.models[0], "prior": prior}
+            newton.renew(prepared.X, evidence, **where)
         return cls(
             parameters=_parameters(classifier),
             classes=classifier.classes_,
@@ -72,6 +74,7 @@ class Kept:
             prepared=prepared.without_rows(),
             others=found.others,
             newton=newton,
+            prior=prior,
         )
 
     @classmethod
@@ -105,9 +108,8 @@ def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[
     start = model.linear if isinstance(model, MappedLinear) else model
     if kept.newton is not None and _separates(choices, setting, prepared.X):
         with one_thread():
-            linear, n_iter = kept.newton.minimize(
-                prepared.X, _evidence(choices), alpha=setting.alpha, start=start
-            )
+            how = {"alpha": setting.alpha, "start": start, "prior": kept.prior}
+            linear, n_iter = kept.newton.minimize(prepared.X, _evidence(choices), **how)
     else:
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
         found = fit_maps(
@@ -139,10 +141,16 @@ def _parameters(classifier: Any) -> dict[str, str]:
 
 def _separates(choices: Choices, setting: Setting, X: Features) -> bool:
     """Return whether each label has a loss of its own, and its Hessian is small enough to keep."""
-    judged = np.isin(choices.answers.question, ("asked", "ticked")).all()
     together = (choices.frequencies, setting.cardinality, setting.rank)
     small = choices.answers.n_labels * (X.shape[1] + 1) ** 2 <= _MOST_ENTRIES
-    return bool(judged) and small and together == (None,) * 3 and not sparse.issparse(X)
+    return choices.judge and small and together == (None,) * 3 and not sparse.issparse(X)
+
+
+def _prior(choices: Choices, setting: Setting) -> NormalPrior | None:
+    found = choices.prior_of_biases(setting, [len(choices.answers)])
+    if found is None or found.level is None or not torch.isfinite(found.variances).all():
+        return None
+    return NormalPrior(found.level, float(found.variances))
 
 
 def _evidence(choices: Choices) -> NDArray[np.float64]:

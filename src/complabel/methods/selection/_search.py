@@ -28,8 +28,9 @@ _GAMMA_STEPS = 2
 # The last is three times the 19 labels per row of delicious, the most in the catalog.
 _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0)
 # Unequal propensities must be better by this many standard errors (the usual 5 % level), because
-# the likelihood can mistake dependent labels for unequal propensities.
-_ERRORS_OF_SPREAD = 2.0
+# the likelihood can mistake dependent labels for unequal propensities. A low rank, too: the best of
+# several ranks often wins by chance, and then it loses more than it could gain.
+_ERRORS_OF_SPREAD, _ERRORS_OF_RANK = 2.0, 2.0
 # A kind of features that is worse by this many standard errors at the same alpha is not tuned. On
 # few rows the limit is higher, because some kinds become better with more rows.
 _ERRORS_OF_KINDS, _ERRORS_ON_FEW_ROWS = 2.0, 3.5
@@ -115,8 +116,7 @@ class Search:
             # Known frequencies come from random answers, which determine the cardinality.
             if self.is_last and self.trials.choices.frequencies is None:
                 best = self.average_cardinality(best)
-        others = [replace(best, rank=rank) for rank in space.ranks if rank != best.rank]
-        best = self._best(best, others)
+        best = self.tune_rank(best, space.ranks)
         best = self.tune_spread(best, [each for each in space.spreads if each is not None])
         best = self.tune_along(best, "error_rates", space.error_rates)
         return self.tune_alpha(best, quarters=1)
@@ -150,11 +150,19 @@ class Search:
 
     def finalists(self) -> list[Setting]:
         """Return the best setting of each kind of features, without clearly worse kinds."""
+        # Kinds are compared at a cardinality that both were tried with: only the leader's is tuned.
         kinds: dict[str | None, Setting] = {}
+        at_cardinality: dict[tuple[str | None, float | None], Setting] = {}
         for setting in sorted(self.trials.by_part, key=self.trials.mean):
-            kinds[setting.features.scaling] = setting
+            kind = setting.features.scaling
+            kinds[kind] = at_cardinality[kind, setting.cardinality] = setting
         ordered = sorted(kinds.values(), key=self.trials.mean, reverse=True)
-        return [each for each in ordered if self._is_near(each, ordered[0])]
+        leader = ordered[0].features.scaling if ordered else None
+        return [
+            each
+            for each in ordered
+            if self._is_near(each, at_cardinality.get((leader, each.cardinality), ordered[0]))
+        ]
 
     def _is_near(self, setting: Setting, best: Setting) -> bool:
         errors = _ERRORS_OF_KINDS if self.is_last else _ERRORS_ON_FEW_ROWS
@@ -228,7 +236,17 @@ class Search:
         weights = self.trials.weights([*alike.values()])
         logs = np.log(np.array([*alike], dtype=np.float64))
         mean = round(float(np.exp(weights @ logs)), 2)
-        return alike[mean] if mean in alike else self.tune_alpha(replace(best, cardinality=mean))
+        return replace(best, cardinality=mean)  # alpha is tuned last
+
+    def tune_rank(self, start: Setting, ranks: Sequence[int | None]) -> Setting:
+        """Return the best rank, or the first one if the best is not clearly better."""
+        if len(ranks) == 1:
+            return start
+        first = replace(start, rank=ranks[0])
+        best = self._best(
+            start, [replace(start, rank=each) for each in ranks if each != start.rank]
+        )
+        return first if self.trials.within_errors(first, best, errors=_ERRORS_OF_RANK) else best
 
     def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:
         """Return the setting with the smallest spread (or none) not clearly worse than the best."""
