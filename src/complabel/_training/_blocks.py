@@ -125,8 +125,11 @@ class Blocks:
 
     def map(
         self, function: Callable[..., Any], *shared: Any, each: Sequence[Any] | None = None
-    ) -> Iterator[Any]:
-        """Yield function(block, its entry of ``each`` or None, *shared) of all blocks, in order."""
+    ) -> list[Any]:
+        """Return function(block, its entry of ``each`` or None, *shared) of all blocks in order.
+
+        Blocks without a row in use are left out.
+        """
         own = [None] * len(self.sizes) if each is None else each
         if self.client is None:
             return self._map_here(function, own, shared)
@@ -136,25 +139,22 @@ class Blocks:
             for block, part, size in zip(self._futures, own, self.sizes, strict=True)
             if size
         ]
-        return iter(self.client.gather(futures))
+        found: list[Any] = self.client.gather(futures)
+        return found
 
-    def _map_here(
-        self, function: Callable[..., Any], own: Sequence[Any], shared: Any
-    ) -> Iterator[Any]:
+    def _map_here(self, function: Callable[..., Any], own: Sequence[Any], shared: Any) -> list[Any]:
         # joblib takes the next block when a thread is free, so only few are in memory.
         import torch
         from joblib import Parallel, delayed
 
         jobs = torch.get_num_threads()
-        parallel = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1, return_as="generator")
         read = zip(self._read(), own, self.sizes, strict=True)
-        return iter(
-            parallel(
-                delayed(_called)(function, block, part, shared)
-                for block, part, size in read
-                if size
-            )
+        calls = (
+            delayed(function)(_as_float(block), part, *shared) for block, part, size in read if size
         )
+        with one_thread():
+            found: list[Any] = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1)(calls)
+        return found
 
     def _read(self) -> Iterator[Any]:
         """Yield the rows in use of all blocks."""
@@ -184,7 +184,7 @@ class Blocks:
         ends = np.cumsum(self.sizes)
         parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
         local = [part - end + size for part, end, size in zip(parts, ends, self.sizes, strict=True)]
-        found = list(self.map(_rows_of, each=local))
+        found = self.map(_rows_of, each=local)
         if sparse.issparse(found[0]):
             return sparse.csr_array(sparse.vstack(found, format="csr"))
         return np.concatenate(found)
@@ -202,7 +202,8 @@ class Blocks:
                     f" {sum(self.all_sizes[:number]) + row}, column {column}; fill it in, or leave"
                     " the row out"
                 )
-            found = part if found is None else found + part
+            with np.errstate(over="ignore", invalid="ignore"):  # ``largest`` tells
+                found = part if found is None else found + part
         assert found is not None
         return found
 
@@ -233,10 +234,11 @@ class Moments:
     def of(cls, X: Features, transform: Transform | None = None) -> Moments:
         """Compute the moments of rows; of sparse ones and of many features, without covariances."""
         found = None
-        for batch in gen_batches(X.shape[0], _BATCH):
-            x = X[batch] if transform is None else transform(X[batch])
-            part = cls._of_batch(x, batch.start)
-            found = part if found is None else found + part
+        with np.errstate(over="ignore", invalid="ignore"):  # ``largest`` tells
+            for batch in gen_batches(X.shape[0], _BATCH):
+                x = X[batch] if transform is None else transform(X[batch])
+                part = cls._of_batch(x, batch.start)
+                found = part if found is None else found + part
         assert found is not None
         return found
 
@@ -321,11 +323,13 @@ def _client() -> Any:
         return None
 
 
+def _as_float(block: Any) -> Any:
+    return block if block.dtype in (np.float32, np.float64) else block.astype(np.float64)
+
+
 def _called(function: Callable[..., Any], block: Any, own: Any, shared: Any) -> Any:
-    if block.dtype not in (np.float32, np.float64):
-        block = block.astype(np.float64)
     with one_thread():
-        return function(block, own, *shared)
+        return function(_as_float(block), own, *shared)
 
 
 def _moments_of(block: Any, _: None, transform: Transform | None) -> Moments:

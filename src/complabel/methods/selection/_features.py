@@ -113,10 +113,13 @@ class PreparedFeatures:
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
         return model_of(self.transformer, linear)
 
-    def predictions(self, linear: LinearMap) -> list[NDArray[np.float64]]:
-        """Return the probabilities (n, K) of labels, as one block."""
+    def probabilities(self, linear: LinearMap) -> NDArray[np.float64]:
+        """Return the probabilities (n, K) of labels."""
         logits = linear(self.X)
-        return [special.expit(logits, out=logits)]
+        return np.asarray(special.expit(logits, out=logits))
+
+    def mean_cardinality(self, linear: LinearMap) -> float:
+        return float(self.probabilities(linear).sum(axis=1).mean())
 
     def without_rows(self) -> PreparedFeatures:
         """Return the map, scaling and spread alone; ``with_rows`` applies them to other rows."""

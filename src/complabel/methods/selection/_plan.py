@@ -119,7 +119,7 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
             named = replace(choices, answers=answers_without_audit(choices.answers))
             linear = fit_maps(prepared, named, setting).models[0]
-            predictions = np.concatenate([*prepared.predictions(linear)])
+            predictions = prepared.probabilities(linear)
             sharpened = _estimated(classifier, choices.answers, predictions=predictions)
             choices = replace(choices, frequencies=sharpened)
             again = space.around(setting)
@@ -134,11 +134,10 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
             kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
     (linear,) = found.models
-    n_applying = sum(float(part.sum()) for part in prepared.predictions(linear))
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
-        "mean_cardinality_": n_applying / X.shape[0],
+        "mean_cardinality_": prepared.mean_cardinality(linear),
         "rank_": setting.rank,
         **{f"{name}_": value for name, value in setting.features.parameters.items()},
         **_of_frequencies(choices, setting.cardinality),

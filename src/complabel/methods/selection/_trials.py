@@ -22,6 +22,7 @@ from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._mistakes import likeliest_mistakes
+from complabel.methods.selection._over_blocks import fit_blocks
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -65,13 +66,11 @@ def fit_maps(
     # Without ``rows``, this is the final fit: of one map, to all rows. ``start`` are earlier fits
     # to the same rows; None is the constant model.
     if isinstance(prepared, PreparedBlocks):
-        stages = _FIRST_TOLERANCE, _FINAL
-        return prepared.fit(
-            choices, setting, stages=stages, max_iter=_MAX_ITER, on_iteration=on_iteration
-        )
+        how: dict[str, Any] = {"max_iter": _MAX_ITER, "on_iteration": on_iteration}
+        return fit_blocks(prepared, choices, setting, stages=(_FIRST_TOLERANCE, _FINAL), **how)
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
-    how: dict[str, Any] = {
+    how = {
         "rows": rows,
         "rank": setting.rank,
         "alpha": setting.alpha,
