@@ -46,6 +46,7 @@ def records(draw, *, min_labels=2):
                 "annotator": draw(st.sampled_from(["ann", "bob", "cy", None])),
                 "probability": draw(st.sampled_from([0.25, 1.0, np.nan])),
                 "seconds": draw(st.sampled_from([0.0, 2.5, np.nan])),
+                "weight": draw(st.sampled_from([1.0, 0.0, 2.5])),
             }
         )
     return n_items, n_labels, found
@@ -63,7 +64,7 @@ def make(n_items, n_labels, found, form=np.asarray):
     """Answers of records, whose masks are given in some form."""
     columns = {
         name: [record[name] for record in found]
-        for name in ("question", "item", "asked_for", "probability", "seconds")
+        for name in ("question", "item", "asked_for", "probability", "seconds", "weight")
     }
     return Answers.from_arrays(
         **{name: form(indicator([r[name] for r in found], n_labels)) for name in MASKS},
@@ -72,6 +73,7 @@ def make(n_items, n_labels, found, form=np.asarray):
         asked_for=np.array(columns["asked_for"], dtype=int),
         probability=np.array(columns["probability"], dtype=float),
         seconds=np.array(columns["seconds"], dtype=float),
+        weight=np.array(columns["weight"], dtype=float),
         annotator=np.array([record["annotator"] for record in found], dtype=object),
         n_items=n_items,
     )
@@ -91,6 +93,7 @@ def back(answers):
             else answers.annotator_names[answers.annotator[at]],
             "probability": answers.probability[at],
             "seconds": answers.seconds[at],
+            "weight": answers.weight[at],
         }
         for at in range(answers.n_answers)
     ]
@@ -105,7 +108,7 @@ def _plain(record):
     return {
         name: sorted(value) if isinstance(value, frozenset) else value
         for name, value in sorted(record.items())
-    } | {name: float(record[name]) for name in ("probability", "seconds")}
+    } | {name: float(record[name]) for name in ("probability", "seconds", "weight")}
 
 
 def what_is_denied(n_items, n_labels, found):

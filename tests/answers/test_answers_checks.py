@@ -43,6 +43,8 @@ FAULTY = [
     ({"named": row("sky"), "probability": np.inf}, "has probability inf"),
     ({"named": row("sky"), "seconds": -1.0}, "took -1.0 seconds; give a number from 0"),
     ({"named": row("sky"), "seconds": np.inf}, "took inf seconds"),
+    ({"named": row("sky"), "weight": -1.0}, "has weight -1.0; give a number from 0"),
+    ({"named": row("sky"), "weight": [np.nan]}, "has weight nan; give a number from 0"),
     ({"named": row("sky"), "item": [3], "n_items": 3}, r"answer 0 \(item 3\) is about an item"),
     ({"named": row("sky"), "item": [-1]}, r"answer 0 \(item -1\) is about"),
     ({"named": row("sky") * 2, "n_items": 1}, r"answer 1 \(item 1\) is about an item that does"),

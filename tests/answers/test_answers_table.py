@@ -39,6 +39,7 @@ def rows_of(found):
                 "time": "yesterday",
                 "probability": record["probability"],
                 "seconds": record["seconds"],
+                "weight": None if record["weight"] == 1 else record["weight"],  # a gap is 1
             }
 
 

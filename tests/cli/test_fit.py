@@ -1,5 +1,7 @@
 """`complabel fit` as it is typed."""
 
+import csv
+
 import numpy as np
 import pytest
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_table
@@ -36,6 +38,23 @@ def test_a_fit_is_that_of_python(run):
     score = held_out_score(classifier, DATA.X, answers, n_folds=2, random_state=0)
     assert f"this model                    {score.score:.4f}\n" in out
     assert f"the same guess for all items  {score.constant:.4f}\n" in out
+
+
+def test_a_column_of_weights_is_used(run, folder):
+    rows = [["item", "label", "answer", "question", "weight"]]
+    for at, line in enumerate((folder / "named.csv").read_text("utf-8").splitlines()[1:]):
+        rows.append([*next(csv.reader([line])), "" if at % 3 else "2,5" if at else "0"])
+    write_table(folder / "weighted.csv", rows[0], rows[1:])
+    arguments = ("--features", "X.csv", "--label-names", "labels.txt", *RIDGE, "--folds", 0)
+    assert run("fit", "weighted.csv", *arguments)[0] == 0
+    answers = read_answers("weighted.csv", items=ITEMS, label_names=NAMES).answers
+    assert sorted(set(answers.weight)) == [0, 1, 2.5]
+    rows = np.flatnonzero(answers.answered & (answers.item_weight > 0))
+    weights = answers.item_weight[rows]
+    expected = make_classifier("ridge:alpha=1,rank=2")
+    expected.fit(DATA.X[rows], answers.complementary[rows], sample_weight=weights)
+    loaded = complabel.load("m.safetensors")
+    np.testing.assert_allclose(loaded.coef_, expected.coef_, rtol=1e-9, atol=1e-12)
 
 
 def test_several_files_are_one_set_of_answers(run):

@@ -47,7 +47,9 @@ def test_a_file_says_what_its_table_says(tmp_path_factory, given_records, ending
     rows = list(rows_of(with_the_same_meaning(found)))
     if not rows:
         return
-    table = pd.DataFrame(rows, columns=COLUMNS).astype({"item": str, "asked_for": "Int64"})
+    table = pd.DataFrame(rows, columns=[*COLUMNS, "weight"]).astype(
+        {"item": str, "asked_for": "Int64"}
+    )
     path = tmp_path_factory.mktemp("answers") / f"answers.{ending}"
     write(table, path)
     items, labels = list(map(str, range(n_items))), [f"l{at}" for at in range(n_labels)]

@@ -115,12 +115,13 @@ class Blocks:
         parts = np.split(self.kept, list(accumulate(self.all_sizes))[:-1])
         return [None if part.all() else part for part in parts]
 
-    def __getitem__(self, rows: NDArray[np.bool_]) -> Blocks:
-        """Return the blocks with only some of the rows in use."""
-        kept = rows
-        if self.kept is not None:
-            kept = self.kept.copy()
-            kept[kept] = rows
+    def __getitem__(self, rows: Any) -> Blocks:
+        """Return the blocks with only some of the rows in use: a mask, or ascending numbers."""
+        used = np.zeros(self.shape[0], dtype=np.bool_)
+        used[rows[0] if isinstance(rows, tuple) else rows] = True  # scikit-learn gives (rows, ...)
+        kept = np.ones(sum(self.all_sizes), dtype=np.bool_) if self.kept is None else self.kept
+        kept = kept.copy()
+        kept[kept] = used
         return replace(self, kept=kept)
 
     def map(
@@ -189,11 +190,23 @@ class Blocks:
             return sparse.csr_array(sparse.vstack(found, format="csr"))
         return np.concatenate(found)
 
-    def moments(self, transform: Transform | None = None) -> Moments:
-        """Return the moments of all rows after a transform; refuse values that are not finite."""
+    def split(self, values: NDArray[Any] | None) -> list[Any]:
+        """Split values of the rows in use, (n,), into those of each block; None are all None."""
+        if values is None:
+            return [None] * len(self.sizes)
+        return np.split(values, np.cumsum(self.sizes)[:-1])
+
+    def moments(
+        self, transform: Transform | None = None, weights: NDArray[np.float64] | None = None
+    ) -> Moments:
+        """Return the moments of all rows after a transform, in which rows count by ``weights``.
+
+        Values that are not finite are refused.
+        """
         used = [number for number, size in enumerate(self.sizes) if size]
         found: Moments | None = None
-        for number, part in zip(used, self.map(_moments_of, transform), strict=True):
+        parts = self.map(_moments_of, transform, each=self.split(weights))
+        for number, part in zip(used, parts, strict=True):
             if part.wrong is not None:
                 (row, column), mask = part.wrong, self._masks[number]
                 row = row if mask is None else int(np.flatnonzero(mask)[row])
@@ -220,31 +233,37 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """The mean (d,) of n rows, and sums of products about it: (d, d), or (d,) of squares alone."""
+    """The mean (d,) of rows, and sums of products about it: (d, d), or (d,) of squares alone."""
 
     # Chan, Golub and LeVeque, "Algorithms for computing the sample variance", The American
     # Statistician, 1983: sums of parts are added without loss of precision.
-    n: int
+    n: float  # the number of rows, or the sum of their weights
     mean_: NDArray[np.float64]
     about: NDArray[np.float64]
     largest: float  # absolute value; NaN if a value is missing
     wrong: tuple[int, int] | None = None  # row and column of the first value that is not finite
 
     @classmethod
-    def of(cls, X: Features, transform: Transform | None = None) -> Moments:
+    def of(
+        cls,
+        X: Features,
+        transform: Transform | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Moments:
         """Compute the moments of rows; of sparse ones and of many features, without covariances."""
         found = None
         with np.errstate(over="ignore", invalid="ignore"):  # ``largest`` tells
             for batch in gen_batches(X.shape[0], _BATCH):
                 x = X[batch] if transform is None else transform(X[batch])
-                part = cls._of_batch(x, batch.start)
+                weight = np.ones(x.shape[0]) if weights is None else weights[batch]
+                part = cls._of_batch(x, weight, batch.start)
                 found = part if found is None else found + part
         assert found is not None
         return found
 
     @classmethod
-    def _of_batch(cls, X: Any, first: int) -> Moments:
-        n, d = X.shape
+    def _of_batch(cls, X: Any, weight: NDArray[np.float64], first: int) -> Moments:
+        n, d = float(weight.sum()), X.shape[1]
         largest = float(abs(X).max())
         wrong = None
         if not math.isfinite(largest):
@@ -254,11 +273,11 @@ class Moments:
             return cls(n, np.zeros(d), np.zeros(()), largest, wrong)
         if sparse.issparse(X):
             exact: Any = X.astype(np.float64)  # type: ignore[attr-defined]
-            mean = np.asarray(exact.mean(axis=0))
-            squares = np.asarray(exact.multiply(exact).sum(axis=0)) - n * mean**2
+            mean = exact.T @ weight / n
+            squares = exact.multiply(exact).T @ weight - n * mean**2
             return cls(n, mean, np.maximum(squares, 0), largest)
-        mean = X.mean(axis=0, dtype=np.float64)
-        centred = X - mean
+        mean = weight @ X / n
+        centred = (X - mean) * np.sqrt(weight)[:, None]
         about = centred.T @ centred if d <= _MOST_COVARIANCES else np.square(centred).sum(axis=0)
         return cls(n, mean, about, largest)
 
@@ -332,8 +351,8 @@ def _called(function: Callable[..., Any], block: Any, own: Any, shared: Any) -> 
         return function(_as_float(block), own, *shared)
 
 
-def _moments_of(block: Any, _: None, transform: Transform | None) -> Moments:
-    return Moments.of(block, transform)
+def _moments_of(block: Any, weights: Any, transform: Transform | None) -> Moments:
+    return Moments.of(block, transform, weights)
 
 
 def _computed(several: Sequence[Any]) -> Iterator[Any]:

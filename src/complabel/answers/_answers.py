@@ -88,6 +88,8 @@ class Answers(AnswerArrays):
         Probability with which a random question was drawn; NaN if it was not drawn at random.
     seconds : ndarray of shape (n_answers,), dtype float64
         How long the person took for the answer; NaN if unknown.
+    weight : ndarray of shape (n_answers,), dtype float64
+        How much each answer counts in a fit: 1 is usual, 0 leaves it out. See :meth:`with_weight`.
     all_apply : ndarray of shape (n_answers,), dtype str
         What the annotator of a "named" answer does if all offered labels apply: says so
         ("answer"), does not answer ("skip"), or names one of them anyway ("pick"). "never" means
@@ -129,6 +131,7 @@ class Answers(AnswerArrays):
         asked_for: ArrayLike | None = None,
         probability: ArrayLike | None = None,
         seconds: ArrayLike | None = None,
+        weight: ArrayLike = 1.0,
         all_apply: str | ArrayLike = "answer",
         n_items: int | None = None,
         label_names: Sequence[str] | None = None,
@@ -157,6 +160,7 @@ class Answers(AnswerArrays):
             By default the number that was named, at least 1. In an array, give 0 where the
             question is not "named".
         probability, seconds : float or array-like of shape (n_answers,), optional
+        weight : float or array-like of shape (n_answers,), default=1.0
         all_apply : str or array-like of shape (n_answers,), default="answer"
         n_items : int, optional
             By default up to the last item with an answer.
@@ -182,6 +186,7 @@ class Answers(AnswerArrays):
             "asked_for": asked_for,
             "probability": probability,
             "seconds": seconds,
+            "weight": weight,
             "all_apply": all_apply,
             "n_items": n_items,
             "label_names": label_names,
@@ -225,6 +230,7 @@ class Answers(AnswerArrays):
             - ``annotator``: anything; it becomes a name.
             - ``probability``
             - ``seconds``: how long the person took for the whole answer.
+            - ``weight``: how much the answer counts, a number from 0; a gap is 1.
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.
@@ -354,6 +360,40 @@ class Answers(AnswerArrays):
             **columns,
         )._sorted()
 
+    def with_weight(self, weight: ArrayLike) -> Answers:
+        """Return the same answers with other weights, which ``fit`` uses.
+
+        A weight says how much an answer counts. If all answers about an item have the weight w,
+        the log-probability of them all is multiplied by w, as by a ``sample_weight`` of the item.
+        If they differ, an item counts in parts: all answers together with the least weight, those
+        of greater weight once more with what the next weight is greater, and so on. For answers
+        that are independent given the features, this is the sum of weight times log-probability.
+
+        Parameters
+        ----------
+        weight : float or array-like of shape (n_answers,)
+            From 0. In the order of these answers, which are sorted by item.
+
+        Returns
+        -------
+        Answers
+
+        Raises
+        ------
+        AnnotationError
+            If a weight is negative or not finite, or there is not one for each answer.
+
+        Examples
+        --------
+        >>> answers = Answers.from_arrays(named=[[1, 0, 0], [0, 1, 0]]).with_weight([2, 0.5])
+        >>> answers[[1]].weight
+        array([0.5])
+        """
+        values = _read_column(weight, "weight", self.n_answers, np.float64)
+        changed = replace(self, weight=values)
+        check_answers(changed, lambda row: f"answer {row} (item {self.item[row]})")
+        return changed
+
     def statements(self) -> Statements:
         """Return what the answers say, one statement for each label, with those that are implied.
 
@@ -406,6 +446,7 @@ class Answers(AnswerArrays):
             asked_for=_read_asked_for(columns["asked_for"], masks["named"], questions),
             probability=_read_known(columns, "probability", n_answers),
             seconds=_read_known(columns, "seconds", n_answers),
+            weight=_read_column(columns["weight"], "weight", n_answers, np.float64),
             all_apply=_read_words(columns["all_apply"], "all_apply", n_answers, ALL_APPLY),
             **masks,
         )

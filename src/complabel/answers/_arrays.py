@@ -15,7 +15,9 @@ from complabel.answers._names import QUESTIONS
 from complabel.errors import AnnotationError
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")
-COLUMNS = ("question", "annotator", "asked_for", "probability", "seconds", "all_apply")
+COLUMNS = (
+    *("question", "annotator", "asked_for", "probability", "seconds", "weight", "all_apply"),
+)
 
 _NO_ARRAY = (
     "Answers cannot become an array: what was asked would be lost. For the labels that do not"
@@ -40,6 +42,7 @@ class AnswerArrays:
     asked_for: NDArray[np.intp]
     probability: NDArray[np.float64]
     seconds: NDArray[np.float64]
+    weight: NDArray[np.float64]
     all_apply: NDArray[np.str_]
     offered: Mask
     named: Mask
@@ -104,6 +107,18 @@ class AnswerArrays:
     def implied(self) -> Mask:
         """Labels that :attr:`exhausted` answers do not name, a mask (n_answers, n_labels)."""
         return without(spell_out(self.offered, self.exhausted), self.named)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether an answer has another weight than 1."""
+        return bool((self.weight != 1).any())
+
+    @property
+    def item_weight(self) -> NDArray[np.float64]:
+        """The greatest weight of the answers about each item, (n_items,); 0 without answers."""
+        found = np.zeros(self.n_items)
+        np.maximum.at(found, self.item, self.weight)
+        return found
 
     def __len__(self) -> int:
         return self.n_items

@@ -262,3 +262,8 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         "took {} seconds; give a number from 0, or NaN if it is not known",
         answers.seconds,
     )
+    yield (
+        ~((answers.weight >= 0) & np.isfinite(answers.weight)),
+        "has weight {}; give a number from 0, and 0 to leave the answer out",
+        answers.weight,
+    )

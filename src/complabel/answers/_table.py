@@ -34,7 +34,8 @@ COLUMNS = (
 ``seconds`` is how long the person took for the whole answer.
 """
 
-USED_COLUMNS = tuple(name for name in COLUMNS if name != "time")
+# People's tables may also say how much each answer counts; no tool does.
+USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
 _NAMED, _ASKED, _TICKED, _EXCLUDED = range(4)  # in the order of QUESTIONS
@@ -71,6 +72,8 @@ def read_table(
     chance = rows.agreed(chances, chances.codes)
     durations = columns["seconds"].read(_number_of, "it must be a number")
     duration = rows.agreed(durations, durations.codes)
+    weights = columns["weight"].read(_number_of, "it must be a number")
+    weight = rows.agreed(weights, weights.codes)
     given = columns["question"].read(
         lambda value: QUESTIONS.index(value.strip().casefold()),
         f"it must be one of {', '.join(QUESTIONS)}",
@@ -97,6 +100,7 @@ def read_table(
         "asked_for": np.where(questions == _NAMED, asked_for, 0),
         "probability": np.array([*chances.values, np.nan])[chance],
         "seconds": np.array([*durations.values, np.nan])[duration],
+        "weight": np.array([*weights.values, 1.0])[weight],
         "all_apply": "answer",
         "n_items": len(item_names),
         "label_names": names,

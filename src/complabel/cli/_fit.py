@@ -80,8 +80,10 @@ def fit(
     """Learn a model from answers, save it, and score it on held-out answers.
 
     No true labels are needed. The score is compared with that of the best constant guess, which is
-    the same for all items. The selection likelihood reads a Parquet file with more than 1 GiB of
-    features in pieces, and is then not scored.
+    the same for all items. A column weight of the answers says how much each of them counts.
+
+    The selection likelihood reads a Parquet file with more than 1 GiB of features in pieces; such a
+    fit is not scored.
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning

@@ -11,6 +11,8 @@ consistent, but it ignores what several answers say together.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,8 +29,8 @@ from complabel.losses._base import (
     differentiable,
 )
 from complabel.losses._evaluation import Evaluation, Point
-from complabel.losses._facts import lay_out_facts
-from complabel.losses._namings import add_namings, add_skips, lay_out_namings
+from complabel.losses._facts import Facts, lay_out_facts
+from complabel.losses._namings import Group, add_namings, add_skips, lay_out_namings
 
 # Beyond these log-odds, probabilities are 0 or 1 but for rounding.
 _MOST_LOG_ODDS = 30.0
@@ -43,7 +45,8 @@ class AnswersLikelihood:
     Parameters
     ----------
     answers : Answers
-        Answers about n items and K labels.
+        Answers about n items and K labels. Their weights are exponents of probabilities, see
+        :meth:`complabel.answers.Answers.with_weight`.
     exclusion_rates : ndarray of shape (K,) or None, default=None
         How often a label that does not apply is excluded.
     with_error_rates : bool, default=False
@@ -103,8 +106,14 @@ class AnswersLikelihood:
         self._n_rates = len(answers.annotator_names) + 1
         # The caller may be in inference mode. Autograd does not accept tensors made in it.
         with torch.inference_mode(False):
-            self._facts = lay_out_facts(answers, exclusion_rates=exclusion_rates, **where)
-            self._groups = lay_out_namings(answers, **where)
+            self._layers = [
+                _Layer(
+                    lay_out_facts(part, exclusion_rates=exclusion_rates, **where),
+                    lay_out_namings(part, **where),
+                    None if weights is None else self._tensor(torch.from_numpy(weights)),
+                )
+                for part, weights in _layers_of(answers)
+            ]
 
     def batch(self, rows: ArrayLike | Tensor) -> AnswersLikelihood:
         """Return the likelihood of the answers about some items, in time and memory for these.
@@ -122,9 +131,7 @@ class AnswersLikelihood:
         rows = self._read_rows(rows)
         batch = copy.copy(self)
         batch.shape = len(rows), self.shape[1]
-        batch._facts = None if self._facts is None else self._facts.of_rows(rows)
-        groups = (group.of_rows(rows) for group in self._groups)
-        batch._groups = [group for group in groups if group is not None]
+        batch._layers = [layer.of_rows(rows) for layer in self._layers]
         return batch
 
     def log_likelihood(
@@ -155,8 +162,9 @@ class AnswersLikelihood:
         Returns
         -------
         tensor of shape (n,)
-            Log-probabilities in nats, in the type of the logits; 0 for an item without an answer.
-            First derivatives by ``logits`` and ``log_propensities`` are available.
+            Log-probabilities in nats, times the weights, in the type of the logits; 0 for an item
+            without an answer. First derivatives by ``logits`` and ``log_propensities`` are
+            available.
         """
         precise, log_w = logits.to(self.dtype), log_propensities
         rates = self._rates(error_rates, missed, invented)
@@ -212,17 +220,28 @@ class AnswersLikelihood:
         tensor of shape (n, K)
             Exact where the likelihood is. Where it is composite, the log-odds are approximate, and
             labels that become certain beyond rounding have log-odds of the facts alone.
+
+        Raises
+        ------
+        InputError
+            If answers have other weights than 1: these say what a fit learns, not what is true.
         """
         # The gradient of a log-likelihood by a logit is P(label applies | answers) - sigmoid(logit)
         # because answers depend on the logits only through the labels that apply.
         rates = self._rates(error_rates, missed, invented)
         self._check(logits, rates)
-        point = Point.at(logits, log_propensities, rates)
-        given_facts = point.logits if self._facts is None else self._facts.shifted(point)
-        if not self._groups:
+        if len(self._layers) != 1 or self._layers[0].weights is not None:
+            raise InputError(
+                "some answers have another weight than 1, with which what people said cannot be"
+                " turned into a probability; give answers.with_weight(1), or a table without the"
+                " column weight"
+            )
+        (layer,), point = self._layers, Point.at(logits, log_propensities, rates)
+        given_facts = layer.given_facts(point)
+        if not layer.groups:
             return given_facts
         through = torch.zeros_like(given_facts)
-        for group in self._groups:
+        for group in layer.groups:
             add_namings(group, point, given_facts, Evaluation.empty(point), through)
         p, q = torch.sigmoid(given_facts) + through, torch.sigmoid(-given_facts) - through
         told = (through != 0) & (given_facts.abs() < _MOST_LOG_ODDS)
@@ -255,19 +274,8 @@ class AnswersLikelihood:
     ) -> Evaluation:
         point = Point.at(logits, log_propensities, rates)
         found = Evaluation.empty(point)
-        if self._facts is not None:
-            self._facts.add_evidence(point, found)
-        if not self._groups:
-            return found
-        given_facts = point.logits if self._facts is None else self._facts.shifted(point)
-        through_given = torch.zeros_like(given_facts)
-        for group in self._groups:
-            add_namings(group, point, given_facts, found, through_given)
-            add_skips(group, point, found)
-        # The shifts do not depend on the logits, so this gradient passes through unchanged.
-        found.through_logits.add_(through_given)
-        if self._facts is not None:
-            self._facts.add_through_shift(point, through_given, found)
+        for layer in self._layers:
+            layer.add_to(found, replace(point, weights=layer.weights))
         return found
 
     def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
@@ -306,6 +314,62 @@ class AnswersLikelihood:
             )
 
 
+@dataclass(frozen=True)
+class _Layer:
+    """Some answers, laid out, with one weight for all answers about an item."""
+
+    facts: Facts | None
+    groups: list[Group]
+    weights: Tensor | None  # (n,); None if all are 1
+
+    def of_rows(self, rows: Tensor) -> _Layer:
+        groups = (group.of_rows(rows) for group in self.groups)
+        return _Layer(
+            None if self.facts is None else self.facts.of_rows(rows),
+            [group for group in groups if group is not None],
+            None if self.weights is None else self.weights.index_select(0, rows),
+        )
+
+    def given_facts(self, point: Point) -> Tensor:
+        return point.logits if self.facts is None else self.facts.shifted(point)
+
+    def add_to(self, found: Evaluation, point: Point) -> None:
+        if self.facts is not None:
+            self.facts.add_evidence(point, found)
+        if not self.groups:
+            return
+        given_facts = self.given_facts(point)
+        through_given = torch.zeros_like(given_facts)
+        for group in self.groups:
+            add_namings(group, point, given_facts, found, through_given)
+            add_skips(group, point, found)
+        # The shifts do not depend on the logits, so this gradient passes through unchanged.
+        found.through_logits.add_(through_given)
+        if self.facts is not None:
+            self.facts.add_through_shift(point, through_given, found)
+
+
+def _layers_of(answers: Answers) -> Iterator[tuple[Answers, NDArray[np.float64] | None]]:
+    """Divide answers into layers, in each of which the answers about an item have one weight (n,).
+
+    Answers are usually independent only given which labels apply, so that one answer alone has no
+    factor to raise to its weight. So all answers about an item count together with the least of
+    their weights, those with a greater one once more with the difference to the next, and so on
+    (Choquet's integral of the log-likelihood by the weights).
+    """
+    if not answers.weighted:
+        yield answers, None
+        return
+    left = answers.weight
+    while (left > 0).any():
+        answers, left = answers.only(left > 0), left[left > 0]
+        least = np.full(answers.n_items, np.inf)
+        np.minimum.at(least, answers.item, left)
+        least[np.isinf(least)] = 0
+        yield answers, least
+        left = left - least[answers.item]
+
+
 def answers_log_likelihood(
     logits: Tensor,
     answers: Answers,
@@ -323,7 +387,8 @@ def answers_log_likelihood(
     logits : tensor of shape (n, K)
         The logits z: a label applies with probability p = sigmoid(z).
     answers : Answers
-        Answers about the n items: any mix of namings, judged labels and exclusions.
+        Answers about the n items: any mix of namings, judged labels and exclusions. Their weights
+        are exponents of probabilities, see :meth:`complabel.answers.Answers.with_weight`.
     propensities : array-like of shape (K,) or None, default=None
         How readily each label comes to mind, relative to the others. None: all alike.
     error_rates : float or array-like of shape (R,), default=0.0

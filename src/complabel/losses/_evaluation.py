@@ -182,6 +182,7 @@ class Point:
     logits: Tensor  # (n, K)
     log_propensities: Tensor | None  # (K,) or (n, K)
     mistakes: Mistakes | None
+    weights: Tensor | None = None  # (n,), the exponents of the items' probabilities; None: all 1
 
     @classmethod
     def at(cls, logits: Tensor, log_propensities: Tensor | None, rates: Tensor | None) -> Point:
@@ -189,6 +190,13 @@ class Point:
         if log_propensities is not None and log_propensities.ndim == 2:
             log_propensities = log_propensities.t().contiguous().t()
         return cls(logits.t().contiguous().t(), log_propensities, Mistakes.of(rates))
+
+    def weighted(self, values: Tensor, item: Tensor | None) -> Tensor:
+        """Multiply values (b,) or (b, L) by the weights of items (b,); None are all, in order."""
+        if self.weights is None:
+            return values
+        weights = self.weights if item is None else self.weights.index_select(0, item)
+        return values * (weights if values.ndim == 1 else weights.unsqueeze(1))
 
     def error_rates_of(self, annotator: Tensor) -> Tensor:
         """Return how often annotators (A,), given by code, answer at random."""

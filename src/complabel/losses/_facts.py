@@ -94,8 +94,9 @@ class Facts:
         slope_at = by_label(found.through_logits)
         if self.sign is not None:
             evidence = functional.logsigmoid(z * self.sign)
-            found.values.index_add_(0, self.item, evidence)
-            slope_at.index_add_(0, self.position, evidence.expm1_().mul_(self.sign), alpha=-1)
+            found.values.index_add_(0, self.item, point.weighted(evidence, self.item))
+            slope = point.weighted(evidence.expm1_().mul_(self.sign), self.item)
+            slope_at.index_add_(0, self.position, slope, alpha=-1)
             return
         judged = self._judged_at(point)
         log_a, log_b = self._log_cases(judged)
@@ -103,11 +104,13 @@ class Facts:
         log_b = log_b + functional.logsigmoid(-z)
         evidence = torch.logaddexp(log_a, log_b)
         applies = torch.exp(log_a - evidence)
-        found.values.index_add_(0, self.item, evidence)
-        slope_at.index_add_(0, self.position, applies - torch.sigmoid(z))
+        found.values.index_add_(0, self.item, point.weighted(evidence, self.item))
+        slope = point.weighted(applies - torch.sigmoid(z), self.item)
+        slope_at.index_add_(0, self.position, slope)
         if judged is not None and found.through_log_odds is not None:
-            chance = applies[self.judged]
-            judged.add_slopes(found.through_log_odds, chance, 1 - chance)
+            chance, item = applies[self.judged], self.item[self.judged]
+            both = point.weighted(chance, item), point.weighted(1 - chance, item)
+            judged.add_slopes(found.through_log_odds, *both)
 
     def shifted(self, point: Point) -> Tensor:
         if self.sign is not None:

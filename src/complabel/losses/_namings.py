@@ -167,11 +167,15 @@ def add_namings(
             torch.log1p(-e) + chances.values, chances.through_logits, chances.through_log_w
         )
         chances, mistake = right.or_else(at_random)
-        found.add_through_error_rates(group.annotator, mistake - e)
-    group.cells.add_values(found.values, chances.values)
-    group.cells.add_to_items(slope, seen.back(chances.through_logits, found))
+        through_rates = point.weighted(mistake - e, group.cells.item)
+        found.add_through_error_rates(group.annotator, through_rates)
+    item = group.cells.item
+    group.cells.add_values(found.values, point.weighted(chances.values, item))
+    through = point.weighted(chances.through_logits, item)
+    group.cells.add_to_items(slope, seen.back(through, found))
     if found.through_log_propensities is not None and chances.through_log_w is not None:
-        group.cells.add_to_labels(found.through_log_propensities, chances.through_log_w)
+        through = point.weighted(chances.through_log_w, item)
+        group.cells.add_to_labels(found.through_log_propensities, through)
 
 
 def add_skips(group: Group, point: Point, found: Evaluation) -> None:
@@ -185,7 +189,9 @@ def add_skips(group: Group, point: Point, found: Evaluation) -> None:
     # (1 - P(all apply)) + e P(all apply), in a form that is precise for P(all apply) near 1.
     answered = torch.where(group.skipped, e * log_all.exp() - torch.expm1(log_all), 1.0)
     odds = torch.where(group.skipped, (1 - e) * log_all.exp() / answered, 0.0)
-    group.cells.add_values(found.values, -answered.log())
+    item = group.cells.item
+    group.cells.add_values(found.values, point.weighted(-answered.log(), item))
+    odds = point.weighted(odds, item)
     through = seen.back(odds.unsqueeze(1) * through_all, found)
     group.cells.add_to_items(found.through_logits, through)
     found.add_through_error_rates(group.annotator, -odds * e)

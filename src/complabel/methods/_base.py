@@ -19,7 +19,14 @@ from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError, InputError, ModelFileError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import THRESHOLDS, check_thresholds, labels_above
-from complabel.methods._door import Targets, check_new, encode_new, refuse_other_number_of_rows
+from complabel.methods._door import (
+    Targets,
+    check_new,
+    encode_new,
+    read_weights,
+    refuse_arguments,
+    refuse_other_number_of_rows,
+)
 from complabel.methods._features import validated
 from complabel.methods._model_file import read_tree
 from complabel.methods._saving import MISSING, Numbers, model_of, save_model
@@ -43,6 +50,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         implements ``_fit_answers``, and ``_answers_log_likelihood`` if it models the choice, and
         may leave out ``_fit`` and ``_log_likelihood``. If not, ``fit`` passes on only the labels
         that do not apply, as if they were named freely.
+    understands_weights : bool
+        Whether the method learns from weights of rows and answers. If so, it derives from
+        ``WeightedClassifier``, and understands answers or implements ``_fit_weighted``.
     threshold : {"probability", "minmax"}
         Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
     cut : float
@@ -56,6 +66,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     models_the_choice: ClassVar[bool] = False
     _reads_blocks: ClassVar[bool] = False  # whether ``fit`` takes rows in blocks
     understands_answers: ClassVar[bool] = False
+    understands_weights: ClassVar[bool] = False
     threshold: str = "probability"
     cut: float = 0.5
 
@@ -78,7 +89,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     _single: bool
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike | Answers, *, relevant: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike | Answers,
+        *,
+        relevant: ArrayLike | None = None,
+        **refused: Any,
     ) -> Self:
         """Learn from complementary labels, or from answers of any kind.
 
@@ -96,6 +112,11 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         relevant : array-like of shape (n_samples, K) or None, default=None
             Indicator of labels that are known to apply; rows may be empty. Answers say it
             themselves.
+        **refused
+            Anything else is refused. ``sample_weight`` is understood by
+            :class:`SelectionLikelihoodClassifier`, :class:`NetworkLikelihoodClassifier`,
+            :class:`ComplementaryRidgeClassifier`, :class:`PriorClassifier` and
+            :class:`SupervisedClassifier`.
 
         Returns
         -------
@@ -117,25 +138,34 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         ClassPerRowWarning
             If ``y`` holds one name per row, or is a column: several labels may be meant.
         IgnoredAnswersWarning
-            If the method does not understand some of the answers.
+            If the method does not understand some of the answers, or their weights.
 
         Notes
         -----
         If true labels are given as ``y`` by mistake, ``fit`` cannot notice it; a held-out fit can,
         see :func:`complabel.metrics.least_cardinality`.
         """
+        refuse_arguments(refused, type(self).__name__)
+        return self._learn_from(X, y, relevant, None)
+
+    def _learn_from(self, X: ArrayLike, y: Any, relevant: Any, sample_weight: Any) -> Self:
         y = pair_rows(X, y)
         relevant = pair_rows(X, relevant, names=("X", "relevant"))
+        sample_weight = pair_rows(X, sample_weight, names=("X", "sample_weight"))
         features = validated(self, X, y)
         refuse_other_number_of_rows(y, features.shape[0])
-        targets = Targets.read(features, y, relevant, self)
+        weights = read_weights(sample_weight, features.shape[0])
+        targets = Targets.read(features, y, relevant, self, weights)
         self._check_parameters()
         self._forget("thresholds_")  # they were for the probabilities of an earlier fit
         self.classes_, self._single = targets.classes, targets.single
-        if targets.answers is None:
-            self._fit(targets.features, targets.complementary, targets.relevant)
-        else:
+        told = targets.complementary, targets.relevant
+        if targets.answers is not None:
             self._fit_answers(targets.features, targets.answers)
+        elif targets.weights is not None:
+            self._fit_weighted(targets.features, *told, targets.weights)
+        else:
+            self._fit(targets.features, *told)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -256,8 +286,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         -------
         float
             If the method models the choice (for Answers, if it also understands answers): the mean
-            over rows of their log-likelihood, in nats. Else: minus the complementary ranking
-            error, between -1 and 0. For a reference: the average precision.
+            over rows of their log-likelihood, in nats, weighted if answers have weights. Else:
+            minus the complementary ranking error, between -1 and 0. For a reference: the average
+            precision.
 
         Raises
         ------
@@ -294,10 +325,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         check_new(answers, self.classes_)
         if not (self.understands_answers and self.models_the_choice):
             return -metrics.complementary_ranking_error(answers, self._decision(X))
-        answered = answers.answered
+        weights = answers.item_weight
+        answered = weights > 0
         if not answered.any():
             raise AnnotationError("y has no answers; at least one item needs one")
-        return float(self._answers_log_likelihood(X[answered], answers[answered]).mean())
+        found = self._answers_log_likelihood(X[answered], answers[answered])
+        return float(found.mean() / weights[answered].mean())
 
     def save(
         self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None
@@ -348,6 +381,12 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         If ``learns_from = "relevant"``, ``complementary`` holds the relevant labels.
         """
         self._fit_answers(X, Answers.from_complementary(complementary, relevant=relevant))
+
+    def _fit_weighted(
+        self, X: Features, complementary: Indicator, relevant: Indicator | None, weights: Array, /
+    ) -> None:
+        """Do as ``_fit``, with a weight (n,) above 0 for each row."""
+        raise NotImplementedError(f"{type(self).__name__} does not understand weights")
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not understand answers")
@@ -430,6 +469,66 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         # scikit-learn's checks train on true labels, which the method reads as complementary ones.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class WeightedClassifier(ComplementaryClassifier):
+    """Base class of methods whose ``fit`` takes a weight for each row."""
+
+    # Only their ``fit`` has the argument: scikit-learn asks the signature which methods can.
+
+    understands_weights = True
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike | Answers,
+        *,
+        relevant: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        **refused: Any,
+    ) -> Self:
+        """Learn from complementary labels, or from answers of any kind.
+
+        Parameters
+        ----------
+        X, y, relevant
+            As in :meth:`ComplementaryClassifier.fit`.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            How much each row counts, from 0: a row with weight 2 counts like two such rows, and one
+            with weight 0 is left out. The weights of Answers are multiplied by it. Folds are of
+            rows, the kernel of :class:`SelectionLikelihoodClassifier` takes its rows from all
+            alike, and what is estimated from counts (label frequencies, propensities that follow
+            from them, rates of exclusions) counts each answer once.
+        **refused
+            Anything else is refused.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InputError
+            As there; also if a weight is negative or not finite, all are 0, or there is not one
+            for each row.
+        AnnotationError
+            As there.
+
+        Examples
+        --------
+        >>> from complabel.methods import PriorClassifier
+        >>> X, Y = np.zeros((3, 1)), np.eye(3, dtype=int)
+        >>> PriorClassifier().fit(X, Y, sample_weight=[2, 1, 1]).choice_rate_
+        array([0.5 , 0.25, 0.25])
+        """
+        refuse_arguments(refused, type(self).__name__)
+        return self._learn_from(X, y, relevant, sample_weight)
+
+    def _fit_weighted(
+        self, X: Features, complementary: Indicator, relevant: Indicator | None, weights: Array, /
+    ) -> None:
+        answers = Answers.from_complementary(complementary, relevant=relevant)
+        self._fit_answers(X, answers.with_weight(weights))
 
 
 def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:

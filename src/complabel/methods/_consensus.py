@@ -12,7 +12,7 @@ from scipy import special
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features
-from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._base import WeightedClassifier
 from complabel.methods._door import check_new, refuse_other_number_of_rows
 
 # To find wrong answers, nobody is taken to be without mistakes: rates are at least this, and the
@@ -81,7 +81,7 @@ class Answered:
         return np.array([*places, -1])[answers.annotator[said.answer]] % (len(place) + 1)
 
 
-class ConsensusMixin(ComplementaryClassifier):
+class ConsensusMixin(WeightedClassifier):
     """Methods about answered items, for classifiers that know the exact likelihood of answers."""
 
     def predict_consensus(self, X: ArrayLike, answers: Answers) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
 from complabel.answers import (
@@ -27,10 +29,15 @@ from complabel.answers import (
     label_names_of,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.methods._arrays import Features, Indicator
+from complabel.methods._arrays import Array, Features, Indicator
 
 Rows: TypeAlias = NDArray[np.bool_]
 
+# The methods that understand weights; a test compares them with the classes.
+WEIGHTED = (
+    *("SelectionLikelihoodClassifier", "NetworkLikelihoodClassifier"),
+    *("ComplementaryRidgeClassifier", "PriorClassifier", "SupervisedClassifier"),
+)
 _PACKAGE = str(Path(__file__).parents[1])
 _assumed: set[str] = set()  # what warn_assumed has said
 
@@ -45,20 +52,42 @@ class Targets:
     single: bool = False  # whether y held one class per row, not an indicator
     relevant: Indicator | None = None  # known relevant labels (n_rows, K)
     answers: Answers | None = None  # only for a method that understands them
+    weights: Array | None = None  # of rows (n_rows,), above 0; answers hold them themselves
 
     @classmethod
-    def read(cls, X: Features, y: Any, relevant: Any, learner: Any) -> Targets:
+    def read(
+        cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None = None
+    ) -> Targets:
         """Check what ``fit`` of the learner was given, and warn of what it cannot use."""
+        if weights is None or weights.all():
+            return cls._read(X, y, relevant, learner, weights)
+        rows = np.flatnonzero(weights)
+        given = (each if hasattr(each, "__getitem__") else np.asarray(each) for each in (y, X))
+        y, X = (_safe_indexing(each, rows) for each in given)
+        if relevant is not None:
+            relevant = _safe_indexing(relevant, rows)
+        try:
+            return cls._read(X, y, relevant, learner, weights[rows])
+        except AnnotationError as error:
+            error.add_note("Rows are counted without those of sample_weight 0.")
+            raise
+
+    @classmethod
+    def _read(
+        cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None
+    ) -> Targets:
         if learner.learns_from == "relevant":
-            return _true_labels(X, y, relevant)
+            return replace(_true_labels(X, y, relevant), weights=weights)
         if not isinstance(y, Answers):
-            return _of_labels(X, y, relevant)
+            return _of_labels(X, y, relevant, weights)
         if relevant is not None:
             raise InputError(
                 "y is Answers, but relevant is given, too; convert that to Answers and pass"
                 " Answers.concatenate of both"
             )
-        targets = _of_answers(X, y)
+        if weights is not None:
+            y = y.with_weight(y.weight * weights[y.item])
+        targets = _of_answers(X, y.only(y.weight > 0), learner)
         if not learner.understands_answers:
             return _as_named(targets, type(learner).__name__)
         _warn_unless_ruled_out(
@@ -76,7 +105,42 @@ class Targets:
             complementary=self.complementary[rows],
             relevant=None if self.relevant is None else self.relevant[rows],
             answers=None if self.answers is None else self.answers[rows],
+            weights=None if self.weights is None else self.weights[rows],
         )
+
+
+def refuse_arguments(given: Mapping[str, Any], learner: str) -> None:
+    """Refuse arguments that the ``fit`` of a learner does not have."""
+    if "sample_weight" in given:
+        raise InputError(
+            f"{learner} cannot use sample_weight; leave it out, or take one of"
+            f" {', '.join(WEIGHTED)}"
+        )
+    for name in given:
+        raise TypeError(f"{learner}.fit() got an unexpected keyword argument {name!r}")
+
+
+def read_weights(values: Any, n_samples: int) -> Array | None:
+    """Return the weights (n,) of rows, checked; None if ``fit`` was given none."""
+    if values is None:
+        return None
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"sample_weight holds values that are not numbers: {error}") from error
+    if weights.shape != (n_samples,):
+        raise InputError(
+            f"X has {n_samples} rows, but sample_weight has shape {weights.shape}; give one number"
+            " for each row"
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise InputError(
+            f"sample_weight of row {wrong[0]} is {weights[wrong[0]]:g}; give finite numbers from 0"
+        )
+    if not weights.any():
+        raise InputError("sample_weight is zero in every row; give at least one row more")
+    return weights
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
@@ -109,7 +173,7 @@ def _true_labels(X: Features, y: Any, relevant: Any) -> Targets:
     return Targets(X, true_labels, _labels_of(y, true_labels.shape[1]))
 
 
-def _of_labels(X: Features, y: Any, relevant: Any) -> Targets:
+def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Targets:
     """Read complementary labels, given as an indicator or as one class per row."""
     single = _is_single(y)
     if single:
@@ -132,10 +196,10 @@ def _of_labels(X: Features, y: Any, relevant: Any) -> Targets:
             f" {shown}), so they are left out{also if lost else ''}",
             UnansweredRowWarning,
         )
-    return Targets(X, complementary, classes, single, relevant).keep(rows)
+    return Targets(X, complementary, classes, single, relevant, weights=weights).keep(rows)
 
 
-def _of_answers(X: Features, answers: Answers) -> Targets:
+def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
     if answers.n_labels < 2:
         raise AnnotationError(
             f"y has {answers.n_labels} label; give answers about at least 2 labels"
@@ -149,7 +213,19 @@ def _of_answers(X: Features, answers: Answers) -> Targets:
             UnansweredRowWarning,
         )
     classes = _labels_of(answers, answers.n_labels)
-    return Targets(X, answers.complementary, classes, answers=answers).keep(rows)
+    weights = None
+    if answers.weighted and learner.understands_weights:
+        weights = answers.item_weight
+    elif answers.weighted:
+        warn_user(
+            f"{type(learner).__name__} cannot use weights, and ignores those of"
+            f" {int((answers.weight != 1).sum()):,} of {answers.n_answers:,} answers; use one of"
+            f" {', '.join(WEIGHTED)}",
+            IgnoredAnswersWarning,
+        )
+        answers = answers.with_weight(1.0)
+    found = Targets(X, answers.complementary, classes, answers=answers, weights=weights)
+    return found.keep(rows)
 
 
 def _judged_to_apply(answers: Any) -> Rows:

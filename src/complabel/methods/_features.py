@@ -135,11 +135,14 @@ def refuse_beyond_single(X: Features) -> None:
     )
 
 
-def moments_of(X: Features) -> Any:
-    """Return a fitted StandardScaler, which has ``mean_``, ``var_`` and ``scale_``."""
+def moments_of(X: Features, weights: Any = None) -> Any:
+    """Return a fitted StandardScaler, which has ``mean_``, ``var_`` and ``scale_``.
+
+    Rows count by their ``weights`` (n,); None are all 1.
+    """
     scaler = StandardScaler(with_mean=False, copy=False)
     for batch in gen_batches(X.shape[0], _BATCH):  # in batches, to avoid a float64 copy of X
-        scaler.partial_fit(X[batch])
+        scaler.partial_fit(X[batch], None, None if weights is None else weights[batch])
     return scaler
 
 

@@ -7,7 +7,9 @@ import dask.array as da
 import numpy as np
 import pytest
 from scipy import sparse
-from tests.methods.selection.answered import ANSWERS, FIXED, X, Y, fixed
+from tests.methods.selection.answered import ANSWERS, FIXED, fixed
+from tests.methods.selection.answered import X as ALL_ROWS
+from tests.methods.selection.answered import Y as ALL_LABELS
 from tests.training.test_blocks import Pieces
 
 from complabel.answers import Answers
@@ -20,6 +22,10 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning"),
 ]
 
+# Few rows and blocks, because each call costs more than its work.
+N = 120
+X, Y = ALL_ROWS[:N], ALL_LABELS[:N]
+ANSWERS = {name: answers[:N] for name, answers in ANSWERS.items()}
 # Random judgements of some items estimate frequencies and propensities of free namings.
 JUDGED = draw_answers(Y, question="asked", random_state=3)
 FEW = Answers.concatenate([ANSWERS["free"], JUDGED.only(np.arange(JUDGED.n_answers) < 60)])
@@ -50,12 +56,12 @@ def near(found, expected, tolerance):
 def test_blocks_give_what_one_block_gives(name):
     answers, settings = CASES[name]
     one = fixed(**settings).fit(Pieces(X, 1000), answers)
-    near(fixed(**settings).fit(Pieces(X, 37), answers), one, 1e-9)
+    near(fixed(**settings).fit(Pieces(X, 50), answers), one, 1e-9)
     # The prior of biases of namings is computed in single precision in memory.
     near(fixed(**settings).fit(X, answers), one, 1e-3 if name == "free" else 1e-6)
 
 
-@pytest.mark.parametrize("size", [300, 90, 7])
+@pytest.mark.parametrize("size", [90, 11])
 def test_blocks_of_single_precision_are_added_in_double(size):
     single = X.astype(np.float32)
     one = fixed(alpha=0.03).fit(Pieces(single, 1000), ANSWERS["asked"])
@@ -66,17 +72,17 @@ def test_blocks_of_single_precision_are_added_in_double(size):
 def test_the_search_chooses_the_same():
     settings = {"kernel": "linear", "random_state": 0, "cv": 2}
     expected = SelectionLikelihoodClassifier(**settings).fit(X, ANSWERS["asked"])
-    found = SelectionLikelihoodClassifier(**settings).fit(Pieces(X, 100), ANSWERS["asked"])
+    found = SelectionLikelihoodClassifier(**settings).fit(Pieces(X, 50), ANSWERS["asked"])
     assert (found.alpha_, found.scaling_) == (expected.alpha_, expected.scaling_)
     assert len(found.cv_results_["mean_test_score"]) == len(expected.cv_results_["mean_test_score"])
     near(found, expected, 1e-6)
 
 
 def test_the_search_on_a_part_of_the_rows_chooses_the_same(monkeypatch):
-    monkeypatch.setattr("complabel.methods.selection._search._MOST_ROWS", 120)
+    monkeypatch.setattr("complabel.methods.selection._search._MOST_ROWS", 60)
     settings = {"kernel": "linear", "scaling": "global", "rank": None, "random_state": 0, "cv": 2}
     expected = SelectionLikelihoodClassifier(**settings).fit(X, ANSWERS["asked"])
-    found = SelectionLikelihoodClassifier(**settings).fit(Pieces(X, 100), ANSWERS["asked"])
+    found = SelectionLikelihoodClassifier(**settings).fit(Pieces(X, 50), ANSWERS["asked"])
     assert found.alpha_ == expected.alpha_
     # The curvature that scales the steps is that of the part, so fits end a little apart.
     scores = expected.decision_function(X)
@@ -89,9 +95,19 @@ def test_sparse_blocks_stay_sparse():
     near(fixed().fit(array, ANSWERS["asked"]), fixed().fit(thin, ANSWERS["asked"]), 1e-6)
 
 
+@pytest.mark.parametrize("name", ["free", "frequencies"])
+def test_rows_count_by_their_weights(name):
+    answers, settings = CASES[name]
+    weights = np.random.default_rng(0).integers(4, size=N).astype(float)  # some are 0
+    one = fixed(**settings).fit(Pieces(X, 1000), answers, sample_weight=weights)
+    near(fixed(**settings).fit(Pieces(X, 50), answers, sample_weight=weights), one, 1e-9)
+    # Only the scale of steps depends on the unweighted spread, so fits end a little apart.
+    near(fixed(**settings).fit(X, answers, sample_weight=weights), one, 0.01)
+
+
 def test_rows_without_an_answer_are_left_out():
     some = ANSWERS["asked"].only(ANSWERS["asked"].item % 3 > 0)
-    near(fixed().fit(Pieces(X, 37), some), fixed().fit(X, some), 1e-6)
+    near(fixed().fit(Pieces(X, 50), some), fixed().fit(X, some), 1e-6)
 
 
 def test_the_supervised_reference_reads_blocks():

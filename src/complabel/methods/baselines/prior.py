@@ -9,12 +9,12 @@ import numpy as np
 from complabel import metrics
 from complabel._parameters import Constraints
 from complabel.methods._arrays import Array, Features, Indicator
-from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._base import WeightedClassifier
 from complabel.methods._decisions import ScoresAroundHalf
 from complabel.methods._saving import Numbers
 
 
-class PriorClassifier(ScoresAroundHalf, ComplementaryClassifier):
+class PriorClassifier(ScoresAroundHalf, WeightedClassifier):
     """Rank labels by how rarely each was chosen as complementary, in the same way for all rows.
 
     The score of label k is (1 - r_k)^(K - 1), where r_k is its share of the complementary labels:
@@ -46,8 +46,13 @@ class PriorClassifier(ScoresAroundHalf, ComplementaryClassifier):
         "_smoothed_rate": Numbers("K", at_least=0),
     }
 
-    def _fit(self, _X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
-        counts = complementary.sum(axis=0, dtype=np.float64)
+    def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
+        self._fit_weighted(X, complementary, None, np.ones(len(complementary)))
+
+    def _fit_weighted(
+        self, _X: Features, complementary: Indicator, _: Indicator | None, weights: Array, /
+    ) -> None:
+        counts = weights @ complementary
         total = counts.sum()
         self.choice_rate_ = counts / total
         self._smoothed_rate = (counts + 1 / len(counts)) / (total + 1)

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.model_selection import KFold
 
 from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features, Indicator
-from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._base import WeightedClassifier
 from complabel.methods._decisions import RegressionScores
 from complabel.methods._features import refuse_overflow
 from complabel.methods._linear_systems import Gram, RidgeSystem, side_by_side
@@ -35,7 +35,7 @@ _TIE = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ComplementaryRidgeClassifier(RegressionScores, ComplementaryClassifier):
+class ComplementaryRidgeClassifier(RegressionScores, WeightedClassifier):
     r"""Predict by ridge regression which labels are called complementary, and rank in reverse.
 
     X is centred and divided by one factor s, the root mean variance of its features. Then ::
@@ -124,6 +124,14 @@ class ComplementaryRidgeClassifier(RegressionScores, ComplementaryClassifier):
     random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
+        self._learn(X, complementary, None)
+
+    def _fit_weighted(
+        self, X: Features, complementary: Indicator, _: Indicator | None, weights: Array, /
+    ) -> None:
+        self._learn(X, complementary, weights)
+
+    def _learn(self, X: Features, complementary: Indicator, weights: Array | None) -> None:
         self._forget("cv_results_")
         refuse_overflow(X)
         n_labels = complementary.shape[1]
@@ -136,6 +144,8 @@ class ComplementaryRidgeClassifier(RegressionScores, ComplementaryClassifier):
             shift = features.mean(axis=0)
             features = features - shift
         Z = side_by_side(np.ones((X.shape[0], 1)), features, complementary.astype(np.float64))
+        if weights is not None:  # all that follows are sums over products of rows
+            Z = sparse.diags_array(np.sqrt(weights), format="csr") @ Z
         max_columns = MAX_FORMED_FEATURES + 1 + n_labels
         moments = [Gram.of(Z[part], max_columns=max_columns) for part in parts]
         if len(parts) == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -143,6 +144,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
                 log_propensities=start,
                 mistakes=mistakes,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
+                weights=torch.tensor(answers.item_weight, **where),
             )
             descend(network, rows, objective, others=objective.trained, **settings)
         for trained in objective.trained:
@@ -217,6 +219,11 @@ class _Objective:
     log_propensities: torch.nn.Parameter | None
     mistakes: dict[str, float]  # rates by their names; empty if there are none
     cardinality: float | None
+    weights: torch.Tensor  # (n,), of items
+
+    @cached_property
+    def mean_weight(self) -> float:
+        return float(self.weights.mean())
 
     @property
     def trained(self) -> list[torch.nn.Parameter]:
@@ -225,12 +232,16 @@ class _Objective:
 
     def __call__(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """Return the loss of the items ``rows`` (b,) for logits (b, K)."""
+        # Divided by the mean weight of all items, it has the mean over batches that it has of all.
+        size = self.mean_weight
         found = self.likelihood.batch(rows).log_likelihood(
             logits, log_propensities=self.log_propensities, **self.mistakes
         )
-        loss = -found.mean()
+        loss = -found.mean() / size
         if self.cardinality is not None:
-            loss = loss + (torch.sigmoid(logits).sum(dim=1) - self.cardinality).square().mean()
+            excess = torch.sigmoid(logits).sum(dim=1) - self.cardinality
+            loss = loss + (self.weights[rows] * excess.square()).mean() / size
         for log_w in self.trained:
-            loss = loss + log_w.square().sum() / (2 * _SPREAD**2 * self.likelihood.shape[0])
+            n = self.likelihood.shape[0] * size
+            loss = loss + log_w.square().sum() / (2 * _SPREAD**2 * n)
         return loss

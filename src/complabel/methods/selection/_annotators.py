@@ -77,6 +77,7 @@ class Annotators:
         """Return new answers with the properties of their annotators, matched by name."""
         from complabel.methods.selection._choices import Choices  # imports torch
 
+        weights = answers.item_weight if answers.weighted else None
         if self.exclusion_rates is None:
             answers = named_where_excluded(answers)
         rates = None
@@ -88,7 +89,7 @@ class Annotators:
             place = {name: number for number, name in enumerate(self.names)}
             of_those = [place.get(name, -1) for name in answers.annotator_names]
             rates = self.one_sided[:, [*of_those, -1]]
-        return Choices(answers, self.propensities, rates, self.exclusion_rates)
+        return Choices(answers, self.propensities, rates, self.exclusion_rates, weights=weights)
 
 
 def named_where_excluded(answers: Answers) -> Answers:
@@ -112,6 +113,7 @@ def named_where_excluded(answers: Answers) -> Answers:
         annotator=names[answers.annotator[kept]],
         asked_for=np.where(rules, marked, answers.asked_for)[kept],
         probability=answers.probability[kept],
+        weight=answers.weight[kept],
         all_apply=np.where(rules, "never", answers.all_apply)[kept],
         **about,
     )
@@ -126,6 +128,7 @@ def named_where_excluded(answers: Answers) -> Answers:
         question="asked",
         item=answers.item[facts],
         annotator=names[answers.annotator[facts]],
+        weight=answers.weight[facts],
         **about,
     )
     return Answers.concatenate([taken, judged])

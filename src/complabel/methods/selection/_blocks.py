@@ -74,9 +74,11 @@ class PreparedBlocks:
         """Return the probabilities (n, K) of labels."""
         return np.concatenate(self.some.blocks.map(_probabilities, self.model(linear)))
 
-    def mean_cardinality(self, linear: LinearMap) -> float:
-        total = float(sum(self.some.blocks.map(_cardinality, self.model(linear))))
-        return total / self.some.shape[0]
+    def mean_cardinality(self, linear: LinearMap, weights: NDArray[np.float64] | None) -> float:
+        """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
+        blocks = self.some.blocks
+        found = blocks.map(_cardinality, self.model(linear), each=blocks.split(weights))
+        return float(sum(found)) / self.moments.n
 
 
 def _cardinality(X: Features, _: None, model: Callable[[Features], NDArray[np.float64]]) -> float:

@@ -97,11 +97,14 @@ class Choices:
     error_rates: NDArray[np.float64] | None = None
     exclusion_rates: NDArray[np.float64] | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
+    weights: NDArray[np.float64] | None = None  # (n,), of items; None: all 1. Answers have theirs.
+    mean_weight: float = 1.0  # of all items that are fitted to or held out
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
     _priors: dict[Any, PriorOfBiases] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
-        return replace(self, answers=self.answers[index])
+        weights = None if self.weights is None else self.weights[index]
+        return replace(self, answers=self.answers[index], weights=weights)
 
     def log_likelihood(
         self,
@@ -111,16 +114,17 @@ class Choices:
     ) -> NDArray[np.float64]:
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
-        return np.asarray(found.values.numpy(), dtype=np.float64)
+        return np.asarray(found.values.numpy(), dtype=np.float64) / self.mean_weight
 
     def objective(self, setting: Setting, sizes: Sequence[int]) -> LogitObjective:
         """Return the objective for ``minimize_linear`` of B maps with ``sizes`` (B,) items each.
 
         It is minus the mean log-likelihood, plus the mean of (sum_k p_k - c)^2 for a cardinality c,
         plus a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi,
-        plus the priors of biases and of propensities divided by the number of items.
+        plus the priors of biases and of propensities divided by the number of items. Items count
+        by their weights; their number is the sum of weights.
         """
-        share, of_rows = _Shares(sizes), self.objective_of_rows(setting)
+        share, of_rows = self._shares(sizes), self.objective_of_rows(setting)
         terms = self.terms_of_means(setting, share.sizes, self.prior_of_biases(setting, sizes))
 
         def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -128,14 +132,14 @@ class Choices:
             losses, gradient, through_log_w = of_rows(logits, log_w)
             values, through_others = share.means(losses), others
             if terms.prior_of_biases is not None:
-                value, slope = terms.of_logits(share.means(logits))
+                value, slope = terms.of_logits(share.means(self.weighted(logits)))
                 values += value
-                gradient += share.to_items(slope.to(gradient.dtype))
+                gradient += share.weighted_to_items(slope.to(gradient.dtype))
             if terms.frequencies is not None:
                 p = torch.sigmoid(logits)
-                value, slope = terms.of_probabilities(share.means(p))
+                value, slope = terms.of_probabilities(share.means(self.weighted(p)))
                 values += value
-                gradient.addcmul_(p.mul_(1 - p), share.to_items(slope.to(p.dtype)))
+                gradient.addcmul_(p.mul_(1 - p), share.weighted_to_items(slope.to(p.dtype)))
             if through_log_w is not None:
                 value, through_others = terms.of_log_propensities(others, share.sums(through_log_w))
                 values += value
@@ -164,7 +168,8 @@ class Choices:
             if c is not None:
                 p = torch.sigmoid(logits)
                 excess = p.sum(dim=1) - c
-                losses += excess**2
+                losses += self.weighted(excess**2)
+                excess = self.weighted(excess)
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
             return losses, gradient, found.through_log_propensities if fitted else None
 
@@ -200,9 +205,8 @@ class Choices:
         key = setting.cardinality, tuple(sizes)
         if key not in self._priors:
             slope = self.slope_if_alike(setting, level, judge=self.judge)
-            each = [
-                likeliest_variance(*mean_and_information(p)) for p in torch.split(slope, [*sizes])
-            ]
+            parts = self._shares(sizes).parts(slope)
+            each = [likeliest_variance(*mean_and_information(*part)) for part in parts]
             self._priors[key] = PriorOfBiases.of(each, level, judge=self.judge)
         return self._priors[key]
 
@@ -237,11 +241,14 @@ class Choices:
         with torch.inference_mode():
             log_w = self.log_propensities(setting)
             slope = self._evaluate(at, log_w, self.rates(setting)).through_logits
-            found = (slope.t() @ slope).double().numpy() / len(slope)
+            ((slope, weights),) = self._shares([len(slope)]).parts(slope)
+            found = _information(slope, weights)
             if setting.cardinality is not None:
                 p = torch.sigmoid(at)
                 variance = p.mul_(1 - p)
-                found += 2 * (variance.t() @ variance).double().numpy() / len(variance)
+                if weights is not None:
+                    variance *= weights.unsqueeze(1)
+                found += 2 * _information(variance, weights)
         return np.asarray(found)
 
     def likelihood_of_rates(
@@ -318,7 +325,7 @@ class Choices:
             return np.asarray(special.logit(self.frequencies_at(cardinality).values))
         answers = self.answers
         expected = 1.0 if cardinality is None else cardinality
-        chosen = np.asarray((answers.named + answers.excluded).sum(axis=0), dtype=np.float64)
+        chosen = np.asarray((answers.named + answers.excluded).T @ answers.weight)
         if self.propensities is not None:
             chosen /= self.propensities
         p = np.full(len(chosen), expected / len(chosen))
@@ -326,11 +333,18 @@ class Choices:
             p = 1 - (len(chosen) - expected) * chosen / chosen.sum()
         judged = np.isin(answers.question, ("asked", "ticked"))
         yes, no = (
-            np.asarray(mask[judged].sum(axis=0), dtype=np.float64)
+            np.asarray(mask[judged].T @ answers.weight[judged])
             for mask in (answers.relevant, answers.absent)
         )
         p = np.where(yes + no > 0, (yes + p) / (yes + no + 1), p)
         return np.asarray(special.logit(np.clip(p, *_START_RANGE)))
+
+    def weighted(self, values: Tensor) -> Tensor:
+        """Multiply values (n,) or (n, E) by the weights of items."""
+        if self.weights is None:
+            return values
+        weights = torch.from_numpy(self.weights).to(values.dtype)
+        return values * (weights if values.ndim == 1 else weights.unsqueeze(1))
 
     def laid_out(self, setting: Setting, dtype: torch.dtype) -> Choices:
         """Return the likelihood of the same answers without the answers themselves."""
@@ -346,6 +360,9 @@ class Choices:
             with_error_rates=with_error_rates,
             dtype=dtype,
         )
+
+    def _shares(self, sizes: Sequence[int]) -> _Shares:
+        return _Shares(sizes, None if self.weights is None else torch.from_numpy(self.weights))
 
     def _evaluate(
         self, logits: Tensor, log_w: Tensor | None, rates: NDArray[np.float64] | None
@@ -367,6 +384,14 @@ class Choices:
             log_propensities=None if log_w is None else log_w.to(logits.dtype),
             **given,
         )
+
+
+def _information(slope: Tensor, weights: Tensor | None) -> NDArray[np.float64]:
+    """Return the weighted mean of g g^T (K, K), from gradients (n, K) that are weight times g."""
+    if weights is None:
+        return np.asarray((slope.t() @ slope).double().numpy() / len(slope))
+    found = slope.t() @ (slope / weights.to(slope.dtype).unsqueeze(1))
+    return np.asarray(found.double().numpy() / float(weights.sum()))
 
 
 @dataclass(frozen=True)
@@ -408,16 +433,19 @@ class TermsOfMeans:
 
 
 def mean_and_information(
-    slope: Tensor,
-) -> tuple[int, NDArray[np.float64], NDArray[np.float64]]:
-    """Return the number of gradients (n, K), their mean (K,), and their information (K, K)."""
-    n = len(slope)
-    mean = slope.mean(dim=0, dtype=torch.float64).numpy()
-    return n, mean, (slope.t() @ slope).double().numpy() / n
+    slope: Tensor, weights: Tensor | None
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the number of items, and the mean (K,) and the information (K, K) of gradients.
+
+    The gradients (n, K) are weight times g, and the number of items is the sum of weights.
+    """
+    n = len(slope) if weights is None else float(weights.sum())
+    mean = slope.mean(dim=0, dtype=torch.float64).numpy() * (len(slope) / n)
+    return n, mean, _information(slope, weights)
 
 
 def likeliest_variance(
-    n: int, mean: NDArray[np.float64], information: NDArray[np.float64]
+    n: float, mean: NDArray[np.float64], information: NDArray[np.float64]
 ) -> float:
     """Return the v for which the mean of n gradients, with H / n + v H^2, is likeliest."""
     sizes, vectors = np.linalg.eigh(information)
@@ -441,9 +469,25 @@ def _tensors(
 class _Shares:
     """The division of N items, stacked map by map, among B maps."""
 
-    def __init__(self, sizes: Sequence[int]) -> None:
-        self.sizes = torch.tensor(sizes, dtype=torch.float64)
-        self._counts = [*sizes]
+    def __init__(self, counts: Sequence[int], weights: Tensor | None) -> None:
+        self._counts, self._weights = [*counts], weights
+        self.sizes = torch.tensor(counts, dtype=torch.float64)  # (B,), sums of weights
+        self._mean_weights = torch.ones_like(self.sizes)
+        if weights is not None:
+            self._mean_weights = self.means(weights)
+            self.sizes *= self._mean_weights
+
+    def weighted_to_items(self, values: Tensor) -> Tensor:
+        """Do as ``to_items``, and multiply by the weights of items."""
+        found = self.to_items(values)
+        return found if self._weights is None else self._weights.to(found.dtype)[:, None] * found
+
+    def parts(self, values: Tensor) -> list[tuple[Tensor, Tensor | None]]:
+        """Return the values (n, E) of each map's items, and their weights (n,)."""
+        parts = torch.split(values, self._counts)
+        if self._weights is None:
+            return [(part, None) for part in parts]
+        return [*zip(parts, torch.split(self._weights, self._counts), strict=True)]
 
     def to_items(self, values: Tensor) -> Tensor:
         """Repeat the values of each map (B, E) for its items: (N, E), or (E,) for one map."""
@@ -458,12 +502,13 @@ class _Shares:
         return torch.stack([part.sum(dim=0) for part in torch.split(values, self._counts)])
 
     def means(self, values: Tensor) -> Tensor:
-        """Return the mean over each map's items, (B,) or (B, K), in float64."""
+        """Return sums over each map's items divided by its size, (B,) or (B, K), in float64."""
         parts = torch.split(values, self._counts)
-        return torch.stack([part.mean(dim=0, dtype=torch.float64) for part in parts])
+        found = torch.stack([part.mean(dim=0, dtype=torch.float64) for part in parts])
+        return (found.t() / self._mean_weights).t()
 
     def divide(self, gradient: Tensor) -> Tensor:
-        """Divide the rows (N, K) of each map by its number of items, in place."""
-        for part, n in zip(torch.split(gradient, self._counts), self._counts, strict=True):
+        """Divide the rows (N, K) of each map by its size, in place."""
+        for part, n in zip(torch.split(gradient, self._counts), self.sizes.tolist(), strict=True):
             part /= n
         return gradient

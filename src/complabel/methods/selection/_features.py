@@ -118,8 +118,9 @@ class PreparedFeatures:
         logits = linear(self.X)
         return np.asarray(special.expit(logits, out=logits))
 
-    def mean_cardinality(self, linear: LinearMap) -> float:
-        return float(self.probabilities(linear).sum(axis=1).mean())
+    def mean_cardinality(self, linear: LinearMap, weights: NDArray[np.float64] | None) -> float:
+        """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
+        return float(np.average(self.probabilities(linear).sum(axis=1), weights=weights))
 
     def without_rows(self) -> PreparedFeatures:
         """Return the map, scaling and spread alone; ``with_rows`` applies them to other rows."""
@@ -168,8 +169,11 @@ class FeatureMap:
             return {"kernel": "linear", "scaling": self.scaling}
         return {"kernel": "rbf", "gamma": self.gamma}
 
-    def fit_transform(self, X: Features) -> PreparedFeatures | PreparedBlocks:
-        """Prepare rows in memory, or SomeRows of blocks."""
+    def fit_transform(self, X: Features, weights: Any = None) -> PreparedFeatures | PreparedBlocks:
+        """Fit the map to rows X, or to SomeRows of blocks.
+
+        The ``weights`` (n,) of rows count in their scaling; None are all 1.
+        """
         transformer: Normalizer | LandmarkKernel | None = None
         if self.gamma is not None:
             n_landmarks = min(self.n_components, X.shape[0])
@@ -180,11 +184,14 @@ class FeatureMap:
             transformer = Normalizer().fit(X.X if isinstance(X, SomeRows) else X)
         if isinstance(X, SomeRows):
             transform = None if transformer is None else transformer.transform
-            moments = X.moments if transform is None else X.blocks.moments(transform)
+            moments = X.moments
+            if transform is not None or weights is not None:
+                moments = X.blocks.moments(transform, weights)
             model = partial(model_of, transformer)
             return PreparedBlocks(X, transform, moments, self._scaling(moments), model)
         transformed = X if transformer is None else _transformed(transformer, X)
-        return PreparedFeatures(transformed, transformer, self._scaling(moments_of(transformed)))
+        moments = moments_of(transformed, weights)
+        return PreparedFeatures(transformed, transformer, self._scaling(moments))
 
     def _scaling(self, moments: Any) -> Scaling:
         from complabel._training import Scaling  # imports torch

@@ -79,7 +79,7 @@ def _objective(
     prepared: PreparedBlocks, choices: Choices, setting: Setting, dtype: torch.dtype
 ) -> MapObjective:
     """Return the objective of a map of all rows, computed in this type and added in float64."""
-    blocks, n = prepared.some.blocks, prepared.some.shape[0]
+    blocks, n = prepared.some.blocks, prepared.moments.n
     ends = np.cumsum(blocks.sizes)
     parts = blocks.hand_out(
         partial(_lay_out, setting=setting, dtype=dtype),
@@ -158,8 +158,12 @@ def _sums_of(
             found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
             if choices.frequencies is not None:
                 p = torch.sigmoid(logits)
-                steep = p * (1 - p)
-                found += [p.sum(dim=0), products.pull(steep.t()), steep.sum(dim=0)]
+                steep = choices.weighted(p * (1 - p))
+                found += [
+                    choices.weighted(p).sum(dim=0),
+                    products.pull(steep.t()),
+                    steep.sum(dim=0),
+                ]
             each.append([part.double().numpy() for part in found])
     return _sums(each)
 
@@ -176,7 +180,8 @@ def _slope_if_alike(
     each = []
     for _, choices in parts:
         slope = choices.slope_if_alike(setting, level, judge=judge, dtype=dtype)
-        n, mean, information = mean_and_information(slope.double())
+        weights = None if choices.weights is None else torch.from_numpy(choices.weights)
+        n, mean, information = mean_and_information(slope.double(), weights)
         each.append([np.array(float(n)), n * mean, n * information])
     return _sums(each)
 

@@ -137,7 +137,7 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
-        "mean_cardinality_": prepared.mean_cardinality(linear),
+        "mean_cardinality_": prepared.mean_cardinality(linear, choices.weights),
         "rank_": setting.rank,
         **{f"{name}_": value for name, value in setting.features.parameters.items()},
         **_of_frequencies(choices, setting.cardinality),
@@ -168,6 +168,7 @@ def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, An
 
 def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Choices, Space]:
     """Return what a fit learns from, and the values to choose from; features are left open."""
+    weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
     given = given_propensities(classifier.propensities, answers.n_labels)
@@ -190,7 +191,10 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
         by_annotator=classifier.error_rate == "per-annotator",
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
-    return Choices(answers, given, known_rates, rates, frequencies), space
+    choices = Choices(answers, given, known_rates, rates, frequencies, weights)
+    if weights is not None:
+        choices = replace(choices, mean_weight=float(weights.mean()))
+    return choices, space
 
 
 def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> LabelFrequencies | None:

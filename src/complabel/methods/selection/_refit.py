@@ -120,10 +120,13 @@ def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[
             on_iteration=partial(classifier._report, "classifier"),
         )
         (linear,), others, n_iter = found.models, found.others, found.n_iter
-    some = prepared.X[:: -(-answers.n_items // _MOST_ROWS)]
+    step, weights = -(-answers.n_items // _MOST_ROWS), choices.weights
+    each = special.expit(linear(prepared.X[::step])).sum(axis=1)
     return {
         "alpha_": setting.alpha,
-        "mean_cardinality_": float(special.expit(linear(some)).sum(axis=1).mean()),
+        "mean_cardinality_": float(
+            np.average(each, weights=None if weights is None else weights[::step])
+        ),
         "model_": prepared.model(linear),
         "n_iter_": n_iter,
         "_kept": replace(kept, others=others),
@@ -141,9 +144,10 @@ def _parameters(classifier: Any) -> dict[str, str]:
 
 def _separates(choices: Choices, setting: Setting, X: Features) -> bool:
     """Return whether each label has a loss of its own, and its Hessian is small enough to keep."""
-    together = (choices.frequencies, setting.cardinality, setting.rank)
+    together = (choices.frequencies, setting.cardinality, setting.rank, choices.weights)
     small = choices.answers.n_labels * (X.shape[1] + 1) ** 2 <= _MOST_ENTRIES
-    return choices.judge and small and together == (None,) * 3 and not sparse.issparse(X)
+    alone = all(each is None for each in together)
+    return choices.judge and small and alone and not sparse.issparse(X)
 
 
 def _prior(choices: Choices, setting: Setting) -> NormalPrior | None:

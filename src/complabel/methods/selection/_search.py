@@ -369,7 +369,7 @@ class Rungs:
         if last.X is self.X:
             return last.prepare(features)
         self._searches.clear()  # frees memory before more is allocated
-        return features.fit_transform(self.X)
+        return features.fit_transform(self.X, self.choices.weights)
 
     def results(self) -> dict[str, NDArray[Any]] | None:
         rungs = [search.trials for search in self._searches]

@@ -334,7 +334,7 @@ class Trials:
             most = _MOST_PREPARED[self.X.shape[0] <= _FEW_ROWS]
             for oldest in [*self._prepared][: 1 - most]:
                 del self._prepared[oldest]  # frees memory before more is allocated
-            prepared = features.fit_transform(self.X)
+            prepared = features.fit_transform(self.X, self.choices.weights)
             assert not isinstance(prepared, PreparedBlocks)
             self._prepared[features] = _Prepared(prepared, prepared.in_short())
         return self._prepared[features].whole

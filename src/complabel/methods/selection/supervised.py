@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel.answers import Answers
-from complabel.methods._arrays import Features
+from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods.selection._classifier import ProgressCallback, SelectionLikelihoodClassifier
 
 
@@ -96,11 +95,13 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
         self.random_state = random_state
         self.callback = callback
 
-    def _fit(
-        self, X: Features, true_labels: NDArray[np.uint8], relevant: NDArray[np.uint8] | None, /
+    def _fit(self, X: Features, true_labels: Indicator, relevant: Indicator | None, /) -> None:
+        self._fit_weighted(X, true_labels, relevant, np.ones(len(true_labels)))
+
+    def _fit_weighted(
+        self, X: Features, true_labels: Indicator, _: Indicator | None, weights: Array, /
     ) -> None:
-        del relevant
         ticked = Answers.from_arrays(
-            absent=1 - true_labels, relevant=true_labels, question="ticked"
+            absent=1 - true_labels, relevant=true_labels, question="ticked", weight=weights
         )
         self._fit_answers(X, ticked)
