@@ -38,8 +38,7 @@ CASES = {
     "rank": (ANSWERS["menu-2"], {"rank": 2}),
     "mistakes": (ANSWERS["asked"], {"missed": 0.2, "invented": 0.05}),
     "rows": (ANSWERS["ticked"], {"scaling": "rows"}),
-    "rbf": (ANSWERS["ticked"], {"kernel": "rbf", "scaling": "auto", "gamma": 0.1}),
-    "gamma": (ANSWERS["menu-2"], {"kernel": "rbf", "scaling": "auto", "n_components": 20}),
+    "rbf": (ANSWERS["menu-2"], {"kernel": "rbf", "scaling": "auto", "n_components": 20}),
 }
 
 

@@ -81,8 +81,11 @@ class PreparedBlocks:
         return float(sum(found)) / self.moments.n
 
 
-def _cardinality(X: Features, _: None, model: Callable[[Features], NDArray[np.float64]]) -> float:
-    return float(_probabilities(X, None, model).sum())
+def _cardinality(
+    X: Features, weights: Any, model: Callable[[Features], NDArray[np.float64]]
+) -> float:
+    found = _probabilities(X, None, model)
+    return float(found.sum() if weights is None else weights @ found.sum(axis=1))
 
 
 def _probabilities(
