@@ -42,13 +42,13 @@ CASES = {
 }
 
 
-def near(found, expected, tolerance):
+def near(found, expected, tolerance, *, same_steps=True):
     """Compare what the model says, relative to how much its scores differ."""
     scores = expected.decision_function(X)
     close = np.abs(found.decision_function(X) - scores).max()
     assert close <= tolerance * np.abs(scores).max()
     assert found.mean_cardinality_ == pytest.approx(expected.mean_cardinality_, rel=tolerance)
-    assert found.n_iter_ == expected.n_iter_
+    assert not same_steps or found.n_iter_ == expected.n_iter_
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -101,7 +101,8 @@ def test_rows_count_by_their_weights(name):
     one = fixed(**settings).fit(Pieces(X, 1000), answers, sample_weight=weights)
     near(fixed(**settings).fit(Pieces(X, 50), answers, sample_weight=weights), one, 1e-9)
     # Only the scale of steps depends on the unweighted spread, so fits end a little apart.
-    near(fixed(**settings).fit(X, answers, sample_weight=weights), one, 0.01)
+    whole = fixed(**settings).fit(X, answers, sample_weight=weights)
+    near(whole, one, 0.01, same_steps=False)
 
 
 def test_rows_without_an_answer_are_left_out():
