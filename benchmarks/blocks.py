@@ -12,6 +12,7 @@ item, a piece at a time.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import signal
 import subprocess
@@ -41,7 +42,7 @@ def make(folder: Path, rows: int, features: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for start in range(0, rows, _PIECE):
         n = min(_PIECE, rows - start)
-        X = rng.normal(size=(n, features)).astype(np.float32)
+        X = rng.standard_normal(size=(n, features), dtype=np.float32)
         applies = rng.random((n, K)) < 1 / (1 + np.exp(1 - X @ coef))
         label = rng.integers(K, size=n)
         items = pa.array([f"i{row:08d}" for row in range(start, start + n)])
@@ -160,7 +161,7 @@ def killed(folder: Path) -> None:
         for kills in (False, True):
             at: list[float] = [time.monotonic()]
 
-            def step(stage: str, number: int, most: int, loss: float) -> None:
+            def step(stage: str, number: int, *_: object) -> None:
                 if stage != "classifier":
                     return
                 at.append(time.monotonic())  # noqa: B023
@@ -168,7 +169,7 @@ def killed(folder: Path) -> None:
                     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
             found = fit(X, answers, callback=step)
-            steps = ", ".join(f"{b - a:.1f}" for a, b in zip(at[1:], at[2:], strict=False))
+            steps = ", ".join(f"{b - a:.1f}" for a, b in itertools.pairwise(at[1:]))
             away = np.abs(found.coef_ - expected.coef_).max() / np.abs(expected.coef_).max()
             print(
                 f"| {'one killed after step 1' if kills else 'two workers'} |"
