@@ -15,7 +15,7 @@ import time
 import numpy as np
 import torch
 
-from complabel._training import Schedule, _descent, train_linear
+from complabel._training import Schedule, _descent, _linear, train_linear
 from complabel.losses import GDFLoss
 
 # Instances, features, labels and epochs: like scene, like yeast, like delicious.
@@ -48,7 +48,7 @@ CONTENDERS = {
 
 def seconds(contender, X, labels, schedule: Schedule) -> float:
     """Return the processor time of a training with some optimizer."""
-    _descent.optimizer_of_tensor = contender
+    _linear.optimizer_of_tensor = contender
     started = time.process_time()
     train_linear(
         X,

@@ -290,3 +290,15 @@ def test_known_mistakes_are_taken_back(rates, sharpened):
 def test_other_rates_of_mistakes_are_refused(rates, message):
     with pytest.raises(InputError, match=message):
         estimate_label_frequencies(drawn()[2], **rates)
+
+
+def test_the_same_answers_are_estimated_once_and_nobody_changes_what_is_kept(monkeypatch):
+    Y = (np.random.default_rng(7).random((60, 4)) < 0.3).astype(np.uint8)
+    menus = draw_answers(Y, question="menu-3", random_state=7)
+    first = estimate_label_frequencies(menus)
+    expected = first.values.copy()
+    first.values[:] = 0.5
+    monkeypatch.setattr("complabel.frequencies._estimate._estimated", None)
+    np.testing.assert_array_equal(estimate_label_frequencies(menus[np.arange(60)]).values, expected)
+    with pytest.raises(TypeError):  # other answers need an estimate of their own
+        estimate_label_frequencies(menus[np.arange(59)])

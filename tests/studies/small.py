@@ -7,7 +7,7 @@ import pytest
 
 from complabel.datasets import MultiLabelDataset
 from complabel.studies import Plan, Row, Store, _fold, run_study
-from complabel.studies._run import run_unit
+from complabel.studies._run import run_units
 
 
 def small(**changes):
@@ -54,7 +54,7 @@ def fit_fold(*given, **how):
 
 def outcome_of(unit, folder=None):
     """Run a unit as a worker does."""
-    return run_unit(unit, folder)[1]
+    return run_units([unit], folder)[0][1]
 
 
 def assert_stops_at_once(plan, error, message):

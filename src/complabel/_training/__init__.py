@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         descend,
         network_outputs,
         set_output_bias,
-        train_linear,
         train_network,
     )
     from complabel._training._device import resolve_device, torch_as_released
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         minimize_maps,
         products_of,
     )
+    from complabel._training._linear import LinearTraining, train_linear, train_side_by_side
     from complabel._training._newton import LabelNewton, NormalPrior
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
@@ -39,6 +39,7 @@ __all__ = [
     "LabelNewton",
     "LinearFits",
     "LinearMap",
+    "LinearTraining",
     "LogitObjective",
     "MapObjective",
     "Moments",
@@ -61,13 +62,15 @@ __all__ = [
     "torch_as_released",
     "train_linear",
     "train_network",
+    "train_side_by_side",
     "trained_network",
 ]
 _NAMES_IN = {
-    "_descent": "Schedule descend network_outputs set_output_bias train_linear train_network",
+    "_descent": "Schedule descend network_outputs set_output_bias train_network",
     "_device": "resolve_device torch_as_released",
     "_full_batch": "IterationCallback LinearFits LogitObjective MapObjective Scaling Spread"
     " minimize_linear minimize_maps products_of",
+    "_linear": "LinearTraining train_linear train_side_by_side",
     "_newton": "LabelNewton NormalPrior",
     "_saved": "factory_of factory_parts network_parts trained_network",
 }

@@ -1,14 +1,10 @@
-"""Mini-batch gradient descent, of linear maps without autograd and of networks with it.
-
-A linear map is trained by two matrix products per step; :class:`DenseRows` and the classes below
-it hold what these need for each kind of feature matrix and device.
-"""
+"""Mini-batch gradient descent of networks, and the schedule and optimizers of linear maps, too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
@@ -18,8 +14,8 @@ from sklearn.utils import gen_batches
 from torch import Tensor
 
 from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
-from complabel._training._device import denormals_as_zero, no_autocast
-from complabel._training._map import Features, LinearMap
+from complabel._training._device import no_autocast
+from complabel._training._map import Features
 from complabel.errors import InputError
 from complabel.losses import LogitLoss
 
@@ -29,13 +25,13 @@ EpochCallback = Callable[[int, int, float], None]
 Objective = Callable[[Tensor, Tensor], Tensor]
 """Takes the outputs (b, K) for a batch and its rows (b,), and returns the mean loss of a row."""
 
+Rate: TypeAlias = float | Tensor
+"""A learning rate; for stacked parameters (B, ...), also rates (B, 1, 1) in double precision."""
+
 # A milestone multiplies the learning rate by this factor, as in all the papers.
 MILESTONE_FACTOR = 0.1
 # Defaults of torch.optim.Adam.
 _FIRST_DECAY, _SECOND_DECAY, _EPSILON = 0.9, 0.999, 1e-8
-# Rows are gathered for this many steps at a time. More would need more memory; with fewer, the
-# gathering would take a large part of each step.
-GATHERED_STEPS = 8
 # Rows predicted at once. Fewer would leave the processor idle between batches; more would need
 # much memory for wide layers.
 PREDICTION_BATCH = 4096
@@ -83,7 +79,7 @@ class Adam:
     Optimization", Algorithm 1, in the efficient order of its section 2.
     """
 
-    def __init__(self, parameter: Tensor, *, learning_rate: float) -> None:
+    def __init__(self, parameter: Tensor, *, learning_rate: Rate) -> None:
         self.parameter = parameter
         self.learning_rate = learning_rate
         self._first = torch.zeros_like(parameter)
@@ -100,7 +96,10 @@ class Adam:
         second_bias = (1 - _SECOND_DECAY**self._step) ** 0.5
         torch.sqrt(self._second, out=self._scale).add_(_EPSILON * second_bias)
         rate = self.learning_rate * second_bias / first_bias
-        self.parameter.addcdiv_(self._first, self._scale, value=-rate)
+        if isinstance(rate, Tensor):
+            self.parameter.addcdiv_(self._first * -rate.float(), self._scale)
+        else:
+            self.parameter.addcdiv_(self._first, self._scale, value=-rate)
 
 
 class SGD:
@@ -109,7 +108,7 @@ class SGD:
     # Sutskever, Martens, Dahl and Hinton, "On the Importance of Initialization and Momentum in Deep
     # Learning", eq. 1, with the learning rate applied to the whole step as torch does.
 
-    def __init__(self, parameter: Tensor, *, learning_rate: float, momentum: float) -> None:
+    def __init__(self, parameter: Tensor, *, learning_rate: Rate, momentum: float) -> None:
         self.parameter = parameter
         self.learning_rate = learning_rate
         self._momentum = momentum
@@ -117,7 +116,10 @@ class SGD:
 
     def step(self, gradient: Tensor) -> None:
         torch.add(gradient, self._direction, alpha=self._momentum, out=self._direction)
-        self.parameter.add_(self._direction, alpha=-self.learning_rate)
+        if isinstance(self.learning_rate, Tensor):
+            self.parameter.addcmul_(self._direction, -self.learning_rate.float())
+        else:
+            self.parameter.add_(self._direction, alpha=-self.learning_rate)
 
 
 def optimizer_of_tensor(weights: Tensor, schedule: Schedule) -> Adam | SGD:
@@ -153,137 +155,6 @@ class Optimizers:
                 gradient = optimizer.parameter.grad
                 if gradient is not None:  # else no output depends on it
                     optimizer.step(gradient.add(optimizer.parameter, alpha=decay))
-
-
-class DenseRows:
-    """Rows of a dense matrix on any device, with a constant last column."""
-
-    # The other classes have the same methods; the type of a batch differs.
-
-    def __init__(self, X: NDArray[np.floating[Any]], device: torch.device) -> None:
-        self._rows = _with_constant(X, device)
-
-    def arrange(self, weights: Tensor) -> Tensor:
-        """Bring weights (K, d + 1) into the layout that is multiplied fastest, or back."""
-        return weights
-
-    def batches(self, order: Tensor, size: int) -> Iterator[Any]:
-        """Yield the rows in this order in batches of ``size``; the last batch may be smaller."""
-        for several in torch.split(order, size * GATHERED_STEPS):
-            yield from torch.split(self._rows.index_select(0, several), size)  # (b, d + 1)
-
-    def logits(self, batch: Any, weights: Tensor) -> Tensor:
-        return torch.mm(weights, batch.t()).t()  # (K, d + 1) @ (d + 1, b), transposed
-
-    def weight_gradient(
-        self, batch: Any, logit_gradient: Tensor, weights: Tensor, *, decay: float, out: Tensor
-    ) -> None:
-        """Write the mean gradient by the weights plus the weight decay to ``out``."""
-        # (K, b) @ (b, d + 1)
-        torch.addmm(weights, logit_gradient.t(), batch, beta=decay, alpha=1 / len(batch), out=out)
-
-
-class DensifiedRows(DenseRows):
-    """Rows of a CSR matrix for a device other than the CPU, made dense a batch at a time."""
-
-    def __init__(self, X: sparse.csr_array, device: torch.device) -> None:
-        self._csr = X
-        self._device = device
-
-    def batches(self, order: Tensor, size: int) -> Iterator[Tensor]:
-        for rows in torch.split(order.cpu(), size):
-            yield _with_constant(self._csr[rows.numpy()].toarray(), self._device)
-
-
-class SparseRows:
-    """Rows of a CSR matrix on the CPU, multiplied by SciPy; weights are (d + 1, K)."""
-
-    def __init__(self, X: sparse.csr_array) -> None:
-        self._rows: sparse.csr_array = X.astype(np.float32, copy=False)
-
-    def arrange(self, weights: Tensor) -> Tensor:
-        return weights.t().contiguous()
-
-    def batches(self, order: Tensor, size: int) -> Iterator[sparse.csr_array]:
-        for several in torch.split(order, size * GATHERED_STEPS):
-            gathered = self._rows[several.numpy()]
-            for start in range(0, gathered.shape[0], size):
-                yield gathered[start : start + size]
-
-    def logits(self, batch: sparse.csr_array, weights: Tensor) -> Tensor:
-        array = weights.numpy()
-        return torch.from_numpy(batch @ array[:-1] + array[-1])
-
-    def weight_gradient(
-        self,
-        batch: sparse.csr_array,
-        logit_gradient: Tensor,
-        weights: Tensor,
-        *,
-        decay: float,
-        out: Tensor,
-    ) -> None:
-        mean = (logit_gradient / len(logit_gradient)).contiguous()  # (b, K)
-        product = torch.from_numpy(batch.T @ mean.numpy())
-        torch.add(product, weights[:-1], alpha=decay, out=out[:-1])
-        torch.add(mean.sum(dim=0), weights[-1], alpha=decay, out=out[-1])
-
-
-def row_source(X: Features, device: torch.device) -> DenseRows | SparseRows:
-    if not sparse.issparse(X):
-        return DenseRows(X, device)
-    return SparseRows(X) if device.type == "cpu" else DensifiedRows(X, device)
-
-
-def train_linear(
-    X: Features,
-    loss: LogitLoss,
-    labels: Mapping[str, NDArray[Any]],
-    *,
-    schedule: Schedule,
-    generator: torch.Generator,
-    device: torch.device,
-    on_epoch: EpochCallback | None = None,
-    initial_bias: float | None = None,
-) -> LinearMap:
-    """Fit a linear map to labels {argument of the loss: indicator (n, K)}, in float32."""
-    # Up to rounding, the result equals that of ``torch.nn.Linear``, ``torch.optim`` and
-    # ``MultiStepLR`` in a shuffled loop over the same batches. The generator, on the CPU, draws the
-    # initial weights and the order of each epoch. Without ``initial_bias`` biases are random.
-    # Sparse features are never made dense on the CPU, and a batch at a time elsewhere.
-    loss = loss.to(device)  # outside inference mode, because a loss may use autograd
-    # In inference mode tensors skip version counting, which takes a third of a small step's time.
-    with torch.inference_mode(), denormals_as_zero(), no_autocast(device):
-        # Contiguous (K, n): on the CPU, both products of a step are fastest with this layout.
-        by_label = [
-            torch.from_numpy(np.ascontiguousarray(matrix.T, dtype=np.float32)).to(device)
-            for matrix in labels.values()
-        ]
-        rows = row_source(X, device)
-        weights = _initial_weights(X.shape[1], len(by_label[0]), generator).to(device)
-        if initial_bias is not None:
-            weights[:, -1] = initial_bias
-        weights = rows.arrange(weights)
-        gradient, decay = torch.empty_like(weights), schedule.weight_decay
-        optimizer = optimizer_of_tensor(weights, schedule)
-        for epoch in range(1, schedule.epochs + 1):
-            optimizer.learning_rate = schedule.learning_rate_in(epoch)
-            order = torch.randperm(X.shape[0], generator=generator, device="cpu").to(device)
-            shuffled = (matrix.index_select(1, order).t() for matrix in by_label)  # (n, K) views
-            split = zip(*(torch.split(view, schedule.batch_size) for view in shuffled), strict=True)
-            total = 0.0
-            for batch, parts in zip(rows.batches(order, schedule.batch_size), split, strict=True):
-                named = dict(zip(labels, parts, strict=True))
-                logits = rows.logits(batch, weights)  # (b, K)
-                if on_epoch is not None:
-                    total += float(loss(logits, **named)) * len(logits)
-                through_logits = loss.logit_gradient(logits, **named)  # (b, K)
-                rows.weight_gradient(batch, through_logits, weights, decay=decay, out=gradient)
-                optimizer.step(gradient)
-            if on_epoch is not None:
-                on_epoch(epoch, schedule.epochs, total / X.shape[0])
-        augmented = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (K, d + 1)
-    return LinearMap(coef=augmented[:, :-1].copy(), intercept=augmented[:, -1].copy())
 
 
 def train_network(
@@ -376,18 +247,3 @@ def _dense_rows(X: Features, rows: NDArray[np.int64] | slice, device: torch.devi
     block = X[rows]
     dense = block.toarray() if sparse.issparse(block) else block
     return torch.from_numpy(np.ascontiguousarray(dense, dtype=np.float32)).to(device)
-
-
-def _with_constant(X: NDArray[np.floating[Any]], device: torch.device) -> Tensor:
-    """Copy a dense matrix to the device in float32, with a last column of ones."""
-    augmented = np.ones((X.shape[0], X.shape[1] + 1), dtype=np.float32)
-    augmented[:, :-1] = X
-    return torch.from_numpy(augmented).to(device)
-
-
-def _initial_weights(n_features: int, n_labels: int, generator: torch.Generator) -> Tensor:
-    """Draw weights and biases, (K, d + 1), as torch.nn.Linear does: uniform in +-1/sqrt(d)."""
-    bound = n_features**-0.5
-    # Type and device are explicit, so the caller's defaults of torch do not matter.
-    weights = torch.empty((n_labels, n_features + 1), dtype=torch.float32, device="cpu")
-    return weights.uniform_(-bound, bound, generator=generator)

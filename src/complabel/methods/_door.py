@@ -62,12 +62,12 @@ class Targets:
         if weights is None or weights.all():
             return cls._read(X, y, relevant, learner, weights)
         rows = np.flatnonzero(weights)
-        given = (each if hasattr(each, "__getitem__") else np.asarray(each) for each in (y, X))
-        y, X = (_safe_indexing(each, rows) for each in given)
-        if relevant is not None:
-            relevant = _safe_indexing(relevant, rows)
+        y, relevant = (
+            None if each is None else _safe_indexing(_indexable(each), rows)
+            for each in (y, relevant)
+        )
         try:
-            return cls._read(X, y, relevant, learner, weights[rows])
+            return cls._read(X[rows], y, relevant, learner, weights[rows])
         except AnnotationError as error:
             error.add_note("Rows are counted without those of sample_weight 0.")
             raise
@@ -422,6 +422,10 @@ def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
         f" may apply to a row, pass {way_out} instead; if not, filter ClassPerRowWarning.",
         ClassPerRowWarning,
     )
+
+
+def _indexable(values: Any) -> Any:
+    return values if hasattr(values, "__getitem__") else np.asarray(values)
 
 
 def _shape_of(values: Any) -> tuple[int, ...]:

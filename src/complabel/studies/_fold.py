@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ _GivenToFit: TypeAlias = (
     "tuple[ComplementaryClassifier, Any, GivenLabels, NDArray[np.uint8] | None,"
     " NDArray[np.intp], NDArray[np.intp]]"
 )
+T = TypeVar("T")
 _CURVE_DIGITS = 6  # enough for a drawn curve, and a small store
 
 
@@ -110,16 +111,87 @@ def run_fold(
     ``criteria`` are measured on true labels. ``score`` is the method's own, on held-out labels; and
     on Answers ``"held_out_ranking"``: minus the complementary ranking error, for all methods alike.
     """
-    curves: dict[str, list[float]] = {}
+    how: dict[str, Any] = {"folds": folds, "seed": seed, "audit": audit}
+    found = run_folds(dataset, labels, [(row, fold)], **how, criteria=criteria, score=score)
+    return _or_raise(found[0])
 
+
+def run_folds(
+    dataset: MultiLabelDataset,
+    labels: GivenLabels,
+    places: Sequence[tuple[Row, int]],
+    *,
+    folds: int,
+    seed: int,
+    audit: int = 0,
+    criteria: bool = True,
+    score: bool = False,
+) -> list[Outcome | Exception]:
+    """Run rows of one method on folds as ``run_fold`` does, side by side; an error takes a place.
+
+    Each has an equal share of the seconds of all fits, and the peak memory of all.
+    """
+    reset_peak_memory()
+    curves: list[dict[str, list[float]]] = [{} for _ in places]
+    given = [
+        _attempt(
+            prepare_fold,
+            *(dataset, labels, row),
+            fold=fold,
+            folds=folds,
+            seed=seed,
+            audit=audit,
+            callback=_keeping(curve) if fold == 0 else None,
+        )
+        for (row, fold), curve in zip(places, curves, strict=True)
+    ]
+    ready = [each for each in given if not isinstance(each, Exception)]
+    fitted = iter(fit_folds(ready))
+    found = [each if isinstance(each, Exception) else next(fitted) for each in given]
+    return [
+        fit
+        if isinstance(fit, Exception)
+        else _attempt(
+            *(_measured, fit, dataset, labels),
+            curves=curve if fold == 0 else None,
+            criteria=criteria,
+            score=score,
+        )
+        for fit, curve, (_, fold) in zip(found, curves, places, strict=True)
+    ]
+
+
+def _keeping(curves: dict[str, list[float]]) -> Callable[[str, int, int, float], None]:
     def on_epoch(stage: str, _epoch: int, _epochs: int, loss: float) -> None:
         if stage != "search":  # this stage counts settings, not epochs
             curves.setdefault(stage, []).append(round(loss, _CURVE_DIGITS))
 
-    how: dict[str, Any] = {"fold": fold, "folds": folds, "seed": seed, "audit": audit}
-    callback = on_epoch if fold == 0 else None
-    reset_peak_memory()
-    fitted = fit_fold(*prepare_fold(dataset, labels, row, **how, callback=callback))
+    return on_epoch
+
+
+def _attempt(do: Callable[..., T], *given: Any, **how: Any) -> T | Exception:
+    try:
+        return do(*given, **how)
+    except Exception as error:  # a method may raise anything
+        return error
+
+
+def _or_raise(found: T | Exception) -> T:
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
+def _measured(
+    fitted: FittedFold,
+    dataset: MultiLabelDataset,
+    labels: GivenLabels,
+    *,
+    curves: dict[str, list[float]] | None,
+    criteria: bool,
+    score: bool,
+) -> Outcome:
+    """Measure a fitted fold; ``curves`` is None if its details are not kept."""
     classifier, test = fitted.classifier, fitted.test
     measured = {}
     if criteria:
@@ -145,7 +217,7 @@ def run_fold(
         fit_seconds=fitted.fit_seconds,
         predict_seconds=fitted.predict_seconds,
         fitted=fitted_scalars(classifier),
-        details=fitted_details(classifier, dataset, curves) if fold == 0 else {},
+        details={} if curves is None else fitted_details(classifier, dataset, curves),
         peak_memory_mb=peak_memory_mb(),
         machine=describe_machine(),
     )
@@ -205,15 +277,36 @@ def fit_fold(
     test: NDArray[np.intp],
 ) -> FittedFold:
     """Fit a method to the training part of a fold, and predict for the test part."""
-    X_train, X_test, labels = X[train], X[test], labels[train]
-    known = {} if relevant is None else {"relevant": relevant[train]}
-    del relevant
+    return _or_raise(fit_folds([(classifier, X, labels, relevant, train, test)])[0])
+
+
+def fit_folds(given: Sequence[_GivenToFit]) -> list[FittedFold | Exception]:
+    """Fit methods to folds as ``fit_fold`` does, side by side; an error takes a place."""
+    parts = [
+        (X[train], labels[train], {} if relevant is None else {"relevant": relevant[train]})
+        for _, X, labels, relevant, train, _ in given
+    ]
     with one_thread():  # sums then have the same order, however many folds run at once
         started = time.perf_counter()
-        classifier.fit(X_train, labels, **known)
-        fitted = time.perf_counter()
-        predicted, probabilities = classifier.predict_with_proba(X_test)
-        done = time.perf_counter()
-    return FittedFold(
-        classifier, train, test, predicted, probabilities, fitted - started, done - fitted
-    )
+        errors = methods.fit_side_by_side([each[0] for each in given], parts)
+        seconds = (time.perf_counter() - started) / max(1, len(given))
+        return [
+            _attempt(_predicted, *each, seconds) if error is None else error
+            for each, error in zip(given, errors, strict=True)
+        ]
+
+
+def _predicted(
+    classifier: ComplementaryClassifier,
+    X: Any,
+    _labels: GivenLabels,
+    _relevant: NDArray[np.uint8] | None,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    fit_seconds: float,
+) -> FittedFold:
+    X_test = X[test]
+    started = time.perf_counter()
+    predicted, probabilities = classifier.predict_with_proba(X_test)
+    seconds = time.perf_counter() - started
+    return FittedFold(classifier, train, test, predicted, probabilities, fit_seconds, seconds)

@@ -14,10 +14,12 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import joblib
+import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool
+from sklearn.utils import gen_batches
 
 from complabel._training import dask_client
 from complabel.answers import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
@@ -25,17 +27,20 @@ from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import InputError
 from complabel.methods import get_method
 from complabel.studies._data import KEPT, fetch
-from complabel.studies._fold import run_fold
+from complabel.studies._fold import run_folds
 from complabel.studies._labels import draw_labels
 from complabel.studies._plan import OwnFile, Plan, paths_of
 from complabel.studies._results import Outcome, describe_machine
 from complabel.studies._store import Store
-from complabel.studies._units import Unit, made_by, own_files, plan_units
+from complabel.studies._units import Unit, likeness, made_by, own_files, plan_units
 
 if TYPE_CHECKING:
     from distributed import Client
 
 
+# At most so many units of a method run side by side, as long as the features of all have at most
+# so many numbers: 256 MB.
+_MOST_UNITS, _MOST_NUMBERS = 16, 2**25
 # These warnings say what a method can use of the answers; they are alike in all folds.
 _ALIKE = (IgnoredAnswersWarning, AssumedUniformWarning, UnansweredRowWarning)
 _WORKER_DIED = (
@@ -131,12 +136,13 @@ def run_study(
         run = _Run(store, data_dir, monitor or Monitor())
         with _workers(n_jobs, dask, todo) as workers:
             run.monitor.planned([*distinct.values()], todo, workers.n_jobs)
+            groups = _groups(todo, workers.n_jobs)
             if workers.n_jobs == 1 and dask is None:
-                for unit in todo:
-                    run.monitor.started(unit)
-                    run.record(*run_unit(unit, data_dir))
+                for group in groups:
+                    run.start(group)
+                    run.record_all(run_units(group, data_dir))
             else:
-                run.run(todo, workers)
+                run.run(groups, workers)
     return RunSummary(
         n_units=len(distinct),
         n_ran=len(run.recorded),
@@ -145,6 +151,18 @@ def run_study(
         missing=missing,
         seconds=time.perf_counter() - started,
     )
+
+
+def _groups(units: list[Unit], n_jobs: int) -> list[list[Unit]]:
+    """Group units that can run side by side, so that each worker gets some of them."""
+    alike: dict[str, list[Unit]] = {}
+    for unit in units:
+        alike.setdefault(likeness(unit) or unit.key, []).append(unit)
+    return [
+        group[piece]
+        for group in alike.values()
+        for piece in gen_batches(len(group), min(_MOST_UNITS, -(-len(group) // n_jobs)))
+    ]
 
 
 @dataclass
@@ -157,18 +175,28 @@ class _Run:
     in_flight: dict[str, Unit] = field(default_factory=dict)
     _said: set[tuple[str, type[Warning], str]] = field(default_factory=set)
 
-    def run(self, units: list[Unit], workers: _Workers) -> None:
-        """Run units in parallel; if a worker dies, go on with the others."""
-        while units:
+    def run(self, groups: list[list[Unit]], workers: _Workers) -> None:
+        """Run groups of units in parallel; if a worker dies, go on with the others."""
+        while groups:
             try:
-                for result in workers.results(map(self._task, units)):
-                    self.record(*result)
+                for results in workers.results(map(self._task, groups)):
+                    self.record_all(results)
                 return
             except workers.died:
                 # One of these killed its worker: each runs in a process of its own.
                 for unit in list(self.in_flight.values()):
                     self._run_alone(unit, workers)
-                units = [unit for unit in units if unit.key not in self.recorded]
+                left = ([u for u in group if u.key not in self.recorded] for group in groups)
+                groups = [group for group in left if group]
+
+    def start(self, group: list[Unit]) -> None:
+        for unit in group:
+            self.in_flight[unit.key] = unit
+            self.monitor.started(unit)
+
+    def record_all(self, results: list[_Result]) -> None:
+        for result in results:
+            self.record(*result)
 
     def record(
         self, unit: Unit, outcome: Outcome, seconds: float, said: Sequence[tuple[Any, str]]
@@ -187,17 +215,16 @@ class _Run:
                 self._said.add(place)
                 warnings.warn(f"{unit.row.method}: {text}", category, stacklevel=2)
 
-    def _task(self, unit: Unit) -> Any:
-        self.in_flight[unit.key] = unit
-        self.monitor.started(unit)
+    def _task(self, group: list[Unit]) -> Any:
+        self.start(group)
         # Worker processes from an earlier run may lack folders that were added to the path since.
-        return joblib.delayed(run_unit)(unit, self.data_dir, tuple(sys.path))
+        return joblib.delayed(run_units)(group, self.data_dir, tuple(sys.path))
 
     def _run_alone(self, unit: Unit, workers: _Workers) -> None:
         try:
             # One task, but two jobs: with one job, joblib would run it in this process.
-            for result in workers.results([self._task(unit)], n_jobs=2):
-                self.record(*result)
+            for results in workers.results([self._task([unit])], n_jobs=2):
+                self.record_all(results)
         except workers.died:
             self.record(unit, Outcome(error=_WORKER_DIED), 0.0, [])
 
@@ -280,12 +307,16 @@ def _renewed(modules: Sequence[str], tops: Sequence[str], sender: int) -> str:
     return ""
 
 
-def run_unit(
-    unit: Unit, data_dir: str | Path | None, folders: tuple[str, ...] = ()
-) -> tuple[Unit, Outcome, float, list[tuple[type[Warning], str]]]:
-    """Run a unit; return it with its outcome, its seconds, and warnings for the main process.
+_Result: TypeAlias = tuple[Unit, Outcome, float, list[tuple[type[Warning], str]]]
 
-    An error stands in the outcome instead of being raised.
+
+def run_units(
+    units: list[Unit], data_dir: str | Path | None, folders: tuple[str, ...] = ()
+) -> list[_Result]:
+    """Run a unit, or several that are alike, side by side.
+
+    Returns each with its outcome, its share of the seconds, and warnings for the main process. An
+    error stands in the outcome instead of being raised.
     """
     sys.path.extend(folder for folder in folders if folder not in sys.path)
     started = time.perf_counter()
@@ -293,6 +324,7 @@ def run_unit(
         for category in _ALIKE:
             warnings.simplefilter("always", category)
         try:
+            unit = units[0]
             _refuse_other_code(unit)
             plan, file = unit.plan, unit.plan.file_of(unit.dataset)
             dataset = _dataset(unit.dataset, file, data_dir, unit.fingerprint)
@@ -300,21 +332,33 @@ def run_unit(
             labels = _drawn(
                 dataset, unit.draw, seed=plan.seed, data_dir=data_dir, checksum=checksum
             )
-            outcome = run_fold(
-                dataset,
-                labels,
-                unit.row,
-                fold=unit.fold,
-                folds=plan.folds,
-                seed=plan.seed,
-                audit=unit.draw.audit,
-                criteria=plan.criteria,
-                score=plan.score,
-            )
-        except Exception:
-            outcome = Outcome(error=traceback.format_exc(), machine=describe_machine())
+            at_once = max(1, _MOST_NUMBERS // int(np.prod(dataset.X.shape)))
+            found: list[Outcome | Exception] = []
+            for piece in gen_batches(len(units), at_once):
+                found += run_folds(
+                    dataset,
+                    labels,
+                    [(each.row, each.fold) for each in units[piece]],
+                    folds=plan.folds,
+                    seed=plan.seed,
+                    audit=unit.draw.audit,
+                    criteria=plan.criteria,
+                    score=plan.score,
+                )
+        except Exception as error:
+            found = [error] * len(units)
+    seconds = (time.perf_counter() - started) / len(units)
     warned = [(one.category, str(one.message)) for one in said]
-    return unit, outcome, time.perf_counter() - started, warned
+    return [
+        (unit, _outcome(result), seconds, [] if at else warned)
+        for at, (unit, result) in enumerate(zip(units, found, strict=True))
+    ]
+
+
+def _outcome(found: Outcome | Exception) -> Outcome:
+    if isinstance(found, Outcome):
+        return found
+    return Outcome(error="".join(traceback.format_exception(found)), machine=describe_machine())
 
 
 def _refuse_other_code(unit: Unit) -> None:

@@ -116,6 +116,17 @@ def _units_of(
             )
 
 
+def likeness(unit: Unit) -> str:
+    """Return a text that is equal for units that gain if they run side by side; empty if none."""
+    classifier = get_method(unit.row.method).classifier
+    if not getattr(classifier, "trains_side_by_side", False) or unit.row.match_frequencies:
+        return ""
+    said = json.loads(unit.identity)
+    own = {"random_state", "learning_rate"}
+    said["parameters"] = {k: v for k, v in said["parameters"].items() if k not in own}
+    return canonical_json({**said, "fold": None})
+
+
 def canonical_json(data: Mapping[str, Any]) -> str:
     """Return plain data as JSON with sorted keys, so that equal data give equal texts."""
     return json.dumps(data, sort_keys=True, default=repr)

@@ -53,7 +53,7 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given, monkey
     monkeypatch.setattr(lift, "_KMEANS_ITERATIONS", 100)
     X = np.random.default_rng(0).normal(size=(200, 3))
     candidate = split(150, 50)
-    centers = _centers(as_given(X), candidate, ratio=0.2, seed=0).reshape(2, 10, 3)
+    centers = _centers(X, as_given(X), candidate, ratio=0.2, seed=0).reshape(2, 10, 3)
     for side, own in zip((X[candidate], X[~candidate]), centers, strict=True):
         nearest = cdist(side, own).argmin(axis=1)
         assert_allclose(own, [side[nearest == c].mean(axis=0) for c in range(10)], atol=1e-10)
@@ -63,7 +63,7 @@ def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given, monkey
 def test_one_label_equals_scikit_learns_calibrated_machine_on_the_same_distances(solver):
     X, complementary, new = problem()
     candidate = complementary[:, 0] == 0
-    centers, logit = _fit_label(X, candidate, machine=MACHINES[solver], ratio=0.2, seed=7)
+    centers, logit = _fit_label(X, X, candidate, machine=MACHINES[solver], ratio=0.2, seed=7)
     phi, phi_new = (cdist(of, centers) for of in (X, new))
     oracle = CalibratedClassifierCV(
         SVMS[solver],
@@ -116,7 +116,7 @@ def test_a_label_with_one_side_only_is_certain():
 def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     X = np.random.default_rng(0).normal(size=(31, 2))
     machine, candidate = MACHINES[solver], split(30, 1)
-    centers, logit = _fit_label(X, candidate, machine=machine, ratio=0.1, seed=0)
+    centers, logit = _fit_label(X, X, candidate, machine=machine, ratio=0.1, seed=0)
     phi = cdist(X, centers)
     margin = clone(SVMS[solver]).fit(phi, candidate).decision_function(phi)
     assert_allclose(cdist(X, centers) @ logit.coef + logit.intercept, margin, atol=1e-3)
@@ -178,7 +178,7 @@ def test_sparse_features_too_large_for_dense_ones_stay_sparse(monkeypatch):
     assert isinstance(_for_distances(given, dense_entries=X.size), np.ndarray)
     settings = {"machine": SquaredHingeSVC(C=1.0), "ratio": 0.1, "seed": 0}
     candidate = complementary[:, 0] == 0
-    expected_centers, expected = _fit_label(given.toarray(), candidate, **settings)
+    expected_centers, expected = _fit_label(given.toarray(), given.toarray(), candidate, **settings)
     to_array = sparse.csr_array.toarray
 
     def of_few_rows(matrix, *rest, **more):  # k-means draws its first centres from the rows
@@ -186,7 +186,7 @@ def test_sparse_features_too_large_for_dense_ones_stay_sparse(monkeypatch):
         return to_array(matrix, *rest, **more)
 
     monkeypatch.setattr(sparse.csr_array, "toarray", of_few_rows)
-    centers, logit = _fit_label(given, candidate, **settings)
+    centers, logit = _fit_label(given, given, candidate, **settings)
     assert_allclose(centers, expected_centers, atol=1e-12)
     assert_allclose(logit.coef, expected.coef, rtol=1e-5)
     assert logit.intercept == pytest.approx(expected.intercept, rel=1e-5)
@@ -216,3 +216,14 @@ def test_refuses_features_too_large(scale, solver, message):
     X, complementary, _ = problem()
     with pytest.raises(InputError, match=message):
         LIFTClassifier(solver=solver, random_state=0).fit(scale * X, complementary)
+
+
+def test_features_that_are_mostly_0_get_the_centres_of_dense_ones(monkeypatch):
+    monkeypatch.setattr(lift, "_MANY_ROWS", 1)
+    words = (np.random.default_rng(0).random((300, 40)) < 0.08).astype(float)
+    candidate = split(260, 40)
+    dense, fast = (
+        _centers(words, given, candidate, ratio=0.2, seed=0)
+        for given in (words, sparse.csr_array(words))
+    )
+    assert_allclose(fast, dense, atol=1e-12)

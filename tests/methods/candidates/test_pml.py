@@ -192,25 +192,31 @@ def test_quadratic_program_meets_a_generic_solver():
         assert_allclose(found[i], generic.x, atol=1e-4)
 
 
+# Rows are sorted, or complementary labels are compared one by one.
+WAYS = pytest.mark.parametrize("most_others", [0, 6])
+
+
+@WAYS
 @given(hnp.arrays(np.float64, (5, 6), elements=st.floats(-20, 20)), st.integers(0, 2**32 - 1))
-def test_sorted_sums_equal_pairs_with_ties_and_many_complementary_labels(scores, seed):
+def test_both_ways_equal_pairs_with_ties_and_many_complementary_labels(most_others, scores, seed):
     rng = np.random.default_rng(seed)
     scores = np.round(scores, 1)  # exact ties, also at the margin
     candidates = random_candidates(rng, scores.shape)
     confidences = candidates * rng.random(scores.shape)
-    loss = RankLoss(candidates, weight=1.0)
+    loss = RankLoss(candidates, weight=1.0, most_others=most_others)
     expected = costs_by_pairs(scores, candidates, 1.0)
     assert_allclose(loss.costs(scores), expected, atol=1e-9)
     value, _ = loss.value_and_gradient(scores, confidences)
     assert value == pytest.approx((expected * confidences).sum(), abs=1e-9)
 
 
-def test_gradient_is_that_of_finite_differences():
+@WAYS
+def test_gradient_is_that_of_finite_differences(most_others):
     rng = np.random.default_rng(1)
     candidates = random_candidates(rng, (4, 6))
     confidences = candidates * rng.random(candidates.shape)
     scores = rng.normal(size=candidates.shape)
-    loss = RankLoss(candidates, weight=1.5)
+    loss = RankLoss(candidates, weight=1.5, most_others=most_others)
     _, gradient = loss.value_and_gradient(scores, confidences)
     numeric = optimize.approx_fprime(
         scores.ravel(),
@@ -218,3 +224,11 @@ def test_gradient_is_that_of_finite_differences():
         1e-6,
     )
     assert_allclose(gradient.ravel(), numeric, atol=1e-5)
+
+
+@BOTH
+def test_dense_features_that_are_mostly_0_give_the_scores_of_sparse_ones(classifier):
+    X, _, complementary = problem()
+    X = np.where(np.random.default_rng(2).random(X.shape) < 0.05, X, 0.0)
+    dense, of_csr = (classifier().fit(x, complementary) for x in (X, sparse.csr_array(X)))
+    assert_allclose(dense.coef_, of_csr.coef_, rtol=1e-9, atol=1e-12)

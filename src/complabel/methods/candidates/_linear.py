@@ -18,6 +18,9 @@ from complabel.methods._features import far_centre, refuse_overflow
 from complabel.methods._linear_systems import side_by_side
 from complabel.methods._saving import MISSING, Numbers
 
+# Dense features with at most this share of entries that are not 0 are multiplied as CSR.
+_MOST_NONZERO = 0.1
+
 Rounds: TypeAlias = Iterator[tuple[Array, bool]]
 
 
@@ -52,6 +55,9 @@ class LinearCandidateClassifier(ComplementaryClassifier):
         if self.fit_intercept:
             centre = None if sparse.issparse(X) else far_centre(X)
             features = features if centre is None else features - centre
+        if centre is None:
+            features = without_zeros(features)
+        if self.fit_intercept:
             features = side_by_side(features, np.ones((X.shape[0], 1)))
         rounds = self._rounds(features, 1 - complementary.astype(np.float64))
         self.n_iter_, self.converged_ = 0, False
@@ -73,6 +79,12 @@ class LinearCandidateClassifier(ComplementaryClassifier):
 
     def _decision(self, X: Features) -> Array:
         return np.asarray(X @ self.coef_.T + self.intercept_)
+
+
+def without_zeros(X: Features) -> Features:
+    """Return dense features that are mostly 0 as CSR, whose products are much faster."""
+    few = isinstance(X, np.ndarray) and np.count_nonzero(X) <= _MOST_NONZERO * X.size
+    return sparse.csr_array(X) if few else X
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import optimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold
@@ -27,6 +27,8 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import range_of, refuse_lost_distances, refuse_overflow
 from complabel.methods._saving import Numbers, Rows
+from complabel.methods.candidates._linear import without_zeros
+from complabel.methods.candidates._squared_hinge import SquaredHinge
 
 # The sigmoid of this logit is exactly 1 in float64; that of minus this logit is 0.
 _CERTAIN = 1000.0
@@ -34,6 +36,10 @@ _CERTAIN = 1000.0
 # delicious, average precision and ranking loss differ by less than 0.003. If the features have no
 # clusters, further updates would take nearly all of the time.
 _KMEANS_ITERATIONS = 30
+# Of rows that are mostly 0, the first updates are those of dense rows; see ``_means``.
+_DENSE_ITERATIONS = 3
+# With fewer rows, k-means takes next to no time.
+_MANY_ROWS = 1000
 # MiB of distances that are in memory at once in predictions.
 _WORKING_MEMORY = 128
 # Sparse features with at most this many entries (128 MiB) are made dense before clustering.
@@ -150,6 +156,7 @@ class LIFTClassifier(ComplementaryClassifier):
         refuse_overflow(X)
         refuse_lost_distances(X)
         X = _for_distances(X)
+        X_fast = without_zeros(X)
         self.solver_ = self.solver
         if self.solver == "auto":
             small = X.shape[0] <= _MOST_LIBSVM_ROWS
@@ -162,7 +169,9 @@ class LIFTClassifier(ComplementaryClassifier):
         n_labels = complementary.shape[1]
         seeds = check_random_state(self.random_state).integers(2**31, size=(n_labels,))
         fitted: list[tuple[Array, Logit]] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_label)(X, candidate, machine=machine, ratio=self.ratio, seed=int(seed))
+            delayed(_fit_label)(
+                X, X_fast, candidate, machine=machine, ratio=self.ratio, seed=int(seed)
+            )
             for candidate, seed in zip(complementary.T == 0, seeds, strict=True)
         )
         centers, logits = zip(*fitted, strict=True)
@@ -216,32 +225,52 @@ def _for_distances(X: Features, *, dense_entries: int = _DENSE_ENTRIES) -> Featu
 @one_thread()
 def _fit_label(
     X: Features,
+    X_fast: Features,
     candidate: NDArray[np.bool_],
     *,
     machine: SVC | SquaredHingeSVC,
     ratio: float,
     seed: int,
 ) -> tuple[Array, Logit]:
-    """Learn one label, which is a candidate of the instances ``candidate`` (n,)."""
-    centers = _centers(X, candidate, ratio=ratio, seed=seed)
+    """Learn one label, which is a candidate of the instances ``candidate`` (n,).
+
+    ``X_fast`` holds the same features (n, d), in CSR if most are 0.
+    """
+    centers = _centers(X, X_fast, candidate, ratio=ratio, seed=seed)
     if not len(centers):
         return centers, Logit(np.empty(0), _CERTAIN if candidate[0] else -_CERTAIN)
-    return centers, _logit(euclidean_distances(X, centers), candidate, machine, seed)
+    return centers, _logit(euclidean_distances(X_fast, centers), candidate, machine, seed)
 
 
-def _centers(X: Features, candidate: NDArray[np.bool_], *, ratio: float, seed: int) -> Array:
+def _centers(
+    X: Features, X_fast: Features, candidate: NDArray[np.bool_], *, ratio: float, seed: int
+) -> Array:
     """Return centres (2 m, d): m of the candidates, then m of the others."""
     n_centers = int(np.ceil(ratio * min(candidate.sum(), (~candidate).sum())))
     if not n_centers:
         return np.empty((0, X.shape[1]))
-    means = KMeans(
-        n_centers, init="random", n_init=1, max_iter=_KMEANS_ITERATIONS, tol=0, random_state=seed
-    )
     with warnings.catch_warnings():
         # With duplicate rows, k-means warns that it finds fewer distinct centres.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        sides = [means.fit(X[side]).cluster_centers_ for side in (candidate, ~candidate)]
+        sides = [_means(X, X_fast, side, n_centers, seed) for side in (candidate, ~candidate)]
     return np.vstack(sides)
+
+
+def _means(
+    X: Features, X_fast: Features, side: NDArray[np.bool_], n_centers: int, seed: int
+) -> Array:
+    """Return centres (n_centers, d) of some rows, by k-means from a random start."""
+    means = KMeans(
+        n_centers, init="random", n_init=1, max_iter=_KMEANS_ITERATIONS, tol=0, random_state=seed
+    )
+    if X_fast is not X and side.sum() >= _MANY_ROWS:
+        # Binary rows have many ties while centres are rows, too, and scikit-learn's arithmetic for
+        # dense rows decides these ties. Later there are hardly any, so any arithmetic does.
+        means.set_params(max_iter=_DENSE_ITERATIONS)
+        first = means.fit(X[side]).cluster_centers_
+        means.set_params(init=first, max_iter=_KMEANS_ITERATIONS - _DENSE_ITERATIONS)
+        X = X_fast
+    return np.asarray(means.fit(X[side]).cluster_centers_)
 
 
 class Logit(NamedTuple):
@@ -252,40 +281,11 @@ class Logit(NamedTuple):
     converged: bool = True
 
 
-class SquaredHingeSVC(LinearSVC):
-    """Minimize ||w||^2 / 2 + C sum_i max(0, 1 - y_i (w . x_i + b))^2 by Newton steps.
+@dataclass(frozen=True)
+class SquaredHingeSVC:
+    """The machine of solver="squared_hinge", with the weight of its losses."""
 
-    scikit-learn's ``LinearSVC`` uses LIBLINEAR, which also penalizes b.
-    """
-
-    def fit(self, X: Array, y: NDArray[np.bool_]) -> Self:
-        """Learn from features (n, M) and classes (n,)."""
-        self.classes_ = np.array([False, True])
-        sign = np.where(y, 1.0, -1.0)
-        extended = np.column_stack([X, np.ones(len(X))])  # (n, M + 1)
-        penalized = np.ones(extended.shape[1])
-        penalized[-1] = 0
-
-        def objective(weights: Array) -> tuple[float, Array]:
-            shortfall = np.maximum(0, 1 - sign * (extended @ weights))
-            value = float(0.5 * (penalized * weights) @ weights + self.C * shortfall @ shortfall)
-            return value, penalized * weights - 2 * self.C * (sign * shortfall) @ extended
-
-        def hessian(weights: Array) -> Any:
-            short = extended[sign * (extended @ weights) < 1]
-            return np.diag(penalized) + 2 * self.C * short.T @ short
-
-        weights = optimize.minimize(
-            objective,
-            np.zeros(extended.shape[1]),
-            jac=True,
-            hess=hessian,
-            method="trust-exact",
-            # The objective is convex and piecewise quadratic, so long Newton steps are safe.
-            options={"initial_trust_radius": 1e3, "max_trust_radius": 1e9},
-        ).x
-        self.coef_, self.intercept_ = weights[None, :-1], weights[-1:]
-        return self
+    C: float = 1.0
 
 
 # The largest squared norms of rows that do not overflow. LIBSVM stores products of rows in float32.
@@ -305,18 +305,50 @@ def _logit(features: Array, candidate: NDArray[np.bool_], machine: Any, seed: in
             " support vector machine; scale the features first"
         )
     n_folds = min(_PLATT_FOLDS, np.bincount(candidate).min())
-    slope, offset = 1.0, 0.0
+    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed) if n_folds > 1 else None
     with warnings.catch_warnings():
         # LIFTClassifier warns once for all labels.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        if n_folds < 2:
-            machine = clone(machine).fit(features, candidate)
-        else:
-            folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-            calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
-            (fitted,) = calibrated.fit(features, candidate).calibrated_classifiers_
-            (sigmoid,) = fitted.calibrators
-            machine, slope, offset = fitted.estimator, -sigmoid.a_, -sigmoid.b_
-    converged = getattr(machine, "fit_status_", 0) == 0
+        if isinstance(machine, SVC):
+            return _by_libsvm(features, candidate, machine, folds)
+        return _by_newton(features, candidate, machine.C, folds)
+
+
+def _by_libsvm(
+    features: Array, candidate: NDArray[np.bool_], machine: SVC, folds: StratifiedKFold | None
+) -> Logit:
+    if folds is None:
+        machine = clone(machine).fit(features, candidate)
+        slope, offset = 1.0, 0.0
+    else:
+        calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False)
+        machine, slope, offset = _calibration(calibrated.fit(features, candidate))
     intercept = float(slope * machine.intercept_[0] + offset)
-    return Logit(slope * machine.coef_[0], intercept, converged)
+    return Logit(slope * machine.coef_[0], intercept, machine.fit_status_ == 0)
+
+
+def _by_newton(
+    features: Array, candidate: NDArray[np.bool_], C: float, folds: StratifiedKFold | None
+) -> Logit:
+    machine = SquaredHinge.of(features, candidate, C)
+    whole = machine.minimize()
+    weights, slope, offset = whole.weights, 1.0, 0.0
+    if folds is not None:
+        margins = np.empty((len(candidate), 1))
+        for _, out in folds.split(features, candidate):
+            without = machine.minimize(without=out, start=whole)
+            margins[out, 0] = machine.extended[out] @ without.weights
+        # A machine that returns its only feature, so that scikit-learn fits the sigmoid to it.
+        given = LinearSVC()
+        given.classes_ = np.array([False, True])
+        given.coef_, given.intercept_ = np.ones((1, 1)), np.zeros(1)
+        calibrated = CalibratedClassifierCV(FrozenEstimator(given))
+        _, slope, offset = _calibration(calibrated.fit(margins, candidate))
+    return Logit(slope * weights[:-1], float(slope * weights[-1] + offset))
+
+
+def _calibration(calibrated: CalibratedClassifierCV) -> tuple[Any, float, float]:
+    """Return a calibrated machine with the slope and the offset of its logit."""
+    (fitted,) = calibrated.calibrated_classifiers_
+    (sigmoid,) = fitted.calibrators
+    return fitted.estimator, -sigmoid.a_, -sigmoid.b_

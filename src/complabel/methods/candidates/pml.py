@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,13 @@ from complabel.methods.candidates._linear import LinearCandidateClassifier, Roun
 _PROTOTYPE_RIDGE = 1e-8
 # Added to the curvature, so that a step stays finite if the quadratic term is 0.
 _CURVATURE_FLOOR = 1e-9
+# With up to this many complementary labels per instance, on average, it is faster to compare all
+# pairs than to sort.
+_MOST_OTHERS = 16
+
+
+# Rows, and for each of them the place of one of its complementary labels in the flat indicator.
+_Others: TypeAlias = "tuple[slice | NDArray[np.intp], NDArray[np.intp]]"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -245,14 +253,18 @@ class Quadratic:
     ) -> Array:
         """Minimize the function by projected gradient steps from an allowed start (n, K)."""
         curvature = float(np.linalg.eigvalsh(self.matrix)[-1]) + _CURVATURE_FLOOR
-        confidences = start
+        confidences = start.copy()
+        linear = np.broadcast_to(self.linear, start.shape)
+        moving = np.arange(len(start))  # rows do not depend on each other, and many soon stay
         for _ in range(steps):
-            gradient = confidences @ self.matrix + self.linear
-            moved = project_confidences(confidences - gradient / curvature, candidates)
-            change = float(np.abs(moved - confidences).max())
-            confidences = moved
-            if change <= tolerance:
+            before = confidences[moving]
+            gradient = before @ self.matrix + linear[moving]
+            moved = project_confidences(before - gradient / curvature, candidates[moving])
+            confidences[moving] = moved
+            change = np.abs(moved - before).max(axis=1)
+            if change.max() <= tolerance:
                 break
+            moving = moving[change > 0]
         return confidences
 
 
@@ -283,18 +295,28 @@ def _project_simplex(values: Array, candidates: NDArray[np.bool_]) -> Array:
 class RankLoss:
     """The rank loss for scores F (n, K): each candidate should be above each other label by 1.
 
-    With the indicator T of candidates and u = F - T, a pair costs max(0, u_k - u_j)^2. In a sorted
-    row of u, sums over all k above a j, and over all j below a k, are cumulative sums.
+    With the indicator T of candidates and u = F - T, a pair costs max(0, u_k - u_j)^2. If rows have
+    few other labels, each of these is compared with all candidates. If they have many, sums over
+    all k above a j, and over all j below a k, are cumulative sums in a sorted row of u.
     """
 
-    def __init__(self, candidates: Array, *, weight: float) -> None:
+    def __init__(self, candidates: Array, *, weight: float, most_others: int = _MOST_OTHERS):
         self._candidates = candidates
+        n_labels = candidates.shape[1]
         n_candidates = candidates.sum(axis=1, keepdims=True)
-        n_pairs = n_candidates * (candidates.shape[1] - n_candidates)
+        n_pairs = n_candidates * (n_labels - n_candidates)
         self._pair_weight: Array = weight / n_pairs  # (n, 1)
+        self._others: list[_Others] | None = None
+        if n_labels - n_candidates.mean() <= most_others:
+            self._others = list(_one_by_one(candidates == 0))
 
     def costs(self, scores: Array) -> Array:
         """Return the loss (n, K) of each candidate with confidence 1; 0 for other labels."""
+        if self._others is not None:
+            squared = np.zeros_like(scores)
+            for rows, at in self._others:
+                squared[rows] += _shortfalls(scores, rows, at) ** 2
+            return self._pair_weight * self._candidates * squared
         order, u, others = self._sorted(scores)
         above, above_u, above_u2 = (_sums_from_above(others * part) for part in (1, u, u * u))
         squared = above_u2 - 2 * u * above_u + u * u * above
@@ -303,6 +325,8 @@ class RankLoss:
 
     def value_and_gradient(self, scores: Array, confidences: Array) -> tuple[float, Array]:
         """Return the loss and its gradient (n, K) by the scores."""
+        if self._others is not None:
+            return self._compare_pairs(scores, confidences)
         order, u, others = self._sorted(scores)
         mass = np.take_along_axis(confidences, order, axis=1)  # 0 for labels not candidates
         pull_up = mass * (_sums_from_above(others * u) - u * _sums_from_above(others))
@@ -311,12 +335,42 @@ class RankLoss:
         # The loss is homogeneous of degree 2 in u, so by Euler's theorem it is <gradient, u> / 2.
         return 0.5 * float(np.vdot(sorted_gradient, u)), _unsorted(sorted_gradient, order)
 
+    def _compare_pairs(self, scores: Array, confidences: Array) -> tuple[float, Array]:
+        assert self._others is not None
+        mass = 2 * self._pair_weight * confidences
+        value, gradient = 0.0, np.zeros_like(scores)
+        for rows, at in self._others:
+            shortfall = _shortfalls(scores, rows, at)
+            pull_up = mass[rows] * shortfall  # 0 for labels not candidates
+            value += 0.5 * float(np.vdot(pull_up, shortfall))
+            gradient[rows] -= pull_up
+            gradient.ravel()[at] += np.einsum("ij->i", pull_up)
+        return value, gradient
+
     def _sorted(self, scores: Array) -> tuple[NDArray[np.intp], Array, Array]:
         """Return the order that sorts each row of u; and in this order, u and 1 - T."""
         shifted = scores - self._candidates
         order = np.argsort(shifted, axis=1)
         others = 1 - np.take_along_axis(self._candidates, order, axis=1)
         return order, np.take_along_axis(shifted, order, axis=1), others
+
+
+def _one_by_one(others: NDArray[np.bool_]) -> Iterator[_Others]:
+    """Yield the first of the other labels (n, K) of each row, then the second, ..."""
+    row, label = np.nonzero(others)
+    counts = others.sum(axis=1)
+    first = np.cumsum(counts) - counts
+    at = row * others.shape[1] + label
+    for place in range(counts.max()):
+        rows = np.flatnonzero(counts > place)
+        # A slice reads all rows without a copy.
+        yield slice(None) if len(rows) == len(others) else rows, at[first[rows] + place]
+
+
+def _shortfalls(scores: Array, rows: slice | NDArray[np.intp], at: NDArray[np.intp]) -> Array:
+    """Return how far each label of some rows, if a candidate, is from 1 above another label."""
+    shortfall = (scores.take(at) + 1)[:, np.newaxis] - scores[rows]
+    return np.maximum(shortfall, 0.0, out=shortfall)
 
 
 def _sums_from_above(values: Array) -> Array:

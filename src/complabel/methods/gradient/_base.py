@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from sklearn.utils import gen_batches
 from complabel._parameters import Constraints, RandomState, check_random_state
 from complabel._training import (
     LinearMap,
+    LinearTraining,
     Schedule,
     factory_of,
     factory_parts,
@@ -26,7 +27,6 @@ from complabel._training import (
     resolve_device,
     set_output_bias,
     torch_as_released,
-    train_linear,
     train_network,
     trained_network,
 )
@@ -37,6 +37,7 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single
 from complabel.methods._saving import Numbers
+from complabel.methods.gradient._side_by_side import Fitting, finished, run
 
 NetworkFactory = Callable[[Any, int], torch.nn.Module]
 """Makes a network for a number of features (or the shape of an item) and a number of labels."""
@@ -57,6 +58,7 @@ class GradientClassifier(ComplementaryClassifier):
     :class:`ComplementaryLossClassifier` describes the parameters and the attributes.
     """
 
+    trains_side_by_side: ClassVar[bool] = True
     _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
     _fitted: ClassVar[Constraints] = {
         "model_": (
@@ -135,6 +137,21 @@ class GradientClassifier(ComplementaryClassifier):
         return torch.Generator(device="cpu").manual_seed(seed)
 
     def _train(
+        self, X: Features, loss: LogitLoss, labels: Mapping[str, NDArray[Any]], **how: Any
+    ) -> Model:
+        """Train a new linear map or network, and return it; ``how`` is as for ``_training``."""
+        found: Model = finished(self._training(X, loss, labels, **how))
+        return found
+
+    def _fit_model(self, X: Features, loss: LogitLoss, labels: Mapping[str, NDArray[Any]]) -> None:
+        """Train ``model_``, side by side with those of other classifiers if they are fitted so."""
+
+        def fitting() -> Fitting:
+            self.model_ = yield from self._training(X, loss, labels)
+
+        run(self, fitting())
+
+    def _training(
         self,
         X: Features,
         loss: LogitLoss,
@@ -143,7 +160,7 @@ class GradientClassifier(ComplementaryClassifier):
         generator: torch.Generator | None = None,
         stage: str = "classifier",
         initial_bias: float | None = None,
-    ) -> Model:
+    ) -> Generator[list[LinearTraining], list[LinearMap], Model]:
         """Train a new linear map or network; ``labels`` (n, K) are named like the loss's arguments.
 
         The biases start at ``initial_bias``; None leaves them random.
@@ -154,7 +171,11 @@ class GradientClassifier(ComplementaryClassifier):
         centre = self._centre(X)
         if self.network is None:
             rows = X if centre is None else X - centre
-            model = train_linear(rows, loss, labels, initial_bias=initial_bias, **settings)
+            (model,) = yield [
+                LinearTraining(
+                    X=rows, loss=loss, labels=labels, initial_bias=initial_bias, **settings
+                )
+            ]
             if centre is not None:
                 model = LinearMap(model.coef, model.intercept - model.coef @ centre)
         else:

@@ -68,7 +68,7 @@ class ClassConditionalClassifier(GradientClassifier):
             )
         self._set_rates(complementary.mean(axis=0, dtype=np.float64), answers)
         loss = self._loss(self.naming_rates_)
-        self.model_ = self._train(X, loss, {"complementary": complementary})
+        self._fit_model(X, loss, {"complementary": complementary})
 
     def _set_rates(self, shares: Array, answers: Answers) -> None:
         self.label_frequencies_errors_ = None

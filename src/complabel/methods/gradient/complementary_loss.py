@@ -143,7 +143,7 @@ class ComplementaryLossClassifier(GradientClassifier):
         labels = {"complementary": complementary}
         if relevant is not None and "relevant" in loss.label_names:
             labels["relevant"] = relevant
-        self.model_ = self._train(X, loss, labels)
+        self._fit_model(X, loss, labels)
 
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         loss = self._own_loss().to(torch.float64)
@@ -317,4 +317,4 @@ class SupervisedBCEClassifier(GradientClassifier):
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "relevant"
 
     def _fit(self, X: Features, true_labels: Indicator, _: Indicator | None, /) -> None:
-        self.model_ = self._train(X, BinaryCrossEntropy(), {"true_labels": true_labels})
+        self._fit_model(X, BinaryCrossEntropy(), {"true_labels": true_labels})

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from types import NoneType
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from scipy import special
 from sklearn.model_selection import KFold
+from sklearn.utils import gen_batches
 
 from complabel import metrics
 from complabel import transition as matrices
@@ -19,6 +21,7 @@ from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import GradientClassifier, not_learnable
+from complabel.methods.gradient._side_by_side import Fitting, run, together
 
 RATES = (0.1, 0.01, 0.001)
 """The learning rates that are tried: the grid of the MLCL paper."""
@@ -26,6 +29,8 @@ RATES = (0.1, 0.01, 0.001)
 _USUAL = RATES.index(0.01)
 # Each fold costs one training per rate. With three folds, each training has two thirds of the rows.
 _FOLDS = 3
+# The trainings of the search are side by side up to so many numbers in X: nine copies of 80 MB.
+_MOST_SIDE_BY_SIDE = 10**7
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -148,6 +153,11 @@ class MLCLClassifier(GradientClassifier):
         return self.learning_rate
 
     def _fit(self, X: Features, complementary: Indicator, relevant: Indicator | None, /) -> None:
+        run(self, self._fitting(X, complementary, relevant))
+
+    def _fitting(
+        self, X: Features, complementary: Indicator, relevant: Indicator | None
+    ) -> Fitting:
         generator = self._generator()
         self._forget("initial_transition_", "label_correlation_", "cv_results_")
         if not isinstance(self.learning_rate, str):
@@ -155,14 +165,15 @@ class MLCLClassifier(GradientClassifier):
         else:
             # The search has its own generator. So the final training is the same as if the chosen
             # rate had been given.
-            self._choose_rate(X, complementary, relevant, seed=generator.initial_seed() % 2**32)
+            seed = generator.initial_seed() % 2**32
+            yield from self._choose_rate(X, complementary, relevant, seed=seed)
         n_labels = complementary.shape[1]
         if not isinstance(self.transition, str):
             self.transition_ = matrices.check_transition(self.transition, n_labels=n_labels)
         elif self.transition == "uniform":
             self.transition_ = matrices.uniform_transition(n_labels)
         else:
-            self._estimate_transition(X, complementary, generator)
+            yield from self._estimate_transition(X, complementary, generator)
         # The caller may be in inference mode. Autograd does not accept tensors made in it.
         with torch.inference_mode(False):
             transition = torch.from_numpy(self.transition_.astype(np.float32))
@@ -171,12 +182,13 @@ class MLCLClassifier(GradientClassifier):
         if relevant is not None:
             labels["relevant"] = relevant
         start = None if self.bias_init == "random" else float(special.logit(1 / n_labels))
-        self.model_ = self._train(X, loss, labels, generator=generator, initial_bias=start)
+        how: dict[str, Any] = {"generator": generator, "initial_bias": start}
+        self.model_ = yield from self._training(X, loss, labels, **how)
 
     def _estimate_transition(
         self, X: Features, complementary: Indicator, generator: torch.Generator
-    ) -> None:
-        model = self._train(
+    ) -> Fitting:
+        model = yield from self._training(
             X,
             ComplementaryCrossEntropy(),
             {"distribution": complementary / complementary.sum(axis=1, keepdims=True)},
@@ -198,22 +210,42 @@ class MLCLClassifier(GradientClassifier):
 
     def _choose_rate(
         self, X: Features, complementary: Indicator, relevant: Indicator | None, *, seed: int
-    ) -> None:
+    ) -> Fitting:
         """Set the learning rate with the least held-out ranking error, and ``cv_results_``.
 
         It is 0.01 if there are too few rows, or if training fails with every rate. The likelihood
         as the criterion chose worse on simulated data: it depends on the estimated transition.
         """
+        # The errors of a rate are infinite if one of its trainings fails. If all rates fail, the
+        # final training raises.
         by_row = np.full((len(RATES), len(complementary)), np.inf)
         if len(complementary) >= _FOLDS:
             # clone() would also copy the callback and the network's factory, which may hold
             # anything.
             settings = {**self.get_params(deep=False), "callback": None, "random_state": seed}
-            for at, rate in enumerate(RATES):
-                copy = type(self)(**{**settings, "learning_rate": rate})
-                by_row[at] = copy._held_out_errors(X, complementary, relevant, seed=seed)
-                if self.callback is not None:
-                    self.callback("search", at + 1, len(RATES), float(by_row[at].mean()))
+            scores = np.full((len(RATES), *complementary.shape), np.nan)
+
+            def held_out(at: int, train: Array, test: Array) -> Fitting:
+                copy = type(self)(**{**settings, "learning_rate": RATES[at]})
+                known = None if relevant is None else relevant[train]
+                yield from copy._fitting(X[train], complementary[train], known)
+                scores[at, test] = copy._decision(X[test])
+
+            folds = list(KFold(_FOLDS, shuffle=True, random_state=seed).split(complementary))
+            trials = [held_out(at, *fold) for at in range(len(RATES)) for fold in folds]
+            # Side by side, each has its own copy of the features: too much if there are many.
+            at_once = len(trials) if np.prod(X.shape) <= _MOST_SIDE_BY_SIDE else 1
+            for some in gen_batches(len(trials), at_once):
+                for error in (yield from together(trials[some])):
+                    if not isinstance(error, (NoneType, ValueError, RuntimeError)):
+                        raise error
+                for at in range(some.start // _FOLDS, some.stop // _FOLDS):
+                    if np.isfinite(scores[at]).all():
+                        by_row[at] = metrics.complementary_ranking_error_of_rows(
+                            complementary, scores[at]
+                        )
+                    if self.callback is not None:
+                        self.callback("search", at + 1, len(RATES), float(by_row[at].mean()))
         chosen = _better_than_usual(by_row)
         self.learning_rate_ = RATES[chosen]
         self.cv_results_ = {
@@ -221,23 +253,6 @@ class MLCLClassifier(GradientClassifier):
             "mean_ranking_error": by_row.mean(axis=1),
             "chosen": np.arange(len(RATES)) == chosen,
         }
-
-    def _held_out_errors(
-        self, X: Features, complementary: Indicator, relevant: Indicator | None, *, seed: int
-    ) -> Array:
-        """Return the ranking error (n,) of each row, by a model that was not trained on it.
-
-        All errors are infinite if a training fails. If all trainings fail, the final one raises.
-        """
-        scores = np.empty(complementary.shape)
-        for train, test in KFold(_FOLDS, shuffle=True, random_state=seed).split(complementary):
-            known = None if relevant is None else relevant[train]
-            try:
-                self._fit(X[train], complementary[train], known)
-                scores[test] = self._decision(X[test])
-            except (ValueError, RuntimeError):
-                return np.full(len(complementary), np.inf)
-        return metrics.complementary_ranking_error_of_rows(complementary, scores)
 
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         logits = self._decision(X)

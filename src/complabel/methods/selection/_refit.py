@@ -61,7 +61,7 @@ class Kept:
         if _separates(choices, setting, prepared.X):
             newton, prior = LabelNewton(prepared.scaling), _prior(choices, setting)
             evidence = _evidence(annotators.choices(choices.answers))
-            where = {"alpha": setting.alpha, "at": found.models[0], "prior": prior}
+            where: dict[str, Any] = {"alpha": setting.alpha, "at": found.models[0], "prior": prior}
             newton.renew(prepared.X, evidence, **where)
         return cls(
             parameters=_parameters(classifier),
@@ -108,7 +108,7 @@ def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[
     start = model.linear if isinstance(model, MappedLinear) else model
     if kept.newton is not None and _separates(choices, setting, prepared.X):
         with one_thread():
-            how = {"alpha": setting.alpha, "start": start, "prior": kept.prior}
+            how: dict[str, Any] = {"alpha": setting.alpha, "start": start, "prior": kept.prior}
             linear, n_iter = kept.newton.minimize(prepared.X, _evidence(choices), **how)
     else:
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
