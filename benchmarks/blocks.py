@@ -79,7 +79,6 @@ def memory(folder: Path) -> None:
     command = [
         *(sys.executable, "-m", "complabel", "fit", str(folder / "answers.parquet")),
         *("--features", str(folder / "X.parquet"), "--out", str(folder / "model.safetensors")),
-        *("--method", "selection-likelihood:kernel=linear"),
     ]
     started, peaks = time.monotonic(), {}
     process = subprocess.Popen(command)

@@ -221,6 +221,10 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     automatic choices takes some thousand evaluations, on one thread. In memory are ``cv`` copies
     of the features; with a kernel, of n x ``n_components`` numbers. The objective is not convex.
 
+    ``X`` of ``fit`` may also be a Dask array, or pieces of a file, which
+    :func:`complabel.files.read_features` returns with ``in_pieces=True``. These, and a memory map
+    of more than 1 GiB, are read in blocks, once for each evaluation of the last fit.
+
     References
     ----------
     Williams and Seeger, "Using the Nyström Method to Speed Up Kernel Machines", NIPS 2000, in
