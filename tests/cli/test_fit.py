@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_table
 
@@ -165,3 +166,30 @@ def test_settings_tried_and_steps_are_told():
     assert any(each.startswith("step 1 of ") for each in told)
     _fit._tell(classifier, None)
     assert classifier.callback is None
+
+
+LARGE = ("--method", "selection-likelihood:kernel=linear,alpha=0.1", "--out", "m.safetensors")
+
+
+def test_a_large_parquet_file_is_read_in_pieces(run, monkeypatch):
+    whole = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
+    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
+    with pytest.warns(UserWarning, match="have no answer"):
+        whole.fit(DATA.X, answers)
+    pd.DataFrame(DATA.X, columns=COLUMNS).assign(item=ITEMS).to_parquet("X.parquet")
+    monkeypatch.setattr("complabel.files._features._LARGE", 1)
+    code, out, err = run(
+        "fit", "asked.csv", "--features", "X.parquet", "--label-names", "labels.txt", *LARGE
+    )
+    assert code == 0
+    assert "held-out" not in out
+    assert "a fit in pieces is not scored" in err
+    loaded = complabel.load("m.safetensors")
+    assert tuple(loaded.feature_names_in_) == COLUMNS
+    np.testing.assert_allclose(loaded._decision(DATA.X), whole._decision(DATA.X), atol=1e-4)
+
+
+def test_a_cluster_needs_a_parquet_file(run):
+    code, _, err = run("fit", "asked.csv", "--features", "X.npy", "--dask", "tcp://x:1", *LARGE)
+    assert code == 1
+    assert "--dask needs features in a Parquet file" in err

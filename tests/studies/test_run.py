@@ -252,7 +252,7 @@ def test_jobs_that_cannot_be_are_refused(store):
 
 
 def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):
-    monkeypatch.setattr(_run, "_CONNECT_SECONDS", 1)
+    monkeypatch.setattr("complabel._training._blocks._CONNECT_SECONDS", 1)
     with pytest.raises(InputError, match=r"the Dask scheduler at tcp://127\.0\.0\.1:9"):
         run_study(small(), store, dask="tcp://127.0.0.1:9")
 

@@ -6,6 +6,7 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
+from complabel._training._blocks import Blocks, Moments, dask_client
 from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
@@ -21,32 +22,41 @@ if TYPE_CHECKING:
         IterationCallback,
         LinearFits,
         LogitObjective,
+        MapObjective,
         Scaling,
         Spread,
         minimize_linear,
+        minimize_maps,
+        products_of,
     )
     from complabel._training._linear import LinearTraining, train_linear, train_side_by_side
     from complabel._training._newton import LabelNewton, NormalPrior
     from complabel._training._saved import factory_of, factory_parts, network_parts, trained_network
 
 __all__ = [
+    "Blocks",
     "IterationCallback",
     "LabelNewton",
     "LinearFits",
     "LinearMap",
     "LinearTraining",
     "LogitObjective",
+    "MapObjective",
+    "Moments",
     "NormalPrior",
     "Scaling",
     "Schedule",
     "Spread",
+    "dask_client",
     "descend",
     "factory_of",
     "factory_parts",
     "minimize_linear",
+    "minimize_maps",
     "network_outputs",
     "network_parts",
     "one_thread",
+    "products_of",
     "resolve_device",
     "set_output_bias",
     "torch_as_released",
@@ -58,7 +68,8 @@ __all__ = [
 _NAMES_IN = {
     "_descent": "Schedule descend network_outputs set_output_bias train_network",
     "_device": "resolve_device torch_as_released",
-    "_full_batch": "IterationCallback LinearFits LogitObjective Scaling Spread minimize_linear",
+    "_full_batch": "IterationCallback LinearFits LogitObjective MapObjective Scaling Spread"
+    " minimize_linear minimize_maps products_of",
     "_linear": "LinearTraining train_linear train_side_by_side",
     "_newton": "LabelNewton NormalPrior",
     "_saved": "factory_of factory_parts network_parts trained_network",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,11 @@ LogitObjective = Callable[[Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 It returns the mean loss of each map (B,) in float64, and the gradients by the logits (N, K) and by
 the unknowns (B, E)."""
+
+MapObjective = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]
+"""Takes weights (B, K, d) and biases (B, K) of maps, and further unknowns (B, E).
+
+It returns the mean loss of each map (B,) in float64, and the gradients by the three."""
 
 IterationCallback = Callable[[int, int, float], None]
 """Called after every iteration with its number (from 1), ``max_iter`` and the mean objective."""
@@ -55,6 +60,11 @@ class LinearFits:
     values: NDArray[np.float64]  # (B,), the objectives with the penalty
     logits: Tensor  # (B, K, n), of all rows of X
     n_iter: int
+
+    @classmethod
+    def starting_at(cls, models: list[LinearMap], others: NDArray[np.float64]) -> LinearFits:
+        """Return models that are only a start."""
+        return cls(models, others, np.empty(len(models)), torch.empty(0), 0)
 
     def logits_of(self, rows: Sequence[NDArray[np.intp]] | None) -> NDArray[np.floating[Any]]:
         """Return the logits (N, K) of each map's own rows, stacked map by map."""
@@ -93,23 +103,61 @@ def minimize_linear(
     and ``curvature`` (about the mean Hessian (K, K) of a row's loss by its logits) change the
     number of iterations, not the minimum.
     """
+    n_outputs, n_features = start[0].coef.shape
+    scale = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
+    over_rows = _OverRows(products_of(X), objective, rows)
+    found = minimize_maps(
+        over_rows,
+        start=start,
+        others=np.empty((len(start), 0)) if others is None else others,
+        rank=rank,
+        alpha=alpha,
+        scaling=scale,
+        spread=spread or Spread.of(X, scale),
+        curvature=np.eye(n_outputs) if curvature is None else curvature,
+        tolerance=tolerance,
+        max_iter=max_iter,
+        warn=warn,
+        on_iteration=on_iteration,
+        dtype=over_rows.products.dtype,
+    )
+    return replace(found, logits=over_rows.logits)
+
+
+def minimize_maps(
+    objective: MapObjective,
+    *,
+    start: Sequence[LinearMap],
+    others: NDArray[np.float64],
+    rank: int | None,
+    alpha: float,
+    scaling: Scaling,
+    spread: Spread,
+    curvature: NDArray[np.float64],
+    tolerance: float,
+    max_iter: int,
+    warn: bool = True,
+    on_iteration: IterationCallback | None = None,
+    dtype: torch.dtype = torch.float64,
+) -> LinearFits:
+    """Minimize an objective of maps, wherever their rows are; see :func:`minimize_linear`.
+
+    The fits have no logits.
+    """
     starts = [*start]
     n_outputs, n_features = starts[0].coef.shape
-    scale = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
-    products = products_of(X)
-    unknowns = np.empty((len(starts), 0)) if others is None else others
     coordinates = Coordinates(
-        spread or Spread.of(X, scale),
-        np.eye(n_outputs) if curvature is None else curvature,
+        spread,
+        curvature,
         alpha=alpha,
-        first_bias=np.mean([each.intercept + each.coef @ scale.shift for each in starts], axis=0),
+        first_bias=np.mean([each.intercept + each.coef @ scaling.shift for each in starts], axis=0),
         rank=rank if rank is not None and rank < min(n_outputs, n_features) else None,
-        n_others=unknowns.shape[1],
-        dtype=products.dtype,
+        n_others=others.shape[1],
+        dtype=dtype,
     )
     with torch.inference_mode():
-        problem = _Problem(products, objective, coordinates, scale, rows)
-        first = problem.vectors_of(starts, unknowns)
+        problem = _Problem(objective, coordinates, scaling, dtype)
+        first = problem.vectors_of(starts, others)
 
         def after_iteration(number: int, values: Tensor) -> None:
             if on_iteration is not None:
@@ -128,41 +176,32 @@ def minimize_linear(
             f"L-BFGS stopped at max_iter={max_iter} before it converged to tolerance={tolerance:g};"
             " raise max_iter, raise alpha or scale the features",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return LinearFits(models, unknowns, found.values.numpy(), problem.logits, found.n_iter)
+    return LinearFits(models, unknowns, found.values.numpy(), torch.empty(0), found.n_iter)
 
 
-class _Problem:
-    logits: Tensor  # (B, K, n), at the vectors of the last evaluation
+class _OverRows:
+    """The objective of maps over rows in memory, from an objective of their logits."""
+
+    logits: Tensor  # (B, K, n), of the last maps
 
     def __init__(
         self,
         products: DenseProducts | SparseProducts,
         objective: LogitObjective,
-        coordinates: Coordinates,
-        scaling: Scaling,
         rows: Sequence[NDArray[np.intp]] | None,
     ) -> None:
-        self._products, self._objective, self._coordinates = products, objective, coordinates
-        self._factor = torch.as_tensor(scaling.factor, dtype=products.dtype)
-        self._shift = torch.as_tensor(scaling.shift, dtype=products.dtype)
+        self.products, self._objective = products, objective
         self._rows = None if rows is None else [torch.from_numpy(index) for index in rows]
 
-    def evaluate(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
-        scaled, bias, others = self._coordinates.read(vectors)
-        coef = scaled * self._factor
-        flat = self._products.logits(coef.flatten(0, 1))  # (B K, n)
-        flat += (bias - coef @ self._shift).view(-1, 1)
-        self.logits = flat.view(*bias.shape, -1)
-        values, *slopes = self._through_maps(others)
-        gradient = self._coordinates.pull(vectors, *slopes)
-        return values + self._coordinates.penalty(vectors), gradient
-
-    def _through_maps(self, others: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Return the mean losses (B,) at the logits, and their gradients."""
-        # They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
-        logits, rows = self.logits, self._rows
+    def __call__(
+        self, coef: Tensor, bias: Tensor, others: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        flat = self.products.logits(coef.flatten(0, 1))  # (B K, n)
+        flat += bias.view(-1, 1)
+        self.logits = logits = flat.view(*bias.shape, -1)
+        rows = self._rows
         n_maps, n_outputs, n = logits.shape
         if rows is None:
             values, slope, through_others = self._objective(logits[0].t(), others)
@@ -176,13 +215,43 @@ class _Problem:
                 whole.index_copy_(1, index, part)
             slope = slope.view(n_maps * n_outputs, n)
         through_bias = slope.sum(dim=1).view(n_maps, n_outputs)
-        through_coef = self._products.pull(slope).view(n_maps, n_outputs, -1)
+        through_coef = self.products.pull(slope).view(n_maps, n_outputs, -1)
+        return values, through_coef, through_bias, through_others
+
+
+class _Problem:
+    """An objective of maps as a function of vectors, with the penalty."""
+
+    def __init__(
+        self,
+        objective: MapObjective,
+        coordinates: Coordinates,
+        scaling: Scaling,
+        dtype: torch.dtype,
+    ) -> None:
+        self._objective, self._coordinates, self._dtype = objective, coordinates, dtype
+        self._factor = torch.as_tensor(scaling.factor, dtype=dtype)
+        self._shift = torch.as_tensor(scaling.shift, dtype=dtype)
+
+    def evaluate(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
+        scaled, bias, others = self._coordinates.read(vectors)
+        values, *slopes = self._through_maps(scaled * self._factor, bias, others)
+        gradient = self._coordinates.pull(vectors, *slopes)
+        return values + self._coordinates.penalty(vectors), gradient
+
+    def _through_maps(
+        self, coef: Tensor, bias: Tensor, others: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return the mean losses (B,) of maps, whose biases are at the shift, and gradients."""
+        # They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
+        found = self._objective(coef, bias - coef @ self._shift, others)
+        values, through_coef, through_bias, through_others = found
         if bool(self._shift.any()):
             through_coef = through_coef - through_bias.unsqueeze(2) * self._shift
         return values, through_coef * self._factor, through_bias, through_others
 
     def vectors_of(self, starts: Sequence[LinearMap], others: NDArray[np.float64]) -> Tensor:
-        dtype = self._products.dtype
+        dtype = self._dtype
         coef = torch.as_tensor(np.array([each.coef for each in starts]), dtype=dtype)
         bias = torch.as_tensor(np.array([each.intercept for each in starts]), dtype=dtype)
         bias = bias + coef @ self._shift
@@ -191,9 +260,8 @@ class _Problem:
         vectors = coordinates.of_maps(coef / self._factor, bias, unknowns)
         nothing = ~coef.flatten(1).any(dim=1)
         if coordinates.rank is not None and bool(nothing.any()):
-            n = self._products.shape[0]
-            self.logits = bias.unsqueeze(2).expand(-1, -1, n).contiguous()
-            step = coordinates.steepest(self._through_maps(unknowns)[1])
+            through_coef = self._through_maps(torch.zeros_like(coef), bias, unknowns)[1]
+            step = coordinates.steepest(through_coef)
             steepest = coordinates.of_maps(step, bias, unknowns)
             vectors = torch.where(nothing.unsqueeze(1), steepest, vectors)
         return vectors
@@ -238,7 +306,11 @@ class Spread:
         if d > _MOST_DECOMPOSED:
             return cls(sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d)) / n)
         covariance = sum((block.T @ block for block in blocks), np.zeros((d, d)))
-        values, vectors = np.linalg.eigh(covariance / n)
+        return cls.of_covariance(covariance / n)
+
+    @classmethod
+    def of_covariance(cls, covariance: NDArray[np.float64]) -> Spread:
+        values, vectors = np.linalg.eigh(covariance)
         return cls(np.maximum(values, 0), vectors)
 
 

@@ -6,6 +6,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +22,8 @@ from complabel.cli._outputs import has_written
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
+    from complabel.answers import Answers
+    from complabel.files import Features
     from complabel.methods import ComplementaryClassifier, HeldOutScore
 
 _MOST_LABELS = 12
@@ -43,6 +46,7 @@ def _folds(given: int) -> int:
     "fit answers.csv --features X.csv --out model.safetensors",
     "fit answers.csv --features X.npy --items ids.txt --out model.safetensors",
     "fit answers.csv --features X.csv --method ridge:alpha=1 --out ridge.safetensors",
+    "fit answers.parquet --features X.parquet --dask tcp://HOST:8786 --out model.safetensors",
 )
 def fit(
     answers: list[Path] = options.ANSWERS,
@@ -68,33 +72,33 @@ def fit(
         callback=_folds,
     ),
     seed: int = option("N", "Seed of the folds and the method.", default=0, min=0),
+    dask: str | None = option(
+        "ADDRESS",
+        "Fit on the workers of this Dask scheduler, which read the features, a Parquet file.",
+    ),
 ) -> None:
     """Learn a model from answers, save it, and score it on held-out answers.
 
     No true labels are needed. The score is compared with that of the best constant guess, which is
     the same for all items. A column weight of the answers says how much each of them counts.
+
+    The selection likelihood reads a Parquet file with more than 1 GiB of features in pieces; such a
+    fit is not scored.
     """
+    from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
-    from complabel.methods import FrequencyMatchedClassifier, held_out_score, make_classifier
     from complabel.reports import notes_of
 
-    classifier: Any = make_classifier(method)
-    if classifier.learns_from != "complementary":
-        raise InputError(
-            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
-        )
-    if match_frequencies:
-        classifier = FrequencyMatchedClassifier(classifier)
-    if "random_state" in classifier.get_params():
-        classifier.set_params(random_state=seed)
-    found = own.read_own_features(features, items)
+    classifier = _classifier(method, match_frequencies, seed)
+    found = _features_for(classifier, features, items, dask)
     said = own.read_own_answers(answers, list(found.items), label_names, question, contradictions)
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
         # The number of items with answers is printed already.
         warnings.simplefilter("ignore", UnansweredRowWarning)
         _tell(classifier, far)
-        classifier.fit(own.framed(found.X, found.feature_names), said)
+        with nullcontext() if dask is None else dask_client(dask, as_default=True):
+            classifier.fit(own.framed(found.X, found.feature_names), said)
     seconds = time.monotonic() - started
     _tell(classifier, None)
     notes: dict[str, Any] = {
@@ -112,18 +116,13 @@ def fit(
     for line in chosen(classifier, out, seconds):
         say(line)
     say(f"wrote {out}")
-    if folds:
-        with working("scoring on held-out answers") as far:
-            far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
-            started = time.monotonic()
-
-            def show(done: int) -> None:
-                left = (time.monotonic() - started) / done * (folds - done)
-                far(f"{done} of {folds} folds, about {duration(left)} left")
-
-            score = held_out_score(
-                classifier, found.X, said, n_folds=folds, random_state=seed, on_fold=show
-            )
+    if hasattr(found.X, "pieces"):
+        remark(
+            "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
+            " apart, and give them to complabel evaluate"
+        )
+    elif folds:
+        score = _held_out(classifier, found.X, said, folds, seed, seconds)
         figures = {
             name: None if value != value else value  # a file has no NaN
             for name, value in asdict(score).items()
@@ -145,8 +144,55 @@ def fit(
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")
-    own.advise_on(found, said)
+    if not hasattr(found.X, "pieces"):
+        own.advise_on(found, said)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
+
+
+def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
+    from complabel.methods import FrequencyMatchedClassifier, make_classifier
+
+    classifier: Any = make_classifier(method)
+    if classifier.learns_from != "complementary":
+        raise InputError(
+            f"{method} learns from true labels, not from answers; choose one of 'complabel methods'"
+        )
+    if match_frequencies:
+        classifier = FrequencyMatchedClassifier(classifier)
+    if "random_state" in classifier.get_params():
+        classifier.set_params(random_state=seed)
+    return classifier
+
+
+def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:
+    """Read features, in pieces if they are many or for a cluster, and the method can use these."""
+    from complabel.methods import SelectionLikelihoodClassifier
+
+    reads_pieces = isinstance(classifier, SelectionLikelihoodClassifier)
+    if dask is not None and not (reads_pieces and path.suffix == ".parquet"):
+        raise InputError(
+            "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"
+            " or leave out --dask"
+        )
+    in_pieces = True if dask is not None else (None if reads_pieces else False)
+    return own.read_own_features(path, items, in_pieces=in_pieces)
+
+
+def _held_out(
+    classifier: Any, X: Any, said: Answers, folds: int, seed: int, seconds: float
+) -> HeldOutScore:
+    """Score a classifier whose fit took some seconds, and say how long it takes."""
+    from complabel.methods import held_out_score
+
+    with working("scoring on held-out answers") as far:
+        far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
+        started = time.monotonic()
+
+        def show(done: int) -> None:
+            left = (time.monotonic() - started) / done * (folds - done)
+            far(f"{done} of {folds} folds, about {duration(left)} left")
+
+        return held_out_score(classifier, X, said, n_folds=folds, random_state=seed, on_fold=show)
 
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:

@@ -108,12 +108,13 @@ def read_own_features(
     n_features: int | None = None,
     *,
     model: Path | None = None,
+    in_pieces: bool | None = False,
 ) -> Features:
     """Read features, and show that it is done; for a model, refuse those made otherwise."""
     from complabel.files import read_features
 
     with working(f"reading {path}"):
-        found = read_features(path, items=items, n_features=n_features)
+        found = read_features(path, items=items, n_features=n_features, in_pieces=in_pieces)
     if model is not None:
         refuse_other_features(model, found, path)
     return found
@@ -227,8 +228,8 @@ def refuse_without_people(classifier: ComplementaryClassifier, model: Path, opti
 
 
 def framed(X: Any, names: Any) -> Any:
-    """Return features as a data frame, if they are dense and the columns have names."""
-    if names is None or hasattr(X, "tocsr"):
+    """Return features as a data frame, if they are an array and the columns have names."""
+    if names is None or hasattr(X, "tocsr") or hasattr(X, "pieces"):
         return X
     import pandas as pd  # type: ignore[import-untyped]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel._opening import StrPath, as_path, ending_of, existing, fault
+from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault
 from complabel._parameters import check_integer
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files._arrays import (
@@ -33,6 +33,7 @@ _NAMED = ("items", "feature_names", "recipe")
 RECIPE_KEY = b"complabel.recipe"
 """Where the schema of a Parquet file keeps how its features were made."""
 _ROWS = 65_536
+_LARGE = 2**30  # bytes of features that are read in pieces
 _TURN = (
     "leave out columns that are no features; turn text into numbers first, with complabel features"
     " FILE --text COLUMN, and categories with OneHotEncoder of scikit-learn"
@@ -43,7 +44,8 @@ _TURN = (
 class Features:
     """Features X (n, d), float32 or float64, and names of the rows (n,) and columns.
 
-    From a ``.npy`` file, X is on disk (``numpy.memmap``). Without ids, rows are called by their
+    From a ``.npy`` file, X is on disk (``numpy.memmap``). From a Parquet file that is read in
+    pieces, it is :class:`FeaturePieces`. Without ids, rows are called by their
     numbers. ``recipe`` says how ``complabel features`` made them.
     """
 
@@ -51,6 +53,74 @@ class Features:
     items: NDArray[Any]
     feature_names: tuple[str, ...] | None = None
     recipe: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePieces:
+    """Features (n, d) of a Parquet file, of which only a piece is in memory at a time.
+
+    ``SelectionLikelihoodClassifier.fit`` takes them as X, and reads the file once for each pass.
+    """
+
+    source: _Source
+    groups: tuple[int, ...]  # rows of each row group
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    feature_names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, source: _Source) -> FeaturePieces:
+        from pyarrow import parquet  # type: ignore[import-untyped]
+
+        table, columns = source.table_and_columns
+        with (
+            explained(source.path, "write the table again"),
+            parquet.ParquetFile(table.path) as file,
+        ):
+            about = file.metadata
+            groups = tuple(about.row_group(at).num_rows for at in range(about.num_row_groups))
+        kinds = {name: table.schema.field(name).type for name in columns}
+        width = len(columns)
+        if _is_list(table, columns):
+            kinds = {name: kind.value_type for name, kind in kinds.items()}
+            first = next(_matrices(table, None, columns, _TURN), (None, np.empty((0, 0))))[1]
+            width = first.shape[1]
+        dtype = np.dtype(table.kind_of(kinds, _TURN).to_pandas_dtype())
+        return cls(source, groups, (sum(groups), width), dtype, source.feature_names)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The numbers of rows of all pieces."""
+        n = self.shape[0]
+        return [min(_ROWS, n - start) for start in range(0, n, _ROWS)]
+
+    def pieces(self, group: int | None = None) -> Iterator[NDArray[Any]]:
+        """Read the file, or one of its row groups, in pieces of 65,536 rows."""
+        table, columns = self.source.table_and_columns
+        row = sum(self.groups[: group or 0])
+        for _, piece in _matrices(table, None, columns, _TURN, group):
+            _refuse_gaps(piece, self.source.path, self.feature_names, table.place, row)
+            yield piece
+            row += len(piece)
+
+    def to_dask_array(self) -> Any:
+        """Return a Dask array with a block for each row group; the workers read the file."""
+        from dask import array
+        from dask.delayed import delayed
+
+        table, _ = self.source.table_and_columns
+        source = replace(self.source, table=replace(table, path=table.path.resolve()))
+        far: Any = delayed(replace(self, source=source), pure=False)
+        made: Any = array
+        parts = [
+            made.from_delayed(far.read_group(at), (size, self.shape[1]), self.dtype)
+            for at, size in enumerate(self.groups)
+            if size
+        ]
+        return made.concatenate(parts)
+
+    def read_group(self, group: int) -> NDArray[Any]:
+        return np.concatenate([*self.pieces(group)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +139,7 @@ def read_features(
     items: StrPath | None = None,
     name_column: str | None = "item",
     n_features: int | None = None,
+    in_pieces: bool | None = False,
 ) -> Features:
     r"""Read the features of items, and the names of the items.
 
@@ -90,6 +161,9 @@ def read_features(
         Name of the column of ids in a table; None if it has none.
     n_features : int or None, default=None
         Number of columns of a svmlight file; by default the largest index determines it.
+    in_pieces : bool or None, default=False
+        Whether to leave the features in a Parquet file; X is then read again, piece by piece, in
+        each pass of ``SelectionLikelihoodClassifier.fit``. None: if they are larger than 1 GiB.
 
     Returns
     -------
@@ -118,6 +192,10 @@ def read_features(
     source = _open(path, items, name_column, n_features)
     ids: list[str] = []
     blocks = []
+    if in_pieces is not False and source.table is not None and source.table.schema is not None:
+        pieces = FeaturePieces.of(source)
+        if in_pieces or pieces.shape[0] * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
+            return Features(pieces, _ids_of(source, pieces), source.feature_names, source.recipe)
     for own, block in source.blocks(_ROWS):
         ids += own
         if source.X is None:
@@ -128,6 +206,22 @@ def read_features(
         refuse_repeated(source.path, ids, "row {}".format)
     X = np.concatenate(blocks) if source.X is None else source.X
     return Features(X, as_items(ids), source.feature_names, source.recipe)
+
+
+def _ids_of(source: _Source, pieces: FeaturePieces) -> NDArray[Any]:
+    """Return the names of the rows without reading their features."""
+    table, n_rows = source.table_and_columns[0], pieces.shape[0]
+    if source.ids is not None and len(source.ids) != n_rows:
+        raise source.other_count(n_rows)
+    if not n_rows:
+        raise fault(source.path, "there are no rows; add one for each item")
+    if source.id_column is None:
+        return as_items([*map(str, range(n_rows))] if source.ids is None else source.ids)
+    ids: list[str] = []
+    for piece in table.pieces([source.id_column]):
+        ids += _named(table, source.id_column, piece, len(ids))
+    refuse_repeated(source.path, ids, table.place)
+    return as_items(ids)
 
 
 def iterate_features(
@@ -251,6 +345,12 @@ class _Source:
         is_list = self.table is not None and self.columns and _is_list(self.table, self.columns)
         return None if is_list else self.columns
 
+    @property
+    def table_and_columns(self) -> tuple[Table, tuple[str, ...]]:
+        assert self.table is not None
+        assert self.columns is not None
+        return self.table, self.columns
+
     def blocks(self, n_rows: int) -> Iterator[tuple[Sequence[str], Any]]:
         """Yield ids and checked matrices of at most ``n_rows`` rows."""
         pieces: Iterable[tuple[list[str] | None, Any]] = [(None, self.X)]
@@ -270,15 +370,15 @@ class _Source:
                     else own[start : start + count]
                 )
                 if len(ids) < count:
-                    raise self._other_count("more")
+                    raise self.other_count("more")
                 yield ids, block
                 row += count
         if row == 0:
             raise fault(self.path, "there are no rows; add one for each item")
         if self.ids is not None and row < len(self.ids):
-            raise self._other_count(row)
+            raise self.other_count(row)
 
-    def _other_count(self, n_rows: object) -> DatasetFormatError:
+    def other_count(self, n_rows: object) -> DatasetFormatError:
         return fault(
             self.ids_path or self.path,
             f"has {len(self.ids or ())} ids, but {self.path} has {n_rows} rows; give one for each",
@@ -350,15 +450,19 @@ def _open_array(
 
 
 def _matrices(
-    table: Table, id_column: str | None, columns: Sequence[str], advice: str
+    table: Table,
+    id_column: str | None,
+    columns: Sequence[str],
+    advice: str,
+    group: int | None = None,
 ) -> Iterator[tuple[list[str] | None, NDArray[Any]]]:
     """Yield ids and matrices (n, d), float32 if that holds all numbers, else float64."""
     texts = [] if id_column is None else [id_column]
     lists = _is_list(table, columns)
     pieces = (
-        table.pieces(texts, others=columns)
+        table.pieces(texts, others=columns, group=group)
         if lists
-        else table.pieces(texts, columns, advice=advice)
+        else table.pieces(texts, columns, advice=advice, group=group)
     )
     row, width = 0, None
     for piece in pieces:
@@ -369,13 +473,18 @@ def _matrices(
             block = np.column_stack(
                 [piece[name].to_numpy(zero_copy_only=False) for name in columns]
             )
-        ids = piece[id_column].to_pylist() if id_column is not None else None
-        blank = [at for at, each in enumerate(ids or ()) if each is None or not each.strip()]
-        if blank:
-            problem = f"{id_column!r} is blank; give the item of the row, or leave the row out"
-            raise table.refuse(row + blank[0], problem)
-        yield ids, block
+        yield None if id_column is None else _named(table, id_column, piece, row), block
         row += len(block)
+
+
+def _named(table: Table, id_column: str, piece: Mapping[str, Any], row: int) -> list[str]:
+    """Return the ids of a piece that begins at this row; refuse blanks."""
+    ids: list[Any] = piece[id_column].to_pylist()
+    blank = [at for at, each in enumerate(ids) if each is None or not each.strip()]
+    if blank:
+        problem = f"{id_column!r} is blank; give the item of the row, or leave the row out"
+        raise table.refuse(row + blank[0], problem)
+    return ids
 
 
 def _is_list(table: Table, columns: Sequence[str]) -> bool:

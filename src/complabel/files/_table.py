@@ -120,11 +120,13 @@ class Table:
         *,
         others: Sequence[str] = (),
         advice: str = "",
+        group: int | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Yield columns as Arrow arrays, in pieces.
 
         ``texts`` are strings, where blanks or nulls are gaps. ``numbers`` are floats with nulls;
         ``advice`` is part of the message about columns that are none. ``others`` are as they are.
+        ``group`` is the row group of a Parquet file to read; by default all are read.
         """
         if self.delimiter:
             yield from self._csv_pieces([*texts, *others], numbers, advice)
@@ -138,7 +140,8 @@ class Table:
             explained(self.path, _AGAIN),
             parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False) as file,
         ):
-            for batch in file.iter_batches(batch_size=_ROWS, columns=wanted):
+            groups = None if group is None else [group]
+            for batch in file.iter_batches(_ROWS, groups, wanted):
                 piece = {name: batch.column(name) for name in wanted}
                 piece |= {name: self._as_text(name, piece[name]) for name in texts}
                 yield piece | {name: pc.cast(piece[name], kind, safe=False) for name in numbers}

@@ -64,6 +64,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
     models_the_choice: ClassVar[bool] = False
+    _reads_blocks: ClassVar[bool] = False  # whether ``fit`` takes rows in blocks
     understands_answers: ClassVar[bool] = False
     understands_weights: ClassVar[bool] = False
     threshold: str = "probability"

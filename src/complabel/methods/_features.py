@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
+from complabel._training import Blocks
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features
 
@@ -22,6 +23,14 @@ _BATCH = 10_000
 # cost gradient methods .03 to .19 of average precision on make_synthetic(600, n_features=8,
 # n_labels=6, signal=4) after 60 epochs at rate .01; thirty cost nearly all of it.
 FAR = 10
+# What is told if X is in blocks, and a fit or a prediction needs it in memory.
+_NOT_IN_BLOCKS = {
+    True: "X is in blocks, and the fit of {name} needs all rows in memory; give numpy.asarray(X),"
+    " or take SelectionLikelihoodClassifier, which reads block after block",
+    False: "X is in blocks, and predictions need rows in memory; predict each block, with"
+    " X.map_blocks(classifier.predict_proba, dtype=float, chunks=(X.chunks[0], (K,))) for a Dask"
+    " array and K labels",
+}
 # A mean of this many times the spread leaves four digits of a squared distance.
 _MOST_FOR_DISTANCES = 1e6
 
@@ -30,6 +39,12 @@ def validated(
     estimator: Any, X: ArrayLike, y: Any = "no_validation", *, reset: bool = True
 ) -> Features:
     """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns."""
+    reads = reset and getattr(estimator, "_reads_blocks", False)
+    blocks = Blocks.of(X) if reads or not isinstance(X, np.ndarray) else None
+    if blocks is not None:
+        if not reads:
+            raise InputError(_NOT_IN_BLOCKS[reset].format(name=type(estimator).__name__))
+        return _as_blocks(estimator, blocks)
     # With None, scikit-learn complains that y is missing. Targets checks all other y.
     target = None if y is None else "no_validation"
     try:
@@ -45,6 +60,14 @@ def validated(
     except ValueError as error:
         raise InputError(_located(error, X)) from error
     return _canonical(checked) if sparse.issparse(checked) else checked
+
+
+def _as_blocks(estimator: Any, blocks: Blocks) -> Blocks:
+    estimator.n_features_in_ = blocks.n_features
+    vars(estimator).pop("feature_names_in_", None)
+    if blocks.feature_names is not None:
+        estimator.feature_names_in_ = np.array(blocks.feature_names, dtype=object)
+    return blocks
 
 
 def _located(error: ValueError, X: Any) -> str:

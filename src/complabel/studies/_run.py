@@ -21,6 +21,7 @@ import numpy as np
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from sklearn.utils import gen_batches
 
+from complabel._training import dask_client
 from complabel.answers import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
 from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import InputError
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 # At most so many units of a method run side by side, as long as the features of all have at most
 # so many numbers: 256 MB.
 _MOST_UNITS, _MOST_NUMBERS = 16, 2**25
-_CONNECT_SECONDS = 10  # a scheduler that exists answers at once
 # These warnings say what a method can use of the answers; they are alike in all folds.
 _ALIKE = (IgnoredAnswersWarning, AssumedUniformWarning, UnansweredRowWarning)
 _WORKER_DIED = (
@@ -260,26 +260,12 @@ def _workers(n_jobs: int, dask: str | None, units: list[Unit]) -> Iterator[_Work
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             yield _Workers(joblib.cpu_count() if n_jobs == -1 else n_jobs)
         return
-    try:
-        from distributed import Client, KilledWorker
-    except ImportError as error:
-        raise InputError(
-            "a Dask cluster needs packages that are not installed: run pip install"
-            " 'complabel[cluster]'"
-        ) from error
-    try:
-        client = Client(dask, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"the Dask scheduler at {dask} cannot be reached ({error}); check its address"
-        ) from error
-    with client:
-        n_threads = sum(client.nthreads().values())
-        if n_threads == 0:
-            raise InputError(f"the Dask scheduler at {dask} has no workers; start some first")
+    with dask_client(dask) as client:
+        from distributed import KilledWorker
+
         _ship_modules(client, units)
         with joblib.parallel_config(backend="dask", client=client):
-            yield _Workers(n_threads, died=(KilledWorker,))
+            yield _Workers(sum(client.nthreads().values()), died=(KilledWorker,))
 
 
 def _ship_modules(client: Client, units: Iterable[Unit]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -76,6 +76,11 @@ class PriorOfBiases:
     variances: Tensor  # (B,)
     level: float | None
 
+    @classmethod
+    def of(cls, variances: Sequence[float], level: float, *, judge: bool) -> PriorOfBiases:
+        """Return priors around the level only if all answers judge labels."""
+        return cls(torch.tensor(variances, dtype=torch.float32), level if judge else None)
+
     def centre(self, biases: Tensor) -> Tensor | float:
         return biases.mean(dim=1, keepdim=True) if self.level is None else self.level
 
@@ -119,50 +124,67 @@ class Choices:
         plus the priors of biases and of propensities divided by the number of items. Items count
         by their weights; their number is the sum of weights.
         """
-        c, rates, share = setting.cardinality, self.rates(setting), self._shares(sizes)
-        known_log_w = self.log_propensities(setting)
-        prior_of_biases = self.prior_of_biases(setting, sizes)
-        if self.frequencies is not None:
-            pi = torch.from_numpy(self.frequencies_at(c).values)
-            weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
-            weights = weight / (pi * (1 - pi) + _LEAST_VARIANCE)
+        share, of_rows = self._shares(sizes), self.objective_of_rows(setting)
+        terms = self.terms_of_means(setting, share.sizes, self.prior_of_biases(setting, sizes))
 
         def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-            log_w = known_log_w
-            if setting.spread is not None:
-                log_w = share.to_items(others)
-            found = self._evaluate(logits, log_w, rates)
+            log_w = None if setting.spread is None else share.to_items(others)
+            losses, gradient, through_log_w = of_rows(logits, log_w)
+            values, through_others = share.means(losses), others
+            if terms.prior_of_biases is not None:
+                value, slope = terms.of_logits(share.means(self.weighted(logits)))
+                values += value
+                gradient += share.weighted_to_items(slope.to(gradient.dtype))
+            if terms.frequencies is not None:
+                p = torch.sigmoid(logits)
+                value, slope = terms.of_probabilities(share.means(self.weighted(p)))
+                values += value
+                gradient.addcmul_(p.mul_(1 - p), share.weighted_to_items(slope.to(p.dtype)))
+            if through_log_w is not None:
+                value, through_others = terms.of_log_propensities(others, share.sums(through_log_w))
+                values += value
+            return values, share.divide(gradient), through_others.to(others.dtype)
+
+        return means_and_gradients
+
+    def objective_of_rows(
+        self, setting: Setting
+    ) -> Callable[[Tensor, Tensor | None], tuple[Tensor, Tensor, Tensor | None]]:
+        """Return the part of the objective that is a sum over items, as a function of logits.
+
+        It takes logits (N, K), and log-propensities if they are fitted. It returns the losses (N,)
+        and their gradient by the logits. If propensities are fitted, it also returns the gradient
+        of the log-likelihood by their logarithms.
+        """
+        c, rates = setting.cardinality, self.rates(setting)
+        known_log_w = self.log_propensities(setting)
+
+        def losses_and_gradients(
+            logits: Tensor, log_w: Tensor | None
+        ) -> tuple[Tensor, Tensor, Tensor | None]:
+            fitted = log_w is not None
+            found = self._evaluate(logits, log_w if fitted else known_log_w, rates)
             losses, gradient = found.values.neg_(), found.through_logits.neg_()
             if c is not None:
                 p = torch.sigmoid(logits)
                 excess = p.sum(dim=1) - c
-                losses += share.weighted(excess**2)
-                excess = share.weighted(excess)
+                losses += self.weighted(excess**2)
+                excess = self.weighted(excess)
                 gradient.addcmul_(p * (1 - p), excess.unsqueeze(1), value=2)
-            values, through_others = share.means(losses), others
-            if prior_of_biases is not None:
-                # The mean of a label's logits is its bias, if the features are centred.
-                biases = share.means(share.weighted(logits))
-                biases -= prior_of_biases.centre(biases)
-                prior = biases / (prior_of_biases.variances * share.sizes).unsqueeze(1)
-                values += (prior * biases).sum(dim=1) / 2
-                gradient += share.weighted_to_items(prior.to(gradient.dtype))
-            if self.frequencies is not None:
-                p = torch.sigmoid(logits)
-                excess = share.means(share.weighted(p)) - pi
-                values += (weights * excess**2).sum(dim=1)
-                through_means = (2 * weights * excess).to(p.dtype)
-                gradient.addcmul_(p.mul_(1 - p), share.weighted_to_items(through_means))
-            if found.through_log_propensities is not None and setting.spread is not None:
-                # The prior of log-propensities is normal. The likelihood depends only on their
-                # differences; the prior keeps their mean at 0.
-                prior = others / setting.spread**2
-                values += (prior * others).sum(dim=1) / (2 * share.sizes)
-                through_others = prior - share.sums(found.through_log_propensities)
-                through_others /= share.sizes.unsqueeze(1)
-            return values, share.divide(gradient), through_others.to(others.dtype)
+            return losses, gradient, found.through_log_propensities if fitted else None
 
-        return means_and_gradients
+        return losses_and_gradients
+
+    def terms_of_means(
+        self, setting: Setting, sizes: Tensor, prior_of_biases: PriorOfBiases | None
+    ) -> TermsOfMeans:
+        """Return the other part, of B maps with ``sizes`` (B,) items."""
+        if self.frequencies is None:
+            return TermsOfMeans(setting.spread, sizes, prior_of_biases)
+        pi = torch.from_numpy(self.frequencies_at(setting.cardinality).values)
+        weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
+        weights = weight / (pi * (1 - pi) + _LEAST_VARIANCE)
+        return TermsOfMeans(setting.spread, sizes, prior_of_biases, pi, weights)
 
     def prior_of_biases(self, setting: Setting, sizes: Sequence[int]) -> PriorOfBiases | None:
         """Return normal priors of the biases of B maps.
@@ -177,25 +199,35 @@ class Choices:
         chosen. Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical
         Bayes approach", JASA 1973.
         """
-        others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
-        if any(each is not None for each in (*others, setting.error_rates)):
+        level = self.level_if_alike(setting)
+        if level is None:
             return None
         key = setting.cardinality, tuple(sizes)
         if key not in self._priors:
-            p = special.expit(self.constant_logits(setting.cardinality))
-            level = float(special.logit(p.mean()))
-            shape = len(self.answers), self.answers.n_labels
-            alike = torch.full(shape, level, dtype=torch.float32)
-            with torch.inference_mode():
-                found = self._evaluate(alike, self.log_propensities(setting), None)
-                slope = found.through_logits
-                if not self.judge:
-                    slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
-                parts = self._shares(sizes).parts(slope)
-            each = [_likeliest_variance(part, weights) for part, weights in parts]
-            variances = torch.tensor(each, dtype=torch.float32)
-            self._priors[key] = PriorOfBiases(variances, level if self.judge else None)
+            slope = self.slope_if_alike(setting, level, judge=self.judge)
+            parts = self._shares(sizes).parts(slope)
+            each = [likeliest_variance(*mean_and_information(*part)) for part in parts]
+            self._priors[key] = PriorOfBiases.of(each, level, judge=self.judge)
         return self._priors[key]
+
+    def level_if_alike(self, setting: Setting) -> float | None:
+        """Return the logit that labels have if they are alike; None if biases have no prior."""
+        others = self.frequencies, setting.spread, self.error_rates, self.exclusion_rates
+        if any(each is not None for each in (*others, setting.error_rates)):
+            return None
+        p = special.expit(self.constant_logits(setting.cardinality))
+        return float(special.logit(p.mean()))
+
+    def slope_if_alike(
+        self, setting: Setting, level: float, *, judge: bool, dtype: torch.dtype = torch.float32
+    ) -> Tensor:
+        """Return the scores (n, K) of biases where labels are alike; ``judge`` is of all items."""
+        alike = torch.full(self.answers.shape, level, dtype=dtype)
+        with torch.inference_mode():
+            slope = self._evaluate(alike, self.log_propensities(setting), None).through_logits
+            if not judge:
+                slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
+        return slope
 
     @cached_property
     def judge(self) -> bool:
@@ -307,6 +339,28 @@ class Choices:
         p = np.where(yes + no > 0, (yes + p) / (yes + no + 1), p)
         return np.asarray(special.logit(np.clip(p, *_START_RANGE)))
 
+    def weighted(self, values: Tensor) -> Tensor:
+        """Multiply values (n,) or (n, E) by the weights of items."""
+        if self.weights is None:
+            return values
+        weights = torch.from_numpy(self.weights).to(values.dtype)
+        return values * (weights if values.ndim == 1 else weights.unsqueeze(1))
+
+    def laid_out(self, setting: Setting, dtype: torch.dtype) -> Choices:
+        """Return the likelihood of the same answers without the answers themselves."""
+        kept = replace(self, answers=self.answers.only(np.zeros(self.answers.n_answers, bool)))
+        self._lay_out(self.error_rates is not None or setting.error_rates is not None, dtype)
+        kept._laid_out.update(self._laid_out)
+        return kept
+
+    def _lay_out(self, with_error_rates: bool, dtype: torch.dtype) -> None:
+        self._laid_out[with_error_rates, dtype] = AnswersLikelihood(
+            self.answers,
+            exclusion_rates=self.exclusion_rates,
+            with_error_rates=with_error_rates,
+            dtype=dtype,
+        )
+
     def _shares(self, sizes: Sequence[int]) -> _Shares:
         return _Shares(sizes, None if self.weights is None else torch.from_numpy(self.weights))
 
@@ -319,12 +373,7 @@ class Choices:
         rates = self.error_rates if rates is None else rates
         key = (rates is not None, logits.dtype)
         if key not in self._laid_out:
-            self._laid_out[key] = AnswersLikelihood(
-                self.answers,
-                exclusion_rates=self.exclusion_rates,
-                with_error_rates=rates is not None,
-                dtype=logits.dtype,
-            )
+            self._lay_out(*key)
         given: dict[str, Tensor] = {}
         if rates is not None:
             of_type = torch.as_tensor(rates, dtype=logits.dtype)
@@ -345,16 +394,65 @@ def _information(slope: Tensor, weights: Tensor | None) -> NDArray[np.float64]:
     return np.asarray(found.double().numpy() / float(weights.sum()))
 
 
-def _likeliest_variance(slope: Tensor, weights: Tensor | None) -> float:
-    """Return the v for which the mean of gradients (n, K), with H / n + v H^2, is likeliest."""
+@dataclass(frozen=True)
+class TermsOfMeans:
+    """The terms of an objective of B maps that depend on means over items, with their slopes."""
+
+    spread: float | None  # of the prior of log-propensities
+    sizes: Tensor  # (B,), numbers of items
+    prior_of_biases: PriorOfBiases | None = None
+    frequencies: Tensor | None = None  # (K,)
+    weights: Tensor | None = None  # (K,)
+
+    def of_logits(self, means: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the prior of biases (B,), and its slope (B, K) by the means of logits."""
+        # The mean of a label's logits is its bias, if the features are centred.
+        assert self.prior_of_biases is not None
+        biases = means - self.prior_of_biases.centre(means)
+        prior = biases / (self.prior_of_biases.variances * self.sizes).unsqueeze(1)
+        return (prior * biases).sum(dim=1) / 2, prior
+
+    def of_probabilities(self, means: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the penalty of frequencies (B,), and its slope (B, K) by mean probabilities."""
+        assert self.frequencies is not None
+        assert self.weights is not None
+        excess = means - self.frequencies
+        return (self.weights * excess**2).sum(dim=1), 2 * self.weights * excess
+
+    def of_log_propensities(self, log_w: Tensor, told: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the prior (B,) of log-propensities (B, K), and the slope of all by them.
+
+        ``told`` (B, K) is the gradient of the log-likelihood.
+        """
+        # The prior is normal. The likelihood depends only on differences of log-propensities; the
+        # prior keeps their mean at 0.
+        assert self.spread is not None
+        prior = log_w / self.spread**2
+        value = (prior * log_w).sum(dim=1) / (2 * self.sizes)
+        return value, (prior - told) / self.sizes.unsqueeze(1)
+
+
+def mean_and_information(
+    slope: Tensor, weights: Tensor | None
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the number of items, and the mean (K,) and the information (K, K) of gradients.
+
+    The gradients (n, K) are weight times g, and the number of items is the sum of weights.
+    """
     n = len(slope) if weights is None else float(weights.sum())
-    information = _information(slope, weights)
+    mean = slope.mean(dim=0, dtype=torch.float64).numpy() * (len(slope) / n)
+    return n, mean, _information(slope, weights)
+
+
+def likeliest_variance(
+    n: float, mean: NDArray[np.float64], information: NDArray[np.float64]
+) -> float:
+    """Return the v for which the mean of n gradients, with H / n + v H^2, is likeliest."""
     sizes, vectors = np.linalg.eigh(information)
     told = sizes > _LEAST_SHARE * sizes.max()
     if not told.any():
         return math.inf
     sizes = sizes[told]
-    mean = slope.mean(dim=0, dtype=torch.float64).numpy() * (len(slope) / n)
     score = mean @ vectors[:, told]
     tried = np.geomspace(_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS) / (n * sizes.mean())
     variance = sizes / n + tried[:, np.newaxis] * sizes**2
@@ -378,13 +476,6 @@ class _Shares:
         if weights is not None:
             self._mean_weights = self.means(weights)
             self.sizes *= self._mean_weights
-
-    def weighted(self, values: Tensor) -> Tensor:
-        """Multiply values (N,) or (N, E) by the weights of items."""
-        if self._weights is None:
-            return values
-        weights = self._weights.to(values.dtype)
-        return values * (weights if values.ndim == 1 else weights.unsqueeze(1))
 
     def weighted_to_items(self, values: Tensor) -> Tensor:
         """Do as ``to_items``, and multiply by the weights of items."""

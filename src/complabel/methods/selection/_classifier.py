@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from complabel._parameters import Constraints, Integer, RandomState, Real
-from complabel._training import LinearMap
+from complabel._training import Blocks, LinearMap
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -221,6 +221,10 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     automatic choices takes some thousand evaluations, on one thread. In memory are ``cv`` copies
     of the features; with a kernel, of n x ``n_components`` numbers. The objective is not convex.
 
+    ``X`` of ``fit`` may also be a Dask array, or pieces of a file, which
+    :func:`complabel.files.read_features` returns with ``in_pieces=True``. These, and a memory map
+    of more than 1 GiB, are read in blocks, once for each evaluation of the last fit.
+
     References
     ----------
     Williams and Seeger, "Using the Nyström Method to Speed Up Kernel Machines", NIPS 2000, in
@@ -245,6 +249,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
 
     models_the_choice = True
     understands_answers = True
+    _reads_blocks = True
     _constraints: ClassVar[Constraints] = {
         "alpha": ("auto", Real(above=0)),
         "cardinality": ("auto", None, Real(above=0)),
@@ -312,7 +317,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         from complabel.methods.selection._plan import learn  # imports torch
 
-        refuse_overflow(X)
+        if not isinstance(X, Blocks):  # of blocks, values are checked in the first pass
+            refuse_overflow(X)
         found = learn(self, X, answers, self._report)
         if "cardinality_" in found:  # a refit leaves what was chosen
             self._forget(*_ONLY_SOME)

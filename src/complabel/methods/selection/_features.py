@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg, sparse, special
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import Normalizer
 from sklearn.utils import gen_batches
@@ -17,6 +17,7 @@ from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._features import moments_of, range_of
+from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 
 if TYPE_CHECKING:
     from complabel._training import Scaling, Spread
@@ -49,8 +50,7 @@ class LandmarkKernel:
 
     @classmethod
     def of(cls, X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
-        rows = np.random.default_rng(seed).permutation(X.shape[0])[:n_landmarks]
-        landmarks = X[np.sort(rows)]
+        landmarks = X[landmark_rows(X.shape[0], n_landmarks, seed)]
         # In single precision, rounding would exceed the jitter.
         centred = _minus(landmarks.astype(np.float64, copy=False), _centre(landmarks))
         kernel = rbf_kernel(centred, gamma=gamma)
@@ -73,6 +73,10 @@ class LandmarkKernel:
         return found
 
 
+def landmark_rows(n_rows: int, n_landmarks: int, seed: int) -> NDArray[np.intp]:
+    return np.sort(np.random.default_rng(seed).permutation(n_rows)[:n_landmarks])
+
+
 @dataclass(frozen=True)
 class MappedLinear:
     """A linear map of features after a fitted transformer."""
@@ -83,6 +87,13 @@ class MappedLinear:
     def __call__(self, X: Features) -> NDArray[np.float64]:
         batches = gen_batches(X.shape[0], _BATCH)
         return np.vstack([self.linear(self.transformer.transform(X[batch])) for batch in batches])
+
+
+def model_of(
+    transformer: Normalizer | LandmarkKernel | None, linear: LinearMap
+) -> LinearMap | MappedLinear:
+    """Return a map of the features before the transformer."""
+    return linear if transformer is None else MappedLinear(transformer, linear)
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,16 @@ class PreparedFeatures:
         return Spread.of(self.X, self.scaling)
 
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
-        return linear if self.transformer is None else MappedLinear(self.transformer, linear)
+        return model_of(self.transformer, linear)
+
+    def probabilities(self, linear: LinearMap) -> NDArray[np.float64]:
+        """Return the probabilities (n, K) of labels."""
+        logits = linear(self.X)
+        return np.asarray(special.expit(logits, out=logits))
+
+    def mean_cardinality(self, linear: LinearMap, weights: NDArray[np.float64] | None) -> float:
+        """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
+        return float(np.average(self.probabilities(linear).sum(axis=1), weights=weights))
 
     def without_rows(self) -> PreparedFeatures:
         """Return the map, scaling and spread alone; ``with_rows`` applies them to other rows."""
@@ -149,10 +169,11 @@ class FeatureMap:
             return {"kernel": "linear", "scaling": self.scaling}
         return {"kernel": "rbf", "gamma": self.gamma}
 
-    def fit_transform(self, X: Features, weights: Any = None) -> PreparedFeatures:
-        """Fit the map to rows X; ``weights`` (n,) count in their scaling, None are all 1."""
-        from complabel._training import Scaling  # imports torch
+    def fit_transform(self, X: Features, weights: Any = None) -> PreparedFeatures | PreparedBlocks:
+        """Fit the map to rows X, or to SomeRows of blocks.
 
+        The ``weights`` (n,) of rows count in their scaling; None are all 1.
+        """
         transformer: Normalizer | LandmarkKernel | None = None
         if self.gamma is not None:
             n_landmarks = min(self.n_components, X.shape[0])
@@ -160,9 +181,21 @@ class FeatureMap:
                 X, gamma=self.gamma, n_landmarks=n_landmarks, seed=self.seed
             )
         elif self.scaling == "rows":
-            transformer = Normalizer().fit(X)
+            transformer = Normalizer().fit(X.X if isinstance(X, SomeRows) else X)
+        if isinstance(X, SomeRows):
+            transform = None if transformer is None else transformer.transform
+            moments = X.moments
+            if transform is not None or weights is not None:
+                moments = X.blocks.moments(transform, weights)
+            model = partial(model_of, transformer)
+            return PreparedBlocks(X, transform, moments, self._scaling(moments), model)
         transformed = X if transformer is None else _transformed(transformer, X)
         moments = moments_of(transformed, weights)
+        return PreparedFeatures(transformed, transformer, self._scaling(moments))
+
+    def _scaling(self, moments: Any) -> Scaling:
+        from complabel._training import Scaling  # imports torch
+
         if self.scaling == "standardize":
             spread = moments.scale_
         else:
@@ -171,7 +204,7 @@ class FeatureMap:
             if spread <= 1e-12 * np.abs(moments.mean_).max():
                 spread = 1.0
             spread = np.full_like(moments.mean_, spread)
-        return PreparedFeatures(transformed, transformer, Scaling(moments.mean_, 1 / spread))
+        return Scaling(moments.mean_, 1 / spread)
 
 
 def feature_maps(
@@ -204,7 +237,8 @@ def three_digits(value: float) -> float:
 def middle_gamma(X: Features) -> float:
     """Return the gamma for which the kernel of two rows at the mean squared distance is 1/e."""
     # The mean squared distance is twice the sum of the features' variances.
-    spread = 2 * float(moments_of(X).var_.sum())
+    moments = X.moments if isinstance(X, SomeRows) else moments_of(X)
+    spread = 2 * float(moments.var_.sum())
     return 1 / spread if spread > 0 else 1.0
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from complabel._parameters import check_random_state, check_real
-from complabel._training import one_thread
+from complabel._training import Blocks, one_thread
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
@@ -34,8 +33,9 @@ from complabel.methods._kinds import (
     warn_of_free_namings,
 )
 from complabel.methods.selection._annotators import Annotators, named_where_excluded
+from complabel.methods.selection._blocks import SomeRows
 from complabel.methods.selection._choices import Choices, OneSided
-from complabel.methods.selection._features import feature_maps
+from complabel.methods.selection._features import PreparedFeatures, feature_maps, landmark_rows
 from complabel.methods.selection._mistakes import (
     Repeats,
     first_rates,
@@ -43,7 +43,14 @@ from complabel.methods.selection._mistakes import (
     warn_of_unknown_mistakes,
 )
 from complabel.methods.selection._refit import Kept, relearn
-from complabel.methods.selection._search import FIRST_ALPHA, Rungs, Space, cardinality_grid
+from complabel.methods.selection._search import (
+    FIRST_ALPHA,
+    Rungs,
+    Space,
+    cardinality_grid,
+    rung_sizes,
+    search_order,
+)
 from complabel.methods.selection._trials import fit_maps
 
 # Number of multiplications in a product of all rows, above which several threads are used.
@@ -73,7 +80,7 @@ Report = Callable[[str, int, "int | None", float], None]
 
 def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
     """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes."""
-    kept = Kept.usable(classifier, X, answers)
+    kept = None if isinstance(X, Blocks) else Kept.usable(classifier, X, answers)
     if kept is not None:
         return relearn(classifier, kept, X, answers)
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
@@ -81,6 +88,11 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
     choices, space = plan_for(classifier, answers, n_features=X.shape[1])
     rng = check_random_state(classifier.random_state)
     folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
+    if isinstance(X, Blocks):
+        n = X.shape[0]
+        landmarks = landmark_rows(n, classifier.n_components, rows_seed)
+        searched = search_order(n, folds_seed)[: rung_sizes(n)[-1]]
+        X = SomeRows.of(X, np.concatenate([searched, landmarks]))
 
     def rungs_for(choices: Choices, *, tunes_gamma: bool) -> Rungs:
         return Rungs(
@@ -106,8 +118,9 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         prepared = rungs.prepare(setting.features)
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
             named = replace(choices, answers=answers_without_audit(choices.answers))
-            logits = fit_maps(prepared, named, setting).models[0](prepared.X)
-            sharpened = _estimated(classifier, choices.answers, predictions=special.expit(logits))
+            linear = fit_maps(prepared, named, setting).models[0]
+            predictions = prepared.probabilities(linear)
+            sharpened = _estimated(classifier, choices.answers, predictions=predictions)
             choices = replace(choices, frequencies=sharpened)
             again = space.around(setting)
             if len(again.cardinalities) > 1:
@@ -118,15 +131,13 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         log_w = None if setting.spread is None else found.others[0]
         annotators = Annotators.of(choices, setting, log_w)
         kept = None
-        if classifier.warm_start:
+        if classifier.warm_start and isinstance(prepared, PreparedFeatures):
             kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
     (linear,) = found.models
-    logits = linear(prepared.X)
-    each = special.expit(logits, out=logits).sum(axis=1)
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
-        "mean_cardinality_": float(np.average(each, weights=choices.weights)),
+        "mean_cardinality_": prepared.mean_cardinality(linear, choices.weights),
         "rank_": setting.rank,
         **{f"{name}_": value for name, value in setting.features.parameters.items()},
         **_of_frequencies(choices, setting.cardinality),

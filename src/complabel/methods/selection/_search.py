@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.methods._arrays import Features
+from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits
 from complabel.methods.selection._trials import Trials, results_of
@@ -322,7 +323,7 @@ class Rungs:
     # Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
     # optimization", AISTATS 2016.
 
-    X: Features
+    X: Features | SomeRows
     choices: Choices
     cv: int
     seed: int
@@ -338,7 +339,7 @@ class Rungs:
         # the number of rows stays the same: the log-likelihood grows with the number of rows, and
         # the log of the prior does not.
         n_rows = self.X.shape[0]
-        order = np.random.default_rng(self.seed).permutation(n_rows)
+        order = search_order(n_rows, self.seed)
         starts, before = space.starts, 0
         sizes = rung_sizes(n_rows)
         for size in sizes:
@@ -362,7 +363,7 @@ class Rungs:
             return chosen
         return self._scaled(chosen, (1 - 1 / self.cv) * before / n_rows)
 
-    def prepare(self, features: FeatureMap) -> PreparedFeatures:
+    def prepare(self, features: FeatureMap) -> PreparedFeatures | PreparedBlocks:
         """Return all rows, prepared for the final fit. Call it last: it may delete the searches."""
         last = self._searches[-1].trials
         if last.X is self.X:
@@ -382,7 +383,7 @@ class Rungs:
         return sum(len(search.trials.by_part) for search in self._searches)
 
     def _trials(self, rows: NDArray[np.intp]) -> Trials:
-        whole = len(rows) == self.X.shape[0]
+        whole = len(rows) == self.X.shape[0] and not isinstance(self.X, SomeRows)
         count = self._tried
         return Trials(
             self.X if whole else self.X[rows],
@@ -396,6 +397,11 @@ class Rungs:
         if factor == 1 or not self.tunes_alpha:
             return setting
         return replace(setting, alpha=three_digits(setting.alpha * factor))
+
+
+def search_order(n_rows: int, seed: int) -> NDArray[np.intp]:
+    """Return the rows in the order in which a search takes them."""
+    return np.random.default_rng(seed).permutation(n_rows)
 
 
 def rung_sizes(n_rows: int) -> list[int]:

@@ -18,9 +18,11 @@ from sklearn.model_selection import KFold
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
+from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._mistakes import likeliest_mistakes
+from complabel.methods.selection._over_blocks import fit_blocks
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -52,7 +54,7 @@ _TOLERANCE_OF_RATES = 1e-8
 
 
 def fit_maps(
-    prepared: PreparedFeatures,
+    prepared: PreparedFeatures | PreparedBlocks,
     choices: Choices,
     setting: Setting,
     *,
@@ -63,9 +65,12 @@ def fit_maps(
     """Fit several maps of the same features, each to its own rows of answers stacked map by map."""
     # Without ``rows``, this is the final fit: of one map, to all rows. ``start`` are earlier fits
     # to the same rows; None is the constant model.
+    if isinstance(prepared, PreparedBlocks):
+        how: dict[str, Any] = {"max_iter": _MAX_ITER, "on_iteration": on_iteration}
+        return fit_blocks(prepared, choices, setting, stages=(_FIRST_TOLERANCE, _FINAL), **how)
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
-    how: dict[str, Any] = {
+    how = {
         "rows": rows,
         "rank": setting.rank,
         "alpha": setting.alpha,
@@ -330,6 +335,7 @@ class Trials:
             for oldest in [*self._prepared][: 1 - most]:
                 del self._prepared[oldest]  # frees memory before more is allocated
             prepared = features.fit_transform(self.X, self.choices.weights)
+            assert not isinstance(prepared, PreparedBlocks)
             self._prepared[features] = _Prepared(prepared, prepared.in_short())
         return self._prepared[features].whole
 

@@ -1,0 +1,194 @@
+"""The last fit to features in blocks, in passes over all rows.
+
+One evaluation of the objective is one pass. Each block returns sums over its rows, and the terms
+that depend on means over all rows follow from these sums. The pattern is the L-BFGS of dask-glm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils import gen_batches
+from torch import Tensor
+
+from complabel._training import (
+    IterationCallback,
+    LinearFits,
+    LinearMap,
+    MapObjective,
+    minimize_maps,
+    products_of,
+)
+from complabel.methods._arrays import Features
+from complabel.methods.selection._blocks import PreparedBlocks, Transform
+from complabel.methods.selection._choices import (
+    Choices,
+    PriorOfBiases,
+    Setting,
+    likeliest_variance,
+    mean_and_information,
+)
+
+# The answers about this many rows are evaluated at a time: what belongs to them stays in the
+# processor's cache.
+_BATCH = 8192
+
+
+def fit_blocks(
+    prepared: PreparedBlocks,
+    choices: Choices,
+    setting: Setting,
+    *,
+    stages: Sequence[float],
+    max_iter: int,
+    on_iteration: IterationCallback | None,
+) -> LinearFits:
+    """Fit one map to all rows in stages that end at these tolerances, from a constant map."""
+    sample = choices.of_rows(prepared.some.rows)
+    X = prepared.some.X if prepared.transform is None else prepared.transform(prepared.some.X)
+    intercept = choices.constant_logits(setting.cardinality)
+    first = LinearMap(np.zeros((len(intercept), len(prepared.scaling.shift))), intercept)
+    found = LinearFits.starting_at([first], choices.start_of_others(setting, 1))
+    dtype = torch.float32 if X.dtype == np.float32 else torch.float64
+    objective = _objective(prepared, choices, setting, dtype)
+    for stage, tolerance in enumerate(stages):
+        last = stage == len(stages) - 1
+        found = minimize_maps(
+            objective,
+            start=found.models,
+            others=found.others,
+            rank=setting.rank,
+            alpha=setting.alpha,
+            scaling=prepared.scaling,
+            spread=prepared.spread,
+            curvature=sample.curvature(setting, found.models[0](X)),
+            tolerance=tolerance,
+            max_iter=max_iter,
+            warn=last,
+            on_iteration=on_iteration if last else None,
+        )
+    return found
+
+
+def _objective(
+    prepared: PreparedBlocks, choices: Choices, setting: Setting, dtype: torch.dtype
+) -> MapObjective:
+    """Return the objective of a map of all rows, computed in this type and added in float64."""
+    blocks, n = prepared.some.blocks, prepared.moments.n
+    ends = np.cumsum(blocks.sizes)
+    parts = blocks.hand_out(
+        partial(_lay_out, setting=setting, dtype=dtype),
+        (
+            choices.of_rows(np.arange(end - size, end))
+            for end, size in zip(ends, blocks.sizes, strict=True)
+        ),
+    )
+    prior, level = None, choices.level_if_alike(setting)
+    if level is not None:
+        told = blocks.map(_slope_if_alike, setting, level, choices.judge, dtype, each=parts)
+        _, slope, information = _sums(told)
+        variance = likeliest_variance(n, slope / n, information / n)
+        prior = PriorOfBiases.of([variance], level, judge=choices.judge)
+    terms = choices.terms_of_means(setting, torch.tensor([float(n)]), prior)
+    mean = torch.from_numpy(prepared.moments.mean_)
+
+    def means_and_gradients(
+        coef: Tensor, bias: Tensor, others: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        # In this order: by weights w, biases b and other unknowns u.
+        log_w = None if setting.spread is None else others[0].clone()
+        shared = prepared.transform, setting, coef[0].clone(), bias[0].clone(), log_w
+        sums = _sums(blocks.map(_sums_of, *shared, each=parts))
+        value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
+        values = value.reshape(1)
+        if prior is not None:
+            more, slope = terms.of_logits(coef @ mean + bias)
+            values, w, b = values + more, w + slope[0].unsqueeze(1) * mean, b + slope[0]
+        if terms.frequencies is not None:
+            more, slope = terms.of_probabilities(by_p[0].unsqueeze(0))
+            values = values + more
+            w, b = w + slope[0].unsqueeze(1) * by_p[1], b + slope[0] * by_p[2]
+        if setting.spread is not None:
+            more, u = terms.of_log_propensities(others, n * u.unsqueeze(0))
+            values = values + more
+        return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
+
+    return means_and_gradients
+
+
+def _lay_out(
+    choices: Choices, *, setting: Setting, dtype: torch.dtype
+) -> list[tuple[slice, Choices]]:
+    """Return the likelihood of the answers about a block in batches, without the answers."""
+    batches = gen_batches(len(choices.answers), _BATCH)
+    return [
+        (each, choices.of_rows(np.arange(each.start, each.stop)).laid_out(setting, dtype))
+        for each in batches
+    ]
+
+
+def _sums_of(
+    X: Features,
+    parts: list[tuple[slice, Choices]],
+    transform: Transform | None,
+    setting: Setting,
+    coef: Tensor,
+    bias: Tensor,
+    log_w: Tensor | None,
+) -> list[NDArray[np.float64]]:
+    """Return the sum of a block's losses, and its gradients by weights, biases and unknowns.
+
+    If frequencies are known, also the sum of probabilities and its gradients.
+    """
+    each = []
+    with torch.inference_mode():
+        for batch, choices in parts:
+            x = X[batch] if transform is None else transform(X[batch])
+            products = products_of(x)
+            logits = products.logits(coef.to(products.dtype)).t()
+            logits += bias.to(logits.dtype)
+            given = None if log_w is None else log_w.to(logits.dtype)
+            losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, given)
+            found = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
+            found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
+            if choices.frequencies is not None:
+                p = torch.sigmoid(logits)
+                steep = choices.weighted(p * (1 - p))
+                found += [
+                    choices.weighted(p).sum(dim=0),
+                    products.pull(steep.t()),
+                    steep.sum(dim=0),
+                ]
+            each.append([part.double().numpy() for part in found])
+    return _sums(each)
+
+
+def _slope_if_alike(
+    X: Features,
+    parts: list[tuple[slice, Choices]],
+    setting: Setting,
+    level: float,
+    judge: bool,
+    dtype: torch.dtype,
+) -> list[NDArray[np.float64]]:
+    del X
+    each = []
+    for _, choices in parts:
+        slope = choices.slope_if_alike(setting, level, judge=judge, dtype=dtype)
+        weights = None if choices.weights is None else torch.from_numpy(choices.weights)
+        n, mean, information = mean_and_information(slope.double(), weights)
+        each.append([np.array(float(n)), n * mean, n * information])
+    return _sums(each)
+
+
+def _sums(several: Any) -> list[Any]:
+    """Add lists of arrays entry by entry."""
+    found: list[Any] = []
+    for each in several:
+        found = [a + b for a, b in zip(found, each, strict=True)] if found else each
+    return found

@@ -1,0 +1,90 @@
+"""Features that stay in a Parquet file and are read in pieces."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from complabel.errors import DatasetFormatError
+from complabel.files import _features, read_features
+
+X = np.random.default_rng(0).normal(size=(25, 3)).astype(np.float32)
+IDS = [f"i{row:02d}" for row in range(25)]
+
+
+def columns_of(X):
+    return {name: X[:, at] for at, name in enumerate("abc")}
+
+
+def lists_of(X):
+    return {"x": pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 3)}
+
+
+@pytest.fixture(params=[columns_of, lists_of], ids=["columns", "lists"])
+def path(request, tmp_path, monkeypatch):
+    """A file with row groups of eight rows, read in pieces of ten."""
+    monkeypatch.setattr(_features, "_ROWS", 10)
+    monkeypatch.setattr("complabel.files._table._ROWS", 10)
+    table = pa.table({"item": IDS, **request.param(X)})
+    pq.write_table(table, tmp_path / "X.parquet", row_group_size=8)
+    return tmp_path / "X.parquet"
+
+
+def test_pieces_are_those_of_the_file_each_time(path):
+    found, whole = read_features(path, in_pieces=True), read_features(path)
+    assert found.X.shape == X.shape
+    assert found.X.dtype == np.float32
+    assert found.feature_names == found.X.feature_names == whole.feature_names
+    assert found.items.tolist() == IDS
+    for _ in range(2):
+        pieces = list(found.X.pieces())
+        assert [len(piece) for piece in pieces] == found.X.sizes == [10, 10, 5]
+        np.testing.assert_array_equal(np.concatenate(pieces), X)
+
+
+def test_a_dask_array_has_the_row_groups_as_blocks(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    array = read_features(path.name, in_pieces=True).X.to_dask_array()
+    assert array.chunks == ((8, 8, 8, 1), (3,))
+    monkeypatch.chdir("/")  # workers have folders of their own
+    np.testing.assert_array_equal(array.compute(scheduler="sync"), X)
+
+
+def test_only_large_files_are_left_on_disk_if_nothing_is_said(path, monkeypatch):
+    assert isinstance(read_features(path, in_pieces=None).X, np.ndarray)
+    monkeypatch.setattr(_features, "_LARGE", X.nbytes - 1)
+    found = read_features(path, in_pieces=None)
+    assert hasattr(found.X, "pieces")
+    assert isinstance(read_features(path).X, np.ndarray)
+
+
+def test_ids_in_a_file_of_their_own(tmp_path):
+    pq.write_table(pa.table(columns_of(X)), tmp_path / "X.parquet")
+    assert len(read_features(tmp_path / "X.parquet", items=write(tmp_path, IDS)).items) == 25
+    found = read_features(tmp_path / "X.parquet", items=write(tmp_path, IDS), in_pieces=True)
+    assert found.items.tolist() == IDS
+    with pytest.raises(DatasetFormatError, match=r"ids\.txt: has 24 ids"):
+        read_features(tmp_path / "X.parquet", items=write(tmp_path, IDS[1:]), in_pieces=True)
+
+
+def write(folder, ids):
+    (folder / "ids.txt").write_text("\n".join(ids) + "\n")
+    return folder / "ids.txt"
+
+
+def test_faults_are_found_when_a_piece_is_read(path):
+    broken = X.copy()
+    broken[17, 1] = np.nan
+    pq.write_table(pa.table({"item": IDS, **columns_of(broken)}), path)
+    found = read_features(path, in_pieces=True)
+    with pytest.raises(DatasetFormatError, match=r"row 17: column 'b' is missing or NaN"):
+        list(found.X.pieces())
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"), [(["a"] * 25, "occurs more than once"), ([""] * 25, "'item' is blank")]
+)
+def test_ids_are_checked_at_once(path, ids, told):
+    pq.write_table(pa.table({"item": ids, **columns_of(X)}), path)
+    with pytest.raises(DatasetFormatError, match=told):
+        read_features(path, in_pieces=True)
