@@ -144,7 +144,7 @@ class AnswerArrays:
 
     def only(self, which: NDArray[np.bool_]) -> Self:
         """Return the answers marked in ``which``, (n_answers,); the items stay the same."""
-        if which.all():  # without a copy: there may be millions
+        if np.all(which):  # without a copy: there may be millions
             return self
         rows = np.flatnonzero(which)
         return self._take(rows, item=self.item[rows])

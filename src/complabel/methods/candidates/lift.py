@@ -342,7 +342,7 @@ def _by_newton(
         given = LinearSVC()
         given.classes_ = np.array([False, True])
         given.coef_, given.intercept_ = np.ones((1, 1)), np.zeros(1)
-        calibrated = CalibratedClassifierCV(FrozenEstimator(given))
+        calibrated = CalibratedClassifierCV(FrozenEstimator(given), cv=folds)
         _, slope, offset = _calibration(calibrated.fit(margins, candidate))
     return Logit(slope * weights[:-1], float(slope * weights[-1] + offset))
 
