@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 K = 10
-_PIECE = 200_000
+_PIECE = 50_000
 # Everything is given, so that only the passes over all rows are measured.
 FIXED = {"alpha": 1e-5, "kernel": "linear", "scaling": "standardize", "rank": None}
 
