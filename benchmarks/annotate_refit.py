@@ -52,7 +52,7 @@ def main() -> None:
     timed("a fit from nothing", lambda: again.fit(X, more))
     before = again.coef_
     timed("this fit, finished by refits of the same answers", lambda: finished(again, X, more))
-    losses = [loss(each, X, more, options.alpha) for each in (classifier, again)]
+    losses = [loss(each, X, more, options.alpha, again) for each in (classifier, again)]
     print(f"loss: refits {losses[0]:.12f}, from nothing and finished {losses[1]:.12f}")
     scale = np.abs(again.coef_).max()
     for name, coef in (("refits", classifier.coef_), ("from nothing, unfinished", before)):
@@ -99,11 +99,13 @@ def finished(classifier: Any, X: Any, answers: Answers) -> None:
         classifier.fit(X, answers)
 
 
-def loss(classifier: Any, X: Any, answers: Answers, alpha: float) -> float:
-    """Return what a fit minimizes, in double precision."""
+def loss(classifier: Any, X: Any, answers: Answers, alpha: float, reference: Any) -> float:
+    """Return what a fit minimizes with the prior of biases of ``reference``, in float64."""
     of_answers = -classifier._answers_log_likelihood(X.astype(np.float64), answers).mean()
     spread = np.sqrt(X.var(axis=0, dtype=np.float64).mean())  # of scaling="global"
-    return float(of_answers + alpha * (classifier.coef_**2).sum() * spread**2)
+    prior, biases = reference._kept.prior, classifier.decision_function(X).mean(axis=0)
+    of_biases = np.square(biases - prior.mean).sum() / (2 * prior.variance * len(X))
+    return float(of_answers + alpha * (classifier.coef_**2).sum() * spread**2 + of_biases)
 
 
 def timed(name: str, what: Callable[[], Any]) -> None:

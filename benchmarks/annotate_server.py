@@ -33,7 +33,7 @@ import numpy as np
 
 TOKEN = "benchmarkbenchmark"
 PRELOADED = [
-    *("complabel.cli._app", "complabel.live._annotation", "complabel.live._things"),
+    *("complabel.cli._app", "complabel.live._annotation", "complabel.live._drawing"),
     *("pyarrow.csv", "uvicorn", "uvicorn.lifespan.on", "uvicorn.protocols.http.auto"),
 ]
 

@@ -70,7 +70,7 @@ def run_case(
     """Return the shape and each side's figures."""
     with tempfile.TemporaryDirectory() as folder:
         data = process.make_data(case, Path(folder), data_dir=options.data_dir)
-        key = f"{case}-{data['digest']}"
+        key = f"{case.replace('/', '-')}-{data['digest']}"
         found = {"data": data}
         for name, side in sides.items():
             found[name] = side.fit(Path(folder), key, threads=options.threads, limit=options.limit)
@@ -108,7 +108,7 @@ def line(case: str, found: dict[str, process.Result], *, threads: int) -> str:
     """Return the line of a case."""
     shape = " x ".join(f"{size:,}" for size in found["data"]["shape"])
     return (
-        f"| {_CASES[case]} | {shape} | {seconds(found)} | {cells(found, 'cpu', 2)} |"
+        f"| {_CASES.get(case, case)} | {shape} | {seconds(found)} | {cells(found, 'cpu', 2)} |"
         f" {ratio(found, threads=threads)} | {cells(found, 'score', 5)} |"
         f" {cells(found, 'precision', 4)} | {cells(found, 'peak', 2, unit=1e9)} |"
     )
@@ -116,17 +116,15 @@ def line(case: str, found: dict[str, process.Result], *, threads: int) -> str:
 
 def choices(case: str, found: dict[str, process.Result]) -> str:
     """Return what each side chose for a case, as lines of a list."""
-    lines = []
+    lines, name = [], _CASES.get(case, case)
     for side in _SIDES:
         chosen: dict[str, Any] = found.get(side, {}).get("chosen", {})
         if chosen:
             values = ", ".join(
-                f"{name.rstrip('_')} {value:.4g}" if isinstance(value, float) else str(value)
-                for name, value in chosen.items()
+                f"{of.rstrip('_')} {value:.4g}" if isinstance(value, float) else str(value)
+                for of, value in chosen.items()
             )
-            lines.append(
-                f"- {_CASES[case]}, {side}: {values}; {found[side]['settings_tried']} settings"
-            )
+            lines.append(f"- {name}, {side}: {values}; {found[side]['settings_tried']} settings")
     return "\n".join(lines)
 
 
@@ -140,7 +138,12 @@ def environment(threads: int) -> dict[str, Any]:
 def parse() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", nargs="+", choices=_CASES, default=list(_CASES))
+    parser.add_argument(
+        "--cases",
+        nargs="+",
+        default=list(_CASES),
+        help=f"{', '.join(_CASES)}; or a fold of ten, such as scene/3",
+    )
     parser.add_argument("--data-dir")
     parser.add_argument("--base", default=_BASE, help="commit to compare with")
     parser.add_argument("--only", choices=_SIDES, help="time one side alone")

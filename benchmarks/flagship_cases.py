@@ -25,6 +25,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from complabel.datasets import MultiLabelDataset, load_dataset, make_digits, make_synthetic
 from complabel.simulate import draw_answers, draw_complementary
 from complabel.studies import split_folds
+from complabel.studies._fold import fold_seed
 
 _CHUNK_ROWS = 20_000
 
@@ -50,7 +51,7 @@ class Case:
             np.save(folder / "X.npy", self.X)
         rest = {
             "n_train": self.n_train,
-            "settings": self.settings | {"random_state": 0},
+            "settings": {"random_state": 0} | self.settings,
             "mapped": self.X is None,
             "y_train": self.y[: self.n_train],
             "y_test": self.y[self.n_train :],
@@ -94,6 +95,22 @@ def of_fold(dataset: MultiLabelDataset, y: Any, folds: int = 3, **settings: Any)
     rows = np.concatenate([train, test])
     X: Any = dataset.X
     return Case(X[rows], y[rows], dataset.Y[rows], len(train), settings)
+
+
+def fold_of_ten(case: str) -> Callable[[Sizes], Case]:
+    """Return what makes a fold of Table 2, such as "scene/3", with its labels and seed."""
+    name, _, number = case.partition("/")
+
+    def make(sizes: Sizes) -> Case:
+        dataset = load_dataset(name, data_dir=sizes.data_dir)
+        y = draw_complementary(dataset.Y, random_state=0)
+        train, test = split_folds(dataset, n_folds=10, seed=0)[int(number)]
+        rows = np.concatenate([train, test])
+        settings = {"random_state": fold_seed(0, int(number))}
+        X: Any = dataset.X
+        return Case(X[rows], y[rows], dataset.Y[rows], len(train), settings)
+
+    return make
 
 
 def named(name: str) -> Callable[[Sizes], Case]:
@@ -264,7 +281,7 @@ CASES: dict[str, Callable[[Sizes], Case]] = {
 def main() -> None:
     """Write a case."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("case", choices=CASES)
+    parser.add_argument("case", help=f"{', '.join(CASES)}; or a fold of ten, such as scene/3")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--answer", type=Path, required=True)
     parser.add_argument("--data-dir")
@@ -272,7 +289,8 @@ def main() -> None:
         parser.add_argument(f"--{size}", type=int)
     options = parser.parse_args()
     sizes = Sizes(options.folder, options.data_dir, options.n, options.d, options.k)
-    made = CASES[options.case](sizes).write(options.folder)
+    make = CASES.get(options.case) or fold_of_ten(options.case)
+    made = make(sizes).write(options.folder)
     options.answer.write_text(json.dumps(made), encoding="utf-8")
 
 

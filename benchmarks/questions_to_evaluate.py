@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-import complabel.trust._questions as drawing
+import complabel.trust._metrics as drawing
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.frequencies import estimate_label_frequencies

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Set
 from contextvars import ContextVar
 from pathlib import Path
 
-from complabel.errors import OutputError
+from complabel.errors import ComplabelError, OutputError
 
 # None: any file may be replaced, as in Python. Else: only these files, as on the command line.
 _replaceable: ContextVar[Set[Path] | None] = ContextVar("replaceable", default=None)
@@ -119,10 +119,12 @@ def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> Non
 
 
 @contextlib.contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explained(path: object) -> Iterator[None]:
     """Turn an OSError about a file into an OutputError that says what to do."""
     try:
         yield
+    except ComplabelError:
+        raise
     except OSError as error:
         raise OutputError(
             f"{path} cannot be written: {error.strerror or error}. An older file is unchanged; free"

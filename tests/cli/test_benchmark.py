@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from complabel.cli._tune import parse_grid
+from complabel.cli._compare import parse_grid
 from complabel.metrics import METRIC_NAMES
 
 

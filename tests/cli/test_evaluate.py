@@ -8,7 +8,7 @@ import pytest
 from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
 
 from complabel.cli import _console, _evaluate
-from complabel.cli._estimates import show_estimates
+from complabel.cli._evaluate import show_estimates
 from complabel.files import read_answers
 from complabel.methods import cross_fit_probabilities, load, make_classifier
 from complabel.metrics import complementary_ranking_error, evaluate, evaluate_labels
@@ -139,13 +139,14 @@ def test_a_guess_without_features_and_labels_stand_beside_the_figures(run, folde
             errors.append(np.mean(pairs))
     assert found["constant"]["ranking_error"] == pytest.approx(np.mean(errors))
     assert f"the same order for all items {np.mean(errors):.4f}\n" in out
-    # A guess for all items: the best that one chance for each label can say about random pairs.
+    # A guess for all items: nearly the best that one chance for each label can say about random
+    # pairs. So few answers draw the chances a little together.
     shares = {name: [yes for (_, label), yes in said.items() if label == name] for name in NAMES}
     n_items = len({item for item, _ in said})
     best = sum(
         sum(np.log(np.where(yes, np.mean(yes), 1 - np.mean(yes)))) for yes in shares.values()
     )
-    assert found["constant"]["log_likelihood"] == pytest.approx(best / n_items, rel=0.03)
+    assert found["constant"]["log_likelihood"] == pytest.approx(best / n_items, rel=0.05)
     assert found["log_likelihood"] > found["constant"]["log_likelihood"]
     assert [*found["labels"]] == list(NAMES)
     predicted = dict(zip(ITEMS, model.predict(DATA.X), strict=True))

@@ -77,7 +77,7 @@ def test_text_that_needs_no_quotes_gets_none(tmp_path):
 
 
 def test_many_small_pieces_are_written_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("complabel.files._write_answers._ROWS", 10)
+    monkeypatch.setattr("complabel.files._write._ROWS", 10)
     pieces = [{"item": [number], "label": ["sea"]} for number in range(35)]
     path = write(tmp_path / "answers.parquet", pieces)
     groups = pq.ParquetFile(path).metadata

@@ -73,7 +73,7 @@ def test_a_column_that_mixes_codes_and_other_values_is_refused(tmp_path):
 
 @pytest.mark.parametrize("where", [1, 1500, 2999])
 def test_an_untold_code_is_found_wherever_it_stands(tmp_path, monkeypatch, where):
-    monkeypatch.setattr("complabel.importers._tabular._ROWS", 40)
+    monkeypatch.setattr("complabel.importers._format._ROWS", 40)
     monkeypatch.setattr("complabel.files._table._BLOCK", 1000)
     cells = [["", ""] for _ in range(3000)]
     cells[2][1] = "1"

@@ -138,7 +138,7 @@ def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):
         for number in range(3000)
     )
     whole = imported(path, text)
-    monkeypatch.setattr("complabel.importers._tabular._ROWS", 700)
+    monkeypatch.setattr("complabel.importers._format._ROWS", 700)
     parts = imported(path, text)
     assert parts[0] == whole[0]
     assert parts[1].counts == whole[1].counts

@@ -165,7 +165,7 @@ def test_files_that_are_broken(tmp_path, content, told):
 
 
 def test_a_line_that_is_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("complabel.importers._json.MAX_LINE", 20)
+    monkeypatch.setattr("complabel.importers._format.MAX_LINE", 20)
     assert ", line 1: is longer than 20 bytes" in refused(tmp_path / "a.jsonl", PRODIGY, "prodigy")
 
 

@@ -69,7 +69,7 @@ def test_an_answered_copy_of_questions_leaves_out_what_is_still_open(tmp_path):
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr("complabel.importers._tabular._ROWS", 4)  # a form may lie in two pieces
+    monkeypatch.setattr("complabel.importers._format._ROWS", 4)  # a form may lie in two pieces
     nothing = Answers.from_table(
         {"item": [], "label": []}, items=list("abcd"), label_names=[*"xyz"]
     )

@@ -8,9 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from complabel.features import Encoder
-from complabel.live._label_studio import FormError, control_for
 from complabel.live._model import Model, ModelFile
-from complabel.live._prediction import predicting
+from complabel.live._prediction import FormError, control_for, predicting
 from complabel.methods import ComplementaryRidgeClassifier
 
 LABELS = ["sea", "sky", "sun"]

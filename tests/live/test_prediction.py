@@ -15,8 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from complabel.features import Encoder
-from complabel.live._batches import Answer, answers_to
-from complabel.live._model import Model, ModelFile
+from complabel.live._model import Answer, Model, ModelFile, answers_to
 from complabel.live._prediction import array_of, predicting, question_of
 from complabel.live._server import guarded
 from complabel.methods import ComplementaryRidgeClassifier

@@ -10,7 +10,7 @@ from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.people import find_consensus
-from complabel.people._states import Judgements, _Model, as_log_odds, choose_states, fit_states
+from complabel.people._consensus import Judgements, _Model, as_log_odds, choose_states, fit_states
 from complabel.simulate import draw_answers
 
 LINEAR = SelectionLikelihoodClassifier(

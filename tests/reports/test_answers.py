@@ -6,7 +6,7 @@ import pytest
 from tests.reports.small import Page, do_not_draw, make_plan, make_results, the_cell
 
 from complabel.reports import FORMATS, headline, render_report, summarize_study
-from complabel.reports._study_charts import answer_charts, way_of_asking
+from complabel.reports._render import answer_charts, way_of_asking
 from complabel.reports._tables import factor_tables
 from complabel.studies import Draw
 

@@ -8,9 +8,9 @@ import pytest
 from tests.reports.small import Page, make_plan, make_results
 
 from complabel.reports import FORMATS, render_report, summarize_study
-from complabel.reports._study_charts import time_charts
+from complabel.reports._render import time_charts
+from complabel.reports._summarize import break_even, compare, reached, times_of_form
 from complabel.reports._tables import ticking_tables
-from complabel.reports._ticking import break_even, compare, reached, times_of_form
 
 # Average precision of yes/no answers and of ticked labels, by amounts. One for each item reaches
 # .7; ticking does so at .2, which is halfway between .1 and .4 in the logarithm.

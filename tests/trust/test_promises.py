@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from tests.examples import examples
 
-from complabel.trust._promises import Judged, for_precision, for_recall, is_within_reach
+from complabel.trust._thresholds import Judged, for_precision, for_recall, is_within_reach
 
 ERROR = 0.05
 

@@ -10,7 +10,7 @@ from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.simulate import draw_answers
 from complabel.trust import choose_thresholds
-from complabel.trust._promises import Judged, for_precision
+from complabel.trust._thresholds import Judged, for_precision
 
 RNG = np.random.default_rng(0)
 P = RNG.beta(0.4, [1.2, 0.8, 4.0, 0.5], (2000, 4))

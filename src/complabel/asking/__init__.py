@@ -7,11 +7,10 @@ from complabel.asking._inspection import SEVERITIES as SEVERITIES
 from complabel.asking._inspection import Finding, Inspection
 from complabel.asking._inspection import Knowledge as Knowledge
 from complabel.asking._inspection import LabelSummary as LabelSummary
-from complabel.asking._questions import as_table as as_table
 from complabel.asking._questions import suggest_questions
-from complabel.asking._said import names_of_labels as names_of_labels
-from complabel.asking._times import break_even as break_even
-from complabel.asking._times import kinds_of as kinds_of
+from complabel.asking._questions import table_of_pairs as table_of_pairs
+from complabel.asking._said import break_even as break_even
+from complabel.asking._said import kinds_of as kinds_of
 
 __all__ = [
     "Finding",

@@ -19,8 +19,7 @@ import numpy as np
 
 from complabel.asking._choice import EXPECTED, KNOWN, LEVEL
 from complabel.asking._inspection import DEPENDS, SEVERITIES, ChoiceTest, Finding, Inspection
-from complabel.asking._patterns import similar_names
-from complabel.asking._said import Said
+from complabel.asking._said import Said, similar_names
 
 # Number of questions that repair most of the damage of a biased choice: docs/frequencies.md.
 _AUDIT = 200

@@ -20,9 +20,17 @@ from complabel.asking._inspection import (
     Knowledge,
     LabelSummary,
 )
-from complabel.asking._patterns import identical_labels, look_at_features, nested_exclusions
-from complabel.asking._said import Said, Shared, names_of_labels
-from complabel.asking._times import kinds_of, summarize_kinds, times_of
+from complabel.asking._said import (
+    Said,
+    Shared,
+    identical_labels,
+    kinds_of,
+    look_at_features,
+    names_of_labels,
+    nested_exclusions,
+    summarize_kinds,
+    times_of,
+)
 from complabel.errors import InputError
 from complabel.frequencies import (
     LabelFrequencies,
@@ -166,12 +174,10 @@ def _annotators(
     n_answers = np.bincount(answers.annotator[answers.annotator >= 0], minlength=n)
     n_judged = np.bincount(person, minlength=n)
     n_yes = np.bincount(person, weights=said.applies[judged], minlength=n)
-    known = (answers.annotator >= 0) & ~np.isnan(answers.seconds)
     seconds: dict[int, list[float]] = {}
-    for at, taken in zip(
-        answers.annotator[known].tolist(), answers.seconds[known].tolist(), strict=True
-    ):
-        seconds.setdefault(at, []).append(taken)
+    for at, taken in zip(answers.annotator.tolist(), answers.seconds.tolist(), strict=True):
+        if at >= 0 and not np.isnan(taken):
+            seconds.setdefault(at, []).append(taken)
     n_shared, agreed, rates = np.zeros(n, dtype=np.intp), np.zeros(n), np.full(n, np.nan)
     if agreement is not None:
         n_shared, agreed = shared.by_person()

@@ -47,43 +47,25 @@ class Finding:
 
 @dataclass(frozen=True)
 class LabelSummary:
-    """What the answers say about one label.
-
-    Attributes
-    ----------
-    label : str
-    offered : int
-        Number of answers whose question was about this label, alone or among others.
-    named, absent, relevant, excluded : int
-        Number of answers that mark the label so. An answer that names fewer labels than it was
-        asked for counts as relevant for each offered label that it does not name.
-    judged, yes : int
-        Number of answers that judged the label by itself, and how many of these said "yes".
-    at_least, at_most : float
-        Bounds of the share of items to which the label applies, if all answers are right.
-    frequency, low, high : float or None
-        Estimate of that share and its 95 % interval; as those below, None if not known.
-    propensity : float or None
-        How readily the label is named, relative to a typical label.
-    exclusion_rate : float or None
-        How often the label is excluded where it does not apply.
-    """
+    """What the answers say about one label; None: it is not known."""
 
     label: str
-    offered: int
+    offered: int  # answers whose question was about this label, alone or among others
+    # Answers that mark the label so. One that names fewer labels than it was asked for counts as
+    # relevant for each offered label that it does not name.
     named: int
     absent: int
     relevant: int
     excluded: int
-    judged: int
-    yes: int
-    at_least: float
+    judged: int  # answers that judged the label by itself
+    yes: int  # those of them that said "yes"
+    at_least: float  # bounds of the share of items to which it applies, if all answers are right
     at_most: float
-    frequency: float | None = None
-    low: float | None = None
+    frequency: float | None = None  # estimate of that share
+    low: float | None = None  # its 95 % interval
     high: float | None = None
-    propensity: float | None = None
-    exclusion_rate: float | None = None
+    propensity: float | None = None  # how readily it is named, relative to a typical label
+    exclusion_rate: float | None = None  # how often it is excluded where it does not apply
 
     @property
     def mentioned(self) -> int:
@@ -173,34 +155,17 @@ class Times:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known about how often labels apply.
+    """What is known about how often labels apply."""
 
-    Attributes
-    ----------
-    known : bool
-        Whether the answers allow an estimate.
-    reason : str
-        What the estimate is based on, or why there is none.
-    n_random, n_not_random : int
-        Number of answers that judge labels one by one, with questions drawn at random and not.
-        Only the first ones are used.
-    at_least, at_most : float
-        Bounds of the mean number of labels that apply to an item, if all answers are right.
-    cardinality, error : float or None
-        Estimate of that number, and its standard error.
-    spread : float or None
-        How unequally labels come to mind: the standard deviation of the log-propensities.
-    """
-
-    known: bool
-    reason: str
-    n_random: int
-    n_not_random: int
-    at_least: float
+    known: bool  # whether the answers allow an estimate
+    reason: str  # what it is based on, or why there is none
+    n_random: int  # answers that judge labels one by one, with questions drawn at random
+    n_not_random: int  # the same, not drawn at random: these are not used
+    at_least: float  # bounds of the mean number of labels that apply, if all answers are right
     at_most: float
-    cardinality: float | None = None
-    error: float | None = None
-    spread: float | None = None
+    cardinality: float | None = None  # estimate of that number
+    error: float | None = None  # its standard error
+    spread: float | None = None  # of propensities: the standard deviation of their logarithms
 
 
 @dataclass(frozen=True)

@@ -117,10 +117,7 @@ def suggest_questions(
     if size:
         is_open = np.ones_like(known) if is_named else ~known
         items, menus, to_ask = _forms(is_open, int(n), size, rng)
-        shared = _shared(answers, items, menus)
-        if is_named:
-            return as_table(_to_name(shared))
-        return as_table(_to_tick(answers, items, menus, to_ask, shared))
+        return _as_table(_of_forms(answers, items, menus, to_ask, is_named=is_named))
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
@@ -134,15 +131,8 @@ def suggest_questions(
     items, labels = np.concatenate(drawn)[order], labels[order]
     told = np.where(absent[items, labels], "no", "yes").astype(object)
     told[~known[items, labels]] = None
-    return as_table(
-        {
-            "item": items if answers.item_names is None else answers.item_names[items],
-            "label": np.array(names_of_labels(answers), dtype=object)[labels],
-            "answer": told,
-            "question": np.full(len(labels), "asked", dtype=object),
-            "probability": np.minimum(shares.chance * (answers.n_items / n), 1.0)[labels],
-        }
-    )
+    probability = (shares.chance * (answers.n_items / n))[labels]
+    return table_of_pairs(answers, items, labels, told, probability)
 
 
 def _size_of(kind: str, n_labels: int) -> int:
@@ -181,59 +171,61 @@ def _forms(
     )
 
 
-def _shared(
-    answers: Answers, items: NDArray[np.intp], menus: NDArray[np.intp]
-) -> dict[str, NDArray[Any]]:
-    """Return the columns that all rows of a form share, with an entry for each form."""
-    names = np.array(names_of_labels(answers), dtype=object)
-    offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
-    chance = max(1 / math.comb(answers.n_labels, menus.shape[1]), sys.float_info.min)
-    return {
-        "answer_id": np.array([f"form {at}" for at in range(1, len(items) + 1)]),
-        "item": items if answers.item_names is None else answers.item_names[items],
-        "offered": np.array(offered, dtype=object),
-        "probability": np.full(len(items), chance),
-    }
-
-
-def _to_name(shared: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the columns of forms in which one label is named, with a row for each form."""
-    n_forms = len(shared["item"])
-    return {
-        "answer_id": shared["answer_id"],
-        "item": shared["item"],
-        "label": np.full(n_forms, None, dtype=object),
-        "answer": np.full(n_forms, None, dtype=object),
-        "question": np.full(n_forms, "named", dtype=object),
-        "offered": shared["offered"],
-        "asked_for": np.ones(n_forms, dtype=np.intp),
-        "probability": shared["probability"],
-    }
-
-
-def _to_tick(
+def _of_forms(
     answers: Answers,
     items: NDArray[np.intp],
     menus: NDArray[np.intp],
     to_ask: NDArray[np.bool_],
-    shared: dict[str, NDArray[Any]],
+    *,
+    is_named: bool,
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns of forms to tick, with a row for each label on offer."""
-    told = np.where(answers.complementary[items[:, None], menus] > 0, "no", "yes").astype(object)
-    told[to_ask] = None
-    of_form = {name: np.repeat(each, menus.shape[1]) for name, each in shared.items()}
+    """Return the columns of forms: a row for each naming, or for each label on offer to tick."""
+    names = np.array(names_of_labels(answers), dtype=object)
+    offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
+    chance = max(1 / math.comb(answers.n_labels, menus.shape[1]), sys.float_info.min)
+    if is_named:
+        labels = told = np.full((len(items), 1), None)
+    else:
+        labels = names[menus]
+        denied = answers.complementary[items[:, None], menus] > 0
+        told = np.where(denied, "no", "yes").astype(object)
+        told[to_ask] = None
+
+    def of_form(values: Any) -> NDArray[Any]:
+        return np.repeat(np.array(values), labels.shape[1])
+
     return {
-        "answer_id": of_form["answer_id"],
-        "item": of_form["item"],
-        "label": np.array(names_of_labels(answers), dtype=object)[menus.ravel()],
+        "answer_id": of_form([f"form {at}" for at in range(1, len(items) + 1)]),
+        "item": of_form(items if answers.item_names is None else answers.item_names[items]),
+        "label": labels.ravel(),
         "answer": told.ravel(),
-        "question": np.full(menus.size, "ticked", dtype=object),
-        "offered": of_form["offered"],
-        "probability": of_form["probability"],
+        "question": np.full(labels.size, "named" if is_named else "ticked", dtype=object),
+        "offered": of_form(np.array(offered, dtype=object)),
+        **({"asked_for": np.ones(labels.size, dtype=np.intp)} if is_named else {}),
+        "probability": np.full(labels.size, chance),
     }
 
 
-def as_table(columns: dict[str, NDArray[Any]]) -> Any:
+def table_of_pairs(
+    answers: Answers,
+    items: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    told: NDArray[Any],
+    probability: NDArray[np.float64],
+) -> Any:
+    """Return a table of yes/no questions, of which some have been ``told`` the answer."""
+    return _as_table(
+        {
+            "item": items if answers.item_names is None else answers.item_names[items],
+            "label": np.array(names_of_labels(answers), dtype=object)[labels],
+            "answer": told,
+            "question": np.full(len(labels), "asked", dtype=object),
+            "probability": np.minimum(probability, 1.0),
+        }
+    )
+
+
+def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
     """Return a data frame, or the columns themselves if pandas is not installed."""
     try:
         import pandas as pd  # type: ignore[import-untyped]

@@ -1,17 +1,22 @@
-"""What answers say, how it adds up, and how far annotators agree."""
+"""What answers say: agreement of people, their times, labels that look alike, equal features."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, special
 
-from complabel.answers import STATEMENT_KINDS, Answers, Statements, find_contradictions
-from complabel.asking._inspection import Agreement
+from complabel.answers import STATEMENT_KINDS, Answers, Statements, find_contradictions, pair_rows
+from complabel.asking._inspection import Agreement, FeatureSummary, KindSummary, Times
+from complabel.errors import InputError
 
 # An annotator's rate is pulled towards the common rate as if by this many comparisons.
 _PRIOR = 20.0
@@ -180,3 +185,308 @@ class Shared:
         partners = np.diff((count > 0).tocsr().indptr)
         known = (compared >= _LEAST_COMPARED) & (partners >= 2)
         return np.where(known, 1 - right, np.nan)
+
+
+BREAK_EVEN = {1: 1.0, 5: 3.7, 6: 3.6, 10: 9.4, 14: 12.0, 15: 10.0}
+"""How many times as long as one yes or no, by the number of labels, ticking them may take so that
+it is worth as much: five random labels on the four datasets, all labels of scene, digits, yeast
+and corel5k (the study how-to-ask, docs/how-to-ask.md). With more labels, the last one holds."""
+
+_MOST_TICKED = 40  # nobody reads more labels than this for each item: a menu of them is tried
+_MENU = 10  # labels of this menu
+_LEAST_TIMED = 10  # answers of a kind or of a size; the median of fewer says too little
+
+
+def kinds_of(answers: Answers) -> NDArray[np.str_]:
+    """Return the kind of question of each answer, (A,), a key of ``KINDS``."""
+    some = answers.n_offered < answers.n_labels
+    one = answers.n_offered == 1
+    judged, named = answers.question == "asked", answers.question == "named"
+    ticked = answers.question == "ticked"
+    which = [judged & one, judged, ticked & some, ticked, named & some, named]
+    return np.select(which, ["asked", "several", "ticked-menu", "ticked", "menu", "named"], "rule")
+
+
+def summarize_kinds(said: Said, kinds: NDArray[np.str_]) -> tuple[KindSummary, ...]:
+    """Return a summary of each kind of question, those with most answers first."""
+    answers, found = said.answers, []
+    names, counts = np.unique(kinds, return_counts=True)
+    for at in np.argsort(-counts, kind="stable"):
+        of_kind = kinds == names[at]
+        timed = of_kind & ~np.isnan(answers.seconds)
+        seconds, size = answers.seconds[timed], answers.n_offered[timed]
+        low, median, high = (
+            np.quantile(seconds, [0.25, 0.5, 0.75]).tolist() if timed.any() else [None] * 3
+        )
+        judges = names[at] in ("asked", "several", "ticked", "ticked-menu")
+        found.append(
+            KindSummary(
+                kind=str(names[at]),
+                answers=int(counts[at]),
+                timed=int(timed.sum()),
+                offered=float(np.median(answers.n_offered[of_kind])),
+                seconds=median,
+                low=low,
+                high=high,
+                each=float(np.median(seconds / size)) if judges and timed.any() else None,
+                agreement=Shared.of(said, of_kind).agreement(),
+            )
+        )
+    return tuple(found)
+
+
+def times_of(
+    answers: Answers, kinds: NDArray[np.str_], found: tuple[KindSummary, ...]
+) -> Times | None:
+    """Return what the seconds say; None if no judgement has a time."""
+    judging = np.isin(kinds, ["asked", "several", "ticked", "ticked-menu"])
+    timed = judging & ~np.isnan(answers.seconds)
+    if not timed.any():
+        return None
+    looking, each = _line(answers.n_offered[timed], answers.seconds[timed])
+    enough = {one.kind: one for one in found if one.timed >= _LEAST_TIMED and one.seconds}
+    asked = enough["asked"].seconds if "asked" in enough else None
+    ticks = [enough[kind] for kind in ("ticked", "ticked-menu") if kind in enough]
+    best = max(ticks, key=lambda one: break_even(one.offered) / (one.seconds or 1), default=None)
+    labels = answers.n_labels if answers.n_labels <= _MOST_TICKED else _MENU
+    labels = labels if best is None else round(best.offered)
+    ticked = None if best is None else best.seconds
+    return Times(
+        looking=looking,
+        each=each,
+        asked=asked,
+        ticked=ticked,
+        labels=labels,
+        ratio=ticked / asked if asked and ticked else None,
+        break_even=break_even(labels),
+        n_long=int(sum(_n_long(answers.seconds[timed & (kinds == kind)]) for kind in {*kinds})),
+    )
+
+
+def break_even(n_labels: float) -> float:
+    """Return how many times as long as one yes or no ticking this many labels may take."""
+    return float(np.interp(n_labels, [*BREAK_EVEN], [*BREAK_EVEN.values()]))
+
+
+def _n_long(seconds: NDArray[np.float64]) -> int:
+    """Count answers that took ten times as long as the median: somebody left the desk."""
+    return int((seconds > 10 * np.median(seconds)).sum()) if len(seconds) else 0
+
+
+def _line(
+    size: NDArray[np.intp], seconds: NDArray[np.float64]
+) -> tuple[float | None, float | None]:
+    """Return seconds for looking at an item and for each label on offer; None if one size is known.
+
+    The line is fitted by least squares to the medians of the sizes with enough times, each weighted
+    by its number of answers, so that nobody who left the desk decides.
+    """
+    sizes, counts = np.unique(size, return_counts=True)
+    sizes, counts = sizes[counts >= _LEAST_TIMED], counts[counts >= _LEAST_TIMED]
+    if len(sizes) < 2:
+        return None, None
+    medians = [np.median(seconds[size == one]) for one in sizes]
+    looking, each = np.polynomial.polynomial.polyfit(sizes, medians, 1, w=np.sqrt(counts))
+    return float(looking), float(each)
+
+
+_CHANCE = 1e-3  # what chance alone would give more often than this is not reported
+_CHUNK = 50_000  # rows that are made dense at a time, which limits the memory
+# If at least this share of the cells is marked, dense products of chunks of rows are faster.
+_DENSE = 0.05
+_LEAST_LETTERS = 5  # shorter words often differ in one letter: "cat", "car"
+_MOST_RARE, _TIMES = 3, 10  # a misspelt name is in few answers, the right one in many
+
+
+def identical_labels(said: Said, which: NDArray[np.bool_] | None = None) -> list[list[int]]:
+    """Return groups of labels that have the same marks, unless chance may explain it.
+
+    ``which``, (S,), marks the statements that count. Equal sums of random numbers of the marks mean
+    equal marks. Two labels with m marks among A answers agree with the chance 1 / C(A, m).
+    """
+    answers, K = said.answers, said.answers.n_labels
+    used = np.arange(len(said.kind)) if which is None else np.flatnonzero(which)
+    label = said.label[used]
+    numbers = np.random.default_rng(0).integers(
+        1, 2**63, size=(answers.n_answers, len(STATEMENT_KINDS)), dtype=np.uint64
+    )
+    key = np.zeros(K, dtype=np.uint64)
+    used = used[np.argsort(label, kind="stable")]
+    drawn = numbers[said.answer[used], said.kind[used]]
+    n_marks = np.bincount(label, minlength=K)
+    marked = np.flatnonzero(n_marks)
+    starts = np.cumsum(n_marks) - n_marks
+    if len(marked):
+        key[marked] = np.add.reduceat(drawn, starts[marked])
+    log_chance = -_log_choose(answers.n_answers, n_marks) + np.log(max(K * (K - 1) / 2, 1))
+    kept = np.flatnonzero((n_marks > 0) & (log_chance < np.log(_CHANCE)))
+    _, group, size = np.unique(key[kept], return_inverse=True, return_counts=True)
+    return [kept[group == at].tolist() for at in np.flatnonzero(size > 1)]
+
+
+def nested_exclusions(said: Said) -> list[tuple[int, int]]:
+    """Return pairs (a, b): a is excluded wherever b is, and chance hardly explains it.
+
+    Labels that are always excluded together form (a, b) and (b, a), and elsewhere the first stands
+    for the group. Pairs that follow from other pairs are left out.
+    """
+    answers, K = said.answers, said.answers.n_labels
+    excluded = said.is_kind("excluded")
+    looked_at = distinct(answers.item[answers.question == "excluded"])
+    pairs = distinct(said.pair[excluded])
+    if not len(pairs):
+        return []
+    rows, labels = np.divmod(pairs, K)
+    marks: Any = sparse.csr_array(
+        (np.ones(len(pairs), dtype=np.float32), (rows, labels)), shape=answers.shape
+    )
+    together = _products(marks)
+    n_excluded = np.diag(together)
+    n = len(looked_at)
+    # Chance that all items of b are among those of a: C(n - n_b, n_a - n_b) / C(n, n_a).
+    n_a, n_b = n_excluded[:, np.newaxis], n_excluded[np.newaxis]
+    inside = (together == n_b) & (n_a > n_b) & (n_b > 0)
+    with np.errstate(invalid="ignore"):
+        log_chance = _log_choose(n - n_b, n_a - n_b) - _log_choose(n, n_a)
+    inside &= np.where(inside, log_chance, 0) + np.log(K * max(K - 1, 1)) < np.log(_CHANCE)
+    identical = identical_labels(said, excluded)
+    others = [label for group in identical for label in group[1:]]
+    inside[others], inside[:, others] = False, False
+    between = inside.astype(np.float32) @ inside.astype(np.float32) > 0
+    inside &= ~between
+    for group in identical:
+        inside[group[0], group[1:]] = inside[group[1:], group[0]] = True
+    return [(int(a), int(b)) for a, b in np.argwhere(inside)]
+
+
+def _products(marks: Any) -> NDArray[np.float64]:
+    """Return how often each two labels are marked together, (K, K)."""
+    n_items, K = marks.shape
+    if marks.nnz < _DENSE * n_items * K:
+        return np.asarray((marks.T @ marks).toarray(), dtype=np.float64)
+    total = np.zeros((K, K))
+    for start in range(0, n_items, _CHUNK):
+        part = marks[start : start + _CHUNK].toarray()
+        total += part.T @ part
+    return total
+
+
+def _log_choose(n: Any, k: Any) -> Any:
+    n, k = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+
+
+def similar_names(counts: Mapping[str, int], *, misspelt: bool) -> list[tuple[str, str]]:
+    """Return pairs of names, the one with more answers first, that differ only in case or spaces.
+
+    If they may be ``misspelt``, also those one letter apart (changed, left out, added or swapped
+    with its neighbour), if one of them is rare. ``counts`` has the number of answers by name.
+    """
+    plain = {name: re.sub(r"[\s\-_.']+", "", name.casefold()) for name in counts}
+    groups: dict[str, set[str]] = defaultdict(set)
+    for name, key in plain.items():
+        groups[key or name].add(name)
+    found = {pair for group in groups.values() for pair in combinations(sorted(group), 2)}
+    if misspelt:
+        near: dict[str, set[str]] = defaultdict(set)
+        for name, key in plain.items():
+            for form in _misspellings(key):
+                near[form].add(name)
+        found |= {
+            pair
+            for group in near.values()
+            for pair in combinations(sorted(group), 2)
+            if _rare_beside(*(counts[name] for name in pair))
+        }
+    pairs = [(a, b) if counts[a] >= counts[b] else (b, a) for a, b in found]
+    return sorted(pairs, key=lambda pair: (-counts[pair[0]], pair))
+
+
+def _rare_beside(first: int, second: int) -> bool:
+    """Return whether one of two counts is small, and the other many times as large."""
+    few, many = sorted((first, second))
+    return few <= _MOST_RARE and many >= _TIMES * max(few, 1)
+
+
+def _misspellings(word: str) -> set[str]:
+    """Return forms of a word, of which two words share one if they are one letter apart.
+
+    The first letter is hardly ever wrong: "river" and "diver" are two words.
+    """
+    length = len(word)
+    if re.search(r"\d", word) or length < _LEAST_LETTERS - 1:
+        return set()
+    added = {f"{word[:at]}\0{word[at:]}" for at in range(1, length + 1)}
+    if length < _LEAST_LETTERS:  # the other word must be longer
+        return added
+    changed = {f"{word[:at]}\0{word[at + 1 :]}" for at in range(1, length)}
+    pairs = ((at, "".join(sorted(word[at : at + 2]))) for at in range(1, length - 1))
+    return added | changed | {f"{word[:at]}\1{pair}{word[at + 2 :]}" for at, pair in pairs}
+
+
+def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
+    """Count constant features, and items whose features are all equal to another item's."""
+    X = pair_rows(said.answers, X, names=("answers", "X"))
+    features = _checked(X, said.answers.n_items)
+    group, constant = _groups(features)
+    size = np.bincount(group)
+    # Contradictions within one item are counted elsewhere, so they are left out here.
+    shared = find_contradictions(replace(said, item=group[said.item]))
+    item, label = np.divmod(said.contradicted, said.n_labels)
+    within = group[item] * said.n_labels + label
+    groups = np.unique(np.setdiff1d(shared, within) // said.n_labels)
+    return FeatureSummary(
+        n_features=int(features.shape[1]),
+        n_constant=constant,
+        n_same=int(size[size > 1].sum()),
+        n_contradicting=int(size[groups].sum()),
+    )
+
+
+def _checked(X: ArrayLike, n_items: int) -> Any:
+    """Return features as finite float64, dense or CSR, or raise an InputError."""
+    is_sparse = sparse.issparse(X)
+    made: Any = sparse.csr_array if is_sparse else np.asarray
+    try:
+        features = made(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"X must hold numbers only ({error})") from error
+    if is_sparse:
+        features.sum_duplicates()
+        features.eliminate_zeros()
+    if features.ndim != 2 or features.shape[0] != n_items:
+        raise InputError(
+            f"X has shape {features.shape}, but the answers are about {n_items} items; give a"
+            " matrix with one row for each item, in the same order"
+        )
+    finite = np.isfinite(features.data if is_sparse else features)
+    if not finite.all():
+        at = np.argmin(finite)
+        ends = features.indptr[1:] if is_sparse else features.shape[1] * np.arange(1, n_items + 1)
+        row = np.searchsorted(ends, at, side="right")
+        raise InputError(
+            f"row {row} of X holds NaN or infinity ({np.count_nonzero(~finite):,} values in all);"
+            " fill them in, or leave these rows out with their answers"
+        )
+    return features
+
+
+def _groups(features: Any) -> tuple[NDArray[np.intp], int]:
+    """Return a number for each row, (n,), equal for equal rows, and count the constant columns."""
+    is_sparse = sparse.issparse(features)
+    if is_sparse:
+        low, high = (
+            np.asarray(each.toarray()).ravel()
+            for each in (features.min(axis=0), features.max(axis=0))
+        )
+        constant = low == high
+        parts = (features.indices, features.data)
+        rows = (
+            b"".join(part[start:end].tobytes() for part in parts)
+            for start, end in pairwise(features.indptr.tolist())
+        )
+    else:
+        constant = (features == features[:1]).all(axis=0)
+        rows = ((row + 0.0).tobytes() for row in features)  # -0.0 becomes 0.0
+    keys = np.array([hash(row) for row in rows], dtype=np.int64)  # of 64 bits: they hardly collide
+    return np.unique(keys, return_inverse=True)[1], int(constant.sum())

@@ -10,32 +10,24 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from complabel import __version__
-from complabel.cli._annotate import annotate
 from complabel.cli._ask import ask, labelstudio_config
-from complabel.cli._benchmark import benchmark
-from complabel.cli._consensus import consensus
+from complabel.cli._compare import benchmark, tune
 from complabel.cli._console import complain, remark
-from complabel.cli._datasets import datasets
-from complabel.cli._decide import decide
-from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
-from complabel.cli._features import features
 from complabel.cli._fit import fit
-from complabel.cli._import import import_
-from complabel.cli._inspect import inspect
-from complabel.cli._methods import methods
+from complabel.cli._import import features, import_
+from complabel.cli._inspect import consensus, inspect
+from complabel.cli._lists import datasets, demo, methods
 from complabel.cli._outputs import GuardedCommand, option_of
-from complabel.cli._predict import onnx, predict
-from complabel.cli._serve import serve
-from complabel.cli._show import show_
+from complabel.cli._predict import decide, onnx, predict, show_
+from complabel.cli._servers import annotate, serve
 from complabel.cli._study_run import export, report, reproduce, run, status
-from complabel.cli._tune import tune
 from complabel.errors import ComplabelError
 
 _LEAST, _MOST = 30, 80
@@ -149,7 +141,7 @@ def main() -> None:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     with warnings.catch_warnings():
-        warnings.showwarning = _hint
+        warnings.showwarning = _hint  # type: ignore[assignment]  # nobody passes keywords
         try:
             app()
         except ComplabelError as error:
@@ -184,16 +176,8 @@ def _as_typed(text: str) -> str:
     return re.sub(r"(--[\w-]+(?: \w+)?) \((?:\1|\w+=?|\w+=\w+ in Python)\)", r"\1", typed)
 
 
-def _hint(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _hint(message: Warning | str, category: type[Warning], *where: Any) -> None:
     if issubclass(category, FutureWarning) or category.__module__.startswith("complabel."):
         remark(f"hint: {message}")
     else:
-        text = warnings.formatwarning(message, category, filename, lineno, line)
-        print(text, file=file or sys.stderr, end="")
+        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))

@@ -134,7 +134,8 @@ def ask(
     if more:
         counted = "1 known answer" if more == 1 else f"{more:,} known answers"
         say(f"  and {counted} of the random sample: leave them in, they also count")
-    answered = unused(_answered(out))
+    stem = out.name.removesuffix(".gz").rpartition(".")[0]
+    answered = unused(out.with_name(f"answered-{stem}.csv"))
     if to_evaluate is not None:
         assert features is not None
         if said.answered.any():  # the figures are those of the items that could be drawn
@@ -262,11 +263,6 @@ def _is_blank(path: Path) -> bool:
 
 def _unanswered(path: Path) -> Path:
     return path.with_name(f"unanswered-{path.name}")
-
-
-def _answered(path: Path) -> Path:
-    name = path.name.removesuffix(".gz").rpartition(".")[0]
-    return path.with_name(f"answered-{name}.csv")
 
 
 @options.with_examples(

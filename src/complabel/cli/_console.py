@@ -59,7 +59,6 @@ def explain(text: str) -> None:
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file and say so."""
     write_text(path, text)
     say(f"wrote {path}")
 

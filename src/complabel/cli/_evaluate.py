@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,12 @@ from complabel.cli._console import (
     explain,
     new_table,
     remark,
+    save,
     save_json,
     say,
     show,
     working,
 )
-from complabel.cli._estimates import show_estimates
 from complabel.cli._options import option
 from complabel.errors import AnnotationError, InputError
 
@@ -31,10 +32,19 @@ if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
     from complabel.methods import ComplementaryClassifier
+    from complabel.trust import Figure, Figures
 
 # With more labels than this, only the worst and the best are shown.
 _MOST_LABELS = 20
 _MOST_NAMED = 5  # labels in a warning
+_BY_ANSWERS = {  # title, unit, a note, and what is the same for all items
+    "ranking_error": (
+        *("complementary ranking error", "", "lower is better; 0.5: a random order", "order"),
+    ),
+    "log_likelihood": (
+        *("log-likelihood of an item's answers", " nats", "higher is better", "guess"),
+    ),
+}
 
 
 @options.with_examples(
@@ -55,26 +65,12 @@ def evaluate(
         "Instead of --truth: answers that the model did not learn from. Those to random questions"
         " give precision and recall. Give the option again for more files.",
     ),
-    cross_fit: int | None = option(
-        "N",
-        "For --answers that the model learned from: fit it anew N times, each time without the"
-        " answers about one part of the items, and measure these fits. Give all the answers that"
-        " the model learned from.",
-        min=2,
+    cross_fit: int | None = options.cross_fit("measure"),
+    missed: float = options.share(
+        "With --answers: how often people say no about a label that applies.", metavar="P"
     ),
-    missed: float = option(
-        "P",
-        "With --answers: how often people say no about a label that applies.",
-        default=0.0,
-        min=0,
-        max=1,
-    ),
-    invented: float = option(
-        "P",
-        "With --answers: how often people say yes about a label that does not apply.",
-        default=0.0,
-        min=0,
-        max=1,
+    invented: float = options.share(
+        "With --answers: how often people say yes about a label that does not apply.", metavar="P"
     ),
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
@@ -117,12 +113,16 @@ def evaluate(
             question,
             contradictions,
         )
-        about = _about_the_fit(model, answers, cross_fit)
+        about = (
+            own.about_learned_answers(model, answers, "these figures are too good")
+            if cross_fit is None
+            else f"these are the figures of {cross_fit} fits with the model's settings, each to the"
+            " answers about other items. They stand for the model if it learned from all these"
+            " answers"
+        )
         more = {"missed": missed, "invented": invented, "html": html, "about": about}
         result = _on_answers(classifier, found, said, cross_fit, **more)
         remark(about, style="yellow" if about.startswith("warning") else "")
-    if html is not None:
-        say(f"wrote {html}")
     save_json(json_file, result)
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
 
@@ -267,6 +267,8 @@ def _on_answers(
     cross_fit: int | None,
     **more: Any,
 ) -> dict[str, Any]:
+    import numpy as np
+
     if not said.n_answers:
         raise InputError("there are no answers; fill in some and give their file to --answers")
     probabilities = own.probabilities_for(classifier, found, said, cross_fit)
@@ -274,7 +276,9 @@ def _on_answers(
     if cross_fit is not None:
         return {"n_answers": said.n_answers, "cross_fit": cross_fit, **(estimates or {})}
     counts = {"n_items": int(said.answered.sum()), "n_answers": said.n_answers}
-    if estimates is not None and _are_chances_unequal(said):
+    chances = said.probability[said.question == "asked"]
+    chances = chances[chances > 0]  # not NaN
+    if estimates is not None and len(chances) and not np.allclose(chances, chances[0]):
         remark(
             "the questions were drawn with unequal chances. Only the figures above allow for that;"
             " how the model ranks the labels of these answers is left out"
@@ -290,24 +294,6 @@ def _on_answers(
     return {**counts, **estimates}
 
 
-def _are_chances_unequal(said: Answers) -> bool:
-    import numpy as np
-
-    chances = said.probability[(said.question == "asked") & ~np.isnan(said.probability)]
-    return bool(len(chances) and not np.allclose(chances, chances[0]))
-
-
-def _about_the_fit(model: Path, answers: Sequence[Path], cross_fit: int | None) -> str:
-    """Say whether the figures are about a model that did not see the answers."""
-    if cross_fit is not None:
-        return (
-            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
-            " answers about other items. They stand for the model if it learned from all these"
-            " answers"
-        )
-    return own.about_learned_answers(model, answers, "these figures are too good")
-
-
 def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[str, Any]:
     """Print how the model ranks labels and explains answers, beside one guess for all items."""
     from complabel.metrics import complementary_ranking_error
@@ -320,17 +306,10 @@ def _scores(classifier: ComplementaryClassifier, X: Any, said: Answers) -> dict[
         values["log_likelihood"] = classifier.score(X, answers)
     constant = _constant(answers, explains=explains)
     say(f"{answers.n_answers:,} answers about {answers.n_items:,} items:")
-    say(
-        f"  complementary ranking error {values['ranking_error']:.4f} (lower is better; 0.5: a"
-        " random order)"
-    )
-    say(f"    the same order for all items {constant['ranking_error']:.4f}")
-    if explains:
-        say(
-            f"  log-likelihood of an item's answers {values['log_likelihood']:.4f} nats (higher is"
-            " better)"
-        )
-        say(f"    the same guess for all items {constant['log_likelihood']:.4f} nats")
+    for name, value in values.items():
+        title, unit, note, same = _BY_ANSWERS[name]
+        say(f"  {title} {value:.4f}{unit} ({note})")
+        say(f"    the same {same} for all items {constant[name]:.4f}{unit}")
     labels = _by_label(classifier, X, answers)
     if labels:
         explain("\nBy label, over the items for which somebody said whether it applies:")
@@ -393,3 +372,115 @@ def _shown(name: str, value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if name == "known" else f"{value:.3f}"
+
+
+_FIGURES = {
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "average_precision": "Average precision",
+    "share": "Share of labels that apply",
+}
+# Labels whose figures are known least are shown, so many of them.
+_MOST_UNKNOWN = 5
+
+
+def show_estimates(
+    answers: Answers,
+    probabilities: Any,
+    classifier: ComplementaryClassifier,
+    *,
+    missed: float,
+    invented: float,
+    html: Path | None,
+    about: str,
+) -> dict[str, Any] | None:
+    """Print figures with intervals, and return them; None if no question was random.
+
+    The page says what is known ``about`` how the model learned.
+    """
+    from complabel.errors import AnnotationError
+    from complabel.trust import estimate_metrics, reliability
+
+    own = getattr(classifier, "thresholds_", None)
+    # Without thresholds of its own, a model predicts above the cut, and not at it.
+    threshold = math.nextafter(classifier.cut, 1) if own is None else own
+    rates: Mapping[str, Any] = {"missed": missed, "invented": invented}
+    try:
+        found = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
+    except AnnotationError as error:
+        problem = (
+            "precision and recall need answers to random questions, and none of these is one: ask"
+            " some with complabel ask, about these items, and keep the column probability"
+        )
+        if html is not None:
+            raise InputError(f"--html: {problem}") from error
+        remark(problem)
+        return None
+    say(
+        f"{found.n_judgements:,} random judgements of labels, of {found.n_items:,} among"
+        f" {answers.n_items:,} items:"
+    )
+    table = new_table("", "figure", numbers=["estimate", "95 % interval", "judgements", "to halve"])
+    for name, title in _FIGURES.items():
+        figure = getattr(found, name)
+        more = "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
+        table.add_row(title, *_cells(figure), f"{figure.n_judgements:,}", more)
+    show(table)
+    least = (
+        f"above {threshold:g}" if own is None else "at least the model's threshold of this label"
+    )
+    rule = f"A label is predicted if its probability is {least}."
+    explain(
+        f"{rule} The figures hold for all items of which these are a random sample, if the"
+        " questions were drawn from all of these. To halve an interval, ask so many more random"
+        " questions, or fewer with complabel ask --to-evaluate."
+    )
+    notes = [about]
+    other = "the most probable class alone" if classifier._single else "threshold=minmax"
+    if classifier._single or (own is None and classifier.threshold != "probability"):
+        notes.append(f"warning: the model itself predicts by another rule: {other}")
+        remark(notes[-1])
+    _show_least_known(found.labels)
+    if html is not None:
+        from complabel.reports import render_evaluation
+
+        notes.append(
+            f"People are taken to miss {100 * missed:g} % of the labels that apply, and to invent"
+            f" {100 * invented:g} % of the others. If this is wrong, so are the figures"
+        )
+        reliable = reliability(answers, probabilities, **rates)
+        save(html, render_evaluation(found, reliable, rule=rule, notes=notes))
+    return {
+        "figures": _plain(found),
+        "n_judgements": found.n_judgements,
+        "figures_by_label": {name: _plain(each) for name, each in found.labels.items()},
+    }
+
+
+def _show_least_known(labels: Any) -> None:
+    widest = sorted(labels, key=lambda name: labels[name].f1.low - labels[name].f1.high)
+    if len(widest) < 2:
+        return
+    shown = widest[:_MOST_UNKNOWN]
+    columns = ("precision", "recall", "f1")
+    numbers = [text for name in columns for text in (_FIGURES[name], f"{_FIGURES[name]} from, to")]
+    table = new_table("The labels that are known least", "label", numbers=["judged", *numbers])
+    for name in shown:
+        figures = [getattr(labels[name], column) for column in columns]
+        cells = [cell for figure in figures for cell in _cells(figure)]
+        table.add_row(Text(name), f"{labels[name].share.n_judgements:,}", *cells)
+    show(table)
+
+
+def _cells(figure: Figure) -> tuple[str, str]:
+    value = "-" if math.isnan(figure.value) else f"{figure.value:.3f}"
+    return value, f"{figure.low:.3f} to {figure.high:.3f}"
+
+
+def _plain(found: Figures) -> dict[str, Any]:
+    """Return the figures as JSON can hold them: no NaN."""
+    figures = {name: asdict(getattr(found, name)) for name in _FIGURES}
+    for each in figures.values():
+        each["value"] = None if math.isnan(each["value"]) else each["value"]
+    return figures

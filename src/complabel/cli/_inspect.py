@@ -1,4 +1,4 @@
-"""`complabel inspect`: look at answers before anything is fitted."""
+"""`complabel inspect` and `consensus`: what answers tell, before anything is fitted."""
 
 from __future__ import annotations
 
@@ -117,7 +117,12 @@ def inspect(
     about_people: dict[str, Any] = {}
     if classifier is not None and is_table and found is not None:
         of_model = own.for_model(found, classifier)
-        about_people = _by_model(classifier, of_model, said)
+        about_people = {
+            "people": classifier.annotators_table(of_model, said),
+            "doubtful": classifier.doubtful_answers(of_model, said),
+            "found_by": "These are the rates and probabilities of the model that was given. It"
+            " weighs the features of an item and all answers about it.",
+        }
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
         about_people = _by_what_people_say(said, sum(each.judged for each in inspection.labels))
@@ -131,15 +136,6 @@ def inspect(
         say(f"  {command('import', doubtful, out=again)}")
         say_fit((*answers, again), features, items, label_names, question)
     save_json(json_file, as_json)
-
-
-def _by_model(classifier: Any, X: Any, said: Answers) -> dict[str, Any]:
-    return {
-        "people": classifier.annotators_table(X, said),
-        "doubtful": classifier.doubtful_answers(X, said),
-        "found_by": "These are the rates and probabilities of the model that was given. It weighs"
-        " the features of an item and all answers about it.",
-    }
 
 
 def _by_what_people_say(said: Answers, n_judged: int) -> dict[str, Any]:
@@ -172,7 +168,6 @@ def say_fit(
     question: str | None,
     mistakes: str = "missed=auto,invented=auto",
 ) -> None:
-    """Print the command that learns from answers although people err."""
     line = command(
         "fit",
         *answers,
@@ -278,3 +273,64 @@ def _of_dataset(
         excluded=data.excluded, question="excluded", label_names=data.label_names
     )
     return said, data.X
+
+
+@options.with_examples(
+    "consensus answers.csv --out consensus.csv",
+    "consensus answers.csv --features X.csv --out consensus.csv --doubtful doubtful.csv",
+)
+def consensus(
+    answers: list[Path] = options.ANSWERS,
+    out: Path = target(
+        "Write the share of people who would say that a label applies: .csv, .csv.gz, .parquet or"
+        " .jsonl.",
+        default=...,
+        endings=(*options.TABLE, ".jsonl"),
+    ),
+    features: Path | None = options.FEATURES_IF_ANY,
+    items: Path | None = options.ITEMS,
+    label_names: Path | None = options.LABEL_NAMES,
+    question: str | None = options.QUESTION,
+    doubtful: Path | None = target(
+        "Write the answers that others would least agree with to this file, as questions to ask"
+        " again.",
+        endings=options.TABLE,
+    ),
+    n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
+    folds: int = option(
+        "N", "Parts of the items: a model of the others looks at each.", default=5, min=2
+    ),
+    seed: int = option("N", "Seed of the parts.", default=0, min=0),
+    json_file: Path | None = options.JSON_FILE,
+) -> None:
+    """Find what people would say together about the items that some of them judged.
+
+    Needs yes/no answers or ticked labels. Items that several people judged tell who errs.
+    """
+    from complabel.files import PredictionWriter
+    from complabel.people import find_consensus
+
+    found = None if features is None else own.read_own_features(features, items)
+    known = None if found is None else list(found.items)
+    said = own.read_own_answers(answers, known, label_names, question, "keep")
+    X = None if found is None else own.framed(found.X, found.feature_names)
+    with working("finding the consensus"):
+        result = find_consensus(X, said, cv=folds, random_state=seed)
+    assert said.item_names is not None  # a table names its items
+    labels = said.label_names or [str(k) for k in range(said.n_labels)]
+    with PredictionWriter(out, list(labels)) as writer:
+        writer.write(said.item_names, result.share)
+    people = show_people(result.people, "By what people say together")
+    told = {"n_repeated": result.n_repeated, "n_states": result.n_states}
+    save_json(json_file, {"people": people, **told})
+    say(f"wrote {out}: {said.n_items:,} items, {said.n_labels} labels")
+    say(f"  {result.n_repeated:,} pairs of an item and a label were judged more than once")
+    if result.n_states == 2:
+        say("  they do not show that people differ; if people miss many labels, shares are low:")
+        say("  complabel predict --answers says how probably a label applies")
+    if doubtful is not None:
+        write_doubtful(result.doubtful, doubtful, n)
+    # People who differ about doubtful cases do not err at random. On new items, models with rates
+    # of missed labels were worse than those with a small error rate (benchmarks/relations.py).
+    say("next: learn from the answers, to predict items that nobody was asked about:")
+    say_fit(answers, features, items, label_names, question, mistakes="error_rate=0.05")

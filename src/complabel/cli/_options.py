@@ -34,6 +34,11 @@ def option(
     return made
 
 
+def share(text: str, *names: str, default: float | None = 0.0, metavar: str = "SHARE") -> Any:
+    """Return an option with a number from 0 to 1."""
+    return option(metavar, text, *names, default=default, min=0, max=1)
+
+
 def flag(text: str, *names: str) -> Any:
     """Return an option that is given or not; without names, it also has a form with --no."""
     return typer.Option(False, *names, help=text)
@@ -42,7 +47,6 @@ def flag(text: str, *names: str) -> Any:
 def target(
     text: str, *names: str, endings: tuple[str, ...] = (), page: bool = False, **more: Any
 ) -> Any:
-    """Return an option with the name of a file that the command writes."""
     return option("FILE", text, *names, output=Output(endings, page), **more)
 
 
@@ -80,7 +84,6 @@ def complete_catalog() -> list[str]:
 
 
 def complete_dataset(incomplete: str) -> list[str]:
-    """Return names of catalog datasets, and files that may be datasets."""
     return [*complete_catalog(), *_files(incomplete, _DATASET_ENDINGS)]
 
 
@@ -94,14 +97,12 @@ def complete_method() -> list[str]:
 
 
 def complete_plan(incomplete: str) -> list[str]:
-    """Return names of the plans in the package, and TOML files."""
     from complabel.paper import PLANS
 
     return [*PLANS, *_files(incomplete, (".toml",))]
 
 
 def complete_table() -> list[str]:
-    """Return the names of the paper's tables of results."""
     from complabel.paper import TABLES
 
     return [*TABLES]
@@ -212,12 +213,21 @@ QUICK = flag("Try the plan: three folds, and only the first two datasets at hand
 
 
 def folds(default: int) -> Any:
-    """Return the option ``--folds``."""
     return option("N", "Folds of the cross-validation.", default=default, min=2)
 
 
+def cross_fit(done: str) -> Any:
+    """Return the option ``--cross-fit`` of a command that does something with the fits."""
+    return option(
+        "N",
+        "For --answers that the model learned from: fit it anew N times, each time without the"
+        f" answers about one part of the items, and {done} these fits. Give all the answers that"
+        " the model learned from.",
+        min=2,
+    )
+
+
 def jobs(default: int) -> Any:
-    """Return the option ``--jobs``."""
     return option(
         "N", "Number of processes, one thread each; -1: one for each core.", default=default
     )
@@ -267,21 +277,11 @@ def _draw(
     propensity_sd: float = option(
         "SD", "How unequally labels come to mind; 0: all alike.", default=0.0, min=0
     ),
-    error_rate: float = option(
-        "SHARE",
-        "Share of answers that are given at random.",
-        "--error-rate",
-        "--mistakes",
-        default=0.0,
-        min=0,
-        max=1,
+    error_rate: float = share(
+        "Share of answers that are given at random.", "--error-rate", "--mistakes"
     ),
-    missed: float = option(
-        "SHARE", "How often people miss a label that applies.", default=0.0, min=0, max=1
-    ),
-    invented: float = option(
-        "SHARE", "How often people invent a label that does not apply.", default=0.0, min=0, max=1
-    ),
+    missed: float = share("How often people miss a label that applies."),
+    invented: float = share("How often people invent a label that does not apply."),
     answers_per_item: int = option("N", "Independent answers about each item.", default=1, min=1),
     items_share: float = option(
         "SHARE", "Share of the items that people are asked about.", default=1.0, max=1

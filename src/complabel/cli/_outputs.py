@@ -8,12 +8,11 @@ file beside it.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,8 +21,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from complabel._writing import behind_links, keeping
-from complabel.errors import ComplabelError, InputError, OutputError
+from complabel._writing import behind_links, explained, keeping
+from complabel.errors import InputError, OutputError
 
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
@@ -97,7 +96,7 @@ def _force_option() -> Any:
 def claim_folder(folder: Path, names: Sequence[str]) -> None:
     """Refuse a folder in which files of these names cannot be written, or would be lost."""
     claims, shown = _claims.get(), f"--output {folder}"
-    with _explained(shown):
+    with explained(shown):
         nearest = next(p for p in (folder, *folder.absolute().parents) if os.path.lexists(p))
         if not nearest.is_dir():
             raise OutputError(f"{shown}: {nearest} is a file; give the name of a folder")
@@ -117,7 +116,7 @@ def claim_folder(folder: Path, names: Sequence[str]) -> None:
 def claim_store(path: Path) -> None:
     """Refuse a store that cannot be made; a store that exists is continued."""
     shown = f"--store {path}"
-    with _explained(shown):
+    with explained(shown):
         if not path.exists():
             _refuse_folder(path, shown)
             _try(behind_links(path).parent, path)
@@ -161,7 +160,7 @@ def _claim(path: Path, option: str, mark: Output) -> None:
         raise InputError(
             f"{shown}: the name has the wrong ending for this kind of file; end it in {listed}"
         )
-    with _explained(shown):
+    with explained(shown):
         _refuse_folder(path, shown)
         exists = os.path.lexists(path)
         _refuse_odd(path, shown, claims)
@@ -208,19 +207,6 @@ def _try(folder: Path, path: Path) -> None:
         trial.open("xb").close()
     finally:
         trial.unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def _explained(shown: str) -> Iterator[None]:
-    try:
-        yield
-    except ComplabelError:
-        raise
-    except OSError as error:
-        raise OutputError(
-            f"{shown}: cannot be written: {error.strerror or error}; correct the permissions, or"
-            " choose another path"
-        ) from error
 
 
 def _is_own_page(path: Path) -> bool:

@@ -1,16 +1,30 @@
-"""`complabel predict` and `complabel onnx`: use a saved model, here or in other programs."""
+"""`complabel predict`, `decide`, `onnx` and `show`: use a saved model, and see what it holds."""
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.text import Text
+
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, say, working
+from complabel.cli._console import (
+    command,
+    explain,
+    new_table,
+    remark,
+    save,
+    save_json,
+    say,
+    show,
+    shown,
+    working,
+)
 from complabel.cli._options import option, target
 from complabel.errors import InputError
 
@@ -18,6 +32,9 @@ if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
     from complabel.methods import ComplementaryClassifier
+    from complabel.trust import ChosenThresholds
+
+_MOST = 20  # rows of a table
 
 
 @options.with_examples(
@@ -32,7 +49,7 @@ def predict(
     out: Path = target(
         "Write here: .csv, .csv.gz, .parquet or .jsonl.",
         default=...,
-        endings=(".csv", ".csv.gz", ".parquet", ".jsonl"),
+        endings=(*options.TABLE, ".jsonl"),
     ),
     items: Path | None = options.ITEMS,
     answers: list[Path] | None = option(
@@ -43,11 +60,10 @@ def predict(
     ),
     question: str | None = options.QUESTION,
     top: int | None = option("K", "Write only the K most probable labels of each item.", min=1),
-    threshold: float | None = option(
-        "P",
+    threshold: float | None = options.share(
         "Write 1 where the probability is at least P, else 0. [default: write probabilities]",
-        min=0,
-        max=1,
+        default=None,
+        metavar="P",
     ),
     labels: bool = options.flag(
         "Write 1 where the probability is at least the label's threshold in the model, else 0;"
@@ -146,3 +162,185 @@ def onnx(
     n_labels = len(classifier.classes_)
     say(f"wrote {out}: {classifier.n_features_in_:,} features in, {n_labels} labels out")
     say('next: run it with onnxruntime, from Python, C#, Java or JavaScript (docs: "ONNX")')
+
+
+@options.with_examples(
+    "show model.safetensors",
+    "show model.safetensors --html page.html --features X.csv",
+)
+def show_(
+    model: Path = options.MODEL,
+    features: Path | None = options.FEATURES_IF_ANY,
+    items: Path | None = options.ITEMS,
+    html: Path | None = target(
+        "Also write a web page with charts to this file. With --features, it shows the likeliest"
+        " items of each label.",
+        page=True,
+    ),
+    json_file: Path | None = options.JSON_FILE,
+) -> None:
+    """Show what a model was trained on, what it chose, and what it knows of labels and people.
+
+    Nothing in the file is run, so a stranger's file is safe to look at.
+    """
+    from complabel.methods import load, read_header
+    from complabel.reports import describe_model, likeliest_items, model_facts, render_model
+
+    if features is None and items is not None:
+        raise InputError("--items is given without --features; give both or neither")
+    if features is not None and html is None and json_file is None:
+        raise InputError(
+            "--features is given, but nothing is written; add --html or --json, which get the"
+            " likeliest items of each label"
+        )
+    classifier = load(model)
+    described = describe_model(classifier, read_header(model))
+    if features is not None:
+        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
+        with working(f"predicting {len(found.items):,} items"):
+            probabilities = classifier.predict_proba(own.for_model(found, classifier))
+        names = [str(name) for name in classifier.classes_]
+        described["items"] = likeliest_items(probabilities, found.items, names)
+    facts = model_facts(described)
+    widest = max(map(len, facts))
+    for title, text in facts.items():
+        say(f"{_plain(title):{widest}}  {_plain(text)}")
+    _show_rows(described["labels"], "label", "Labels")
+    if "low" in described["labels"][0]:
+        explain(
+            "frequency: the estimated share of the items to which the label applies; low, high: its"
+            " interval of 95 %; those that are known least come first."
+        )
+    _show_rows(described["people"], "annotator", "People")
+    if html is not None:
+        save(html, render_model(described))
+    save_json(json_file, described)
+
+
+def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None:
+    """Print a table of figures with a line for each label or person, if there are figures."""
+    if not rows or len(rows[0]) == 1:
+        return
+    figures = [*rows[0]][1:]
+    table = new_table(title, name, numbers=(each.replace("_", " ") for each in figures))
+    for row in rows[:_MOST]:
+        cells = (f"{row[x]:,}" if isinstance(row[x], int) else f"{row[x]:.3f}" for x in figures)
+        table.add_row(Text(_plain(row[name])), *cells)
+    show(table)
+    if len(rows) > _MOST:
+        explain(f"{len(rows) - _MOST:,} more are not shown; --json FILE writes all of them")
+
+
+def _plain(text: str) -> str:
+    """Return a text of the file on one line, without control characters."""
+    return shown(" ".join(text.split()))
+
+
+@options.with_examples(
+    "decide model.safetensors X.csv --answers questions.csv --out decided.safetensors",
+    "decide model.safetensors X.csv --answers questions.csv --precision 0.9 --out sure.safetensors",
+    "decide model.safetensors X.csv --answers answers.csv --cross-fit 5 --out decided.safetensors",
+)
+def decide(
+    model: Path = options.MODEL,
+    features: Path = options.FEATURES_OF_MODEL,
+    answers: list[Path] = option(
+        "FILE",
+        "Answers to random questions that the model did not learn from. Give the option again for"
+        " more files.",
+        default=...,
+    ),
+    out: Path = target(
+        "Write the model with its thresholds to this file, which ends in .safetensors.",
+        default=...,
+        endings=(".safetensors",),
+    ),
+    precision: float | None = option(
+        "P", "Promise that at least this share of the predicted labels apply.", min=0, max=1
+    ),
+    recall: float | None = options.share(
+        "Promise that at least this share of the labels that apply are predicted.",
+        default=None,
+        metavar="P",
+    ),
+    match_frequencies: bool = options.flag(
+        "Predict each label as often as it applies.", "--match-frequencies"
+    ),
+    by_label: bool = options.flag(
+        "Give each label with enough answers its own threshold, and its own promise.", "--by-label"
+    ),
+    confidence: float = option(
+        "P", "How often a promise is kept, over draws of the questions.", default=0.95, min=0, max=1
+    ),
+    cross_fit: int | None = options.cross_fit("decide about"),
+    items: Path | None = options.ITEMS,
+    question: str | None = options.QUESTION,
+    contradictions: str = options.CONTRADICTIONS_OR_KEEP,
+) -> None:
+    """Choose from which probability on labels are predicted, and keep it in the model.
+
+    Without --precision, --recall or --match-frequencies, F1 is as high as the answers let expect.
+    """
+    from complabel.methods import load, read_header
+    from complabel.trust import choose_thresholds
+
+    classifier = load(model)
+    found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
+    names = [str(name) for name in classifier.classes_]
+    said = own.read_own_answers(answers, list(found.items), names, question, contradictions)
+    probabilities = own.probabilities_for(classifier, found, said, cross_fit)
+    chosen = choose_thresholds(
+        said,
+        probabilities,
+        precision=precision,
+        recall=recall,
+        match_frequencies=match_frequencies,
+        by_label=by_label,
+        confidence=confidence,
+    )
+    promises = precision is not None or recall is not None
+    if promises and not chosen.promised.any():
+        raise InputError("\n".join(chosen.remarks) + "\nno model was written")
+    given = read_header(model)["provenance"]["given"]
+    classifier.set_thresholds(chosen.values)
+    classifier.save(out, provenance={**given, "thresholds": f"for {chosen.aim}"})
+    _show_thresholds(chosen, names, promises=promises)
+    for line in chosen.remarks:
+        remark(line, style="yellow")
+    if cross_fit is None:
+        promised = "more is promised than holds" if promises else "these figures are too good"
+        about = own.about_learned_answers(model, answers, promised)
+        remark(about, style="yellow" if about.startswith("warning") else "")
+    say(f"wrote {out}")
+    say(f"next: {command('predict', out, features, items=items, labels=True, out='labels.csv')}")
+
+
+def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None:
+    title = f"thresholds for {chosen.aim}"
+    if not chosen.alone.any():
+        say(f"{title}: {chosen.values[0]:.4f} for all {len(names)} labels")
+    else:
+        columns = ["threshold", "judged", *["promised"][: int(promises)]]
+        table = new_table(title, "label", numbers=columns)
+        for at, name in enumerate(names[:_MOST]):
+            promised = "no" if not chosen.promised[at] else "yes"
+            if promised == "yes" and not chosen.alone[at]:
+                promised = "together"
+            cells = [f"{chosen.values[at]:.4f}", f"{chosen.n_judgements[at]:,}", promised]
+            table.add_row(Text(name), *cells[: len(columns)])
+        show(table)
+        if len(names) > _MOST:
+            say(f"{len(names) - _MOST:,} more labels are not shown")
+    if promises:
+        explain(
+            f"promised: {chosen.aim}, over all items of this kind, but for a chance of"
+            f" {1 - chosen.estimates.confidence:.2g} for each promise"
+        )
+    figures = chosen.estimates
+    for name, figure in (
+        ("precision", figures.precision),
+        ("recall", figures.recall),
+        ("F1", figures.f1),
+    ):
+        told = f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"
+        say(f"  {name:9} {'not known' if math.isnan(figure.value) else told}")

@@ -94,26 +94,20 @@ class Progress(Monitor):
         )
 
     def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
-        """Take the number of units and print the forecast."""
         self._n_jobs = n_jobs
         self._left = {unit.key: unit for unit in todo}
         self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
         if len(todo) < len(units):
-            before = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
-            remark(f"{self._name}: {before}{self._said_failed(units)}")
+            told = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
+            if self._store is not None:  # of those that will not run, some may have failed
+                before = [unit.key for unit in units if unit.key not in self._left]
+                n_failed = [*self._store.statuses(before).values()].count("failed")
+                told += f", {n_failed} of them failed" if n_failed else ""
+            remark(f"{self._name}: {told}")
         if todo and self._store is not None:
             remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
 
-    def _said_failed(self, units: list[Unit]) -> str:
-        """Return how many of the units that will not run failed before, as words."""
-        if self._store is None:
-            return ""
-        known = self._store.statuses([unit.key for unit in units if unit.key not in self._left])
-        n_failed = sum(status == "failed" for status in known.values())
-        return f", {n_failed} of them failed" if n_failed else ""
-
     def started(self, unit: Unit) -> None:
-        """Show a unit as running."""
         self._running[unit.key] = (unit, time.monotonic())
 
     def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
@@ -180,13 +174,11 @@ def _describe(unit: Unit) -> str:
 
 
 def say_missing(missing: Mapping[str, str]) -> None:
-    """Print which datasets of a plan are missing, and why."""
     for name, reason in missing.items():
         remark(f"left out: {name}, {reason}", style="yellow")
 
 
 def say_failed(results: StudyResults) -> None:
-    """Print what failed and why, each reason once."""
     reasons = Counter((unit.dataset, unit.row, unit.reason) for unit in results.having("failed"))
     for (dataset, row, reason), count in reasons.items():
         complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
@@ -236,7 +228,6 @@ def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
 
 
 def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
-    """Print what a plan would run, and return its units."""
     units, missing = plan_units(plan, data_dir=data_dir)
     table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
     for row in plan.expanded_rows():
@@ -252,22 +243,17 @@ def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     show(table)
     at_hand = [name for name in plan.datasets if name not in missing]
     say(f"on {', '.join(at_hand) or 'no dataset'}; {plan.folds} folds, seed {plan.seed}")
-    _show_draws(plan)
-    say_missing(missing)
-    return units
-
-
-def _show_draws(plan: Plan) -> None:
     n_draws = len(plan.draws)
     say("1 draw:" if n_draws == 1 else f"{n_draws} draws:")
     for draw in plan.draws[:_MOST_DRAWS]:
         say(f"  {draw.name}: {plan.title_of(draw)}")
     if n_draws > _MOST_DRAWS:
         say(f"  and {n_draws - _MOST_DRAWS} more")
+    say_missing(missing)
+    return units
 
 
 def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
-    """Say how many units are to run, and how long that may take."""
     import joblib
 
     distinct = {unit.key: unit for unit in units}
@@ -285,7 +271,6 @@ def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
 
 
 def table_of_units(results: StudyResults) -> Table:
-    """Return how many folds are done and failed, by row, dataset and draw."""
     columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
     table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
     for row in dict.fromkeys(unit.row for unit in results.units):
@@ -363,7 +348,6 @@ def claim_report(name: str, folder: Path | None) -> Path:
 
 
 def write_reports(results: StudyResults, folder: Path) -> None:
-    """Write all files of a report, and say so."""
     with errors().status("drawing the report"):
         paths = write_report(results, folder)
     for path in paths:

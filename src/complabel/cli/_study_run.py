@@ -129,7 +129,6 @@ def report(
 
 
 def _measured_seconds(text: str) -> Seconds:
-    """Read the seconds of a yes or no, and of a form with so many labels to tick."""
     from complabel.errors import InputError
     from complabel.studies import Seconds
 

@@ -105,7 +105,10 @@ def load_dataset(
         raise not_found(entry, directories)
     if verify:
         _verify(located)
-    dataset = _read(entry.name, located)
+    layout, folder = located.layout, located.folder
+    parts = tuple(folder / file.name for file in layout.files)
+    labels = None if layout.labels is None else folder / layout.labels.name
+    dataset = read_files(DatasetFiles(name, layout.format, parts, labels, layout.n_features))
     if not preprocessed:
         return dataset
     if dataset.excluded is None:
@@ -223,13 +226,6 @@ def _describe(entry: CatalogEntry, data_dir: StrPath | None) -> dict[str, Any]:
     }
 
 
-def _read(name: str, located: Located) -> MultiLabelDataset:
-    layout, folder = located.layout, located.folder
-    parts = tuple(folder / file.name for file in layout.files)
-    labels = None if layout.labels is None else folder / layout.labels.name
-    return read_files(DatasetFiles(name, layout.format, parts, labels, layout.n_features))
-
-
 def _verify(located: Located) -> None:
     for file in located.layout.all_files:
         path = located.folder / file.name
@@ -298,18 +294,46 @@ def load_released(
             f" holds {_FOLDER}/{name}.csv as data folder; for other datasets take labels uniform"
             " or biased, which are simulated"
         )
-    lines, rows, labels = _read_released(path, scheme)
-    for place, problem in _problems(lines, rows, labels, dataset):
-        raise fault(f"{path}{place}", f"{problem}: {_AGAIN}")
+    records = list(_records_of(path, scheme))
+    n, n_labels = dataset.Y.shape
     released = np.zeros_like(dataset.Y)
-    released[rows, labels] = 1
+    lines: dict[int, list[int]] = {}  # of each row
+    for line, row, label in records:
+        if row >= n:
+            problem = f"row {row}, but {name} has {n} rows, numbered from 0, and the file"
+            problem += (
+                f" {len(records)} lines of labels; it is about another version of the dataset"
+            )
+            raise fault(path, f"{problem}: {_AGAIN}", line=line)
+        if label >= n_labels:
+            problem = f"label {label}, but {name} has {n_labels} labels, numbered from 0"
+            raise fault(path, f"{problem}: {_AGAIN}", line=line)
+        released[row, label] = 1
+        lines.setdefault(row, []).append(line)
+    for row, several in lines.items():
+        if len(several) > 1:
+            at = ", ".join(map(str, several[:5]))
+            problem = f"row {row} has several labels, expected one for each row"
+            raise fault(f"{path}, lines {at}", f"{problem}: {_AGAIN}")
+    missing = [row for row in range(n) if row not in lines]
+    if missing:
+        problem = f"{len(missing)} of the {n} rows of {name} have no label, the first is row"
+        raise fault(path, f"{problem} {missing[0]}: {_AGAIN}")
+    relevant = np.argwhere(released & dataset.Y).tolist()
+    if relevant:
+        row, label = relevant[0]
+        raise fault(
+            path,
+            f"label {label} ({dataset.label_names[label]}) is said not to apply to row {row}, but"
+            f" it does (so in {len(relevant)} of {len(records)} lines); rows of the dataset may be"
+            f" in another order, or labels be numbered from 1: {_AGAIN}",
+            line=lines[row][0],
+        )
     return released
 
 
-def _read_released(
-    path: Path, scheme: str
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the line of each record, its row and its label."""
+def _records_of(path: Path, scheme: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the line of each record, its row and its label."""
     reader = csv.DictReader(read_text(path).splitlines(), skipinitialspace=True)
     header = [name.strip() for name in reader.fieldnames or ()]
     reader.fieldnames = header
@@ -320,53 +344,15 @@ def _read_released(
                 f"found the columns {', '.join(header)[:100]}, expected one that is called {name}",
                 line=1,
             )
-    lines, numbers = [], []
+    line = 0
     for record in reader:
-        fields = [(record[name] or "").strip() for name in (_ROW, scheme)]
+        line, fields = reader.line_num, [(record[name] or "").strip() for name in (_ROW, scheme)]
         for field in fields:
             # A number of more digits than 2**31 is no row of any dataset.
             if not (field.isascii() and field.isdecimal() and len(field) <= 10):
-                problem = f"found {field[:40]!r}, expected a whole number from 0"
-                raise fault(path, problem, line=reader.line_num)
-        lines.append(reader.line_num)
-        numbers.append([int(field) for field in fields])
-    if not lines:
+                raise fault(
+                    path, f"found {field[:40]!r}, expected a whole number from 0", line=line
+                )
+        yield line, int(fields[0]), int(fields[1])
+    if not line:
         raise fault(path, f"no labels are in the file; {_AGAIN}")
-    rows, labels = np.array(numbers, dtype=np.intp).T
-    return np.array(lines), rows, labels
-
-
-def _problems(
-    lines: NDArray[np.intp],
-    rows: NDArray[np.intp],
-    labels: NDArray[np.intp],
-    dataset: MultiLabelDataset,
-) -> Iterator[tuple[str, str]]:
-    """Yield what does not fit the dataset, and where; later checks rely on earlier ones."""
-    name, n, n_labels = dataset.name, dataset.n_samples, dataset.n_labels
-    for at in np.flatnonzero(rows >= n):
-        yield (
-            f", line {lines[at]}",
-            f"row {rows[at]}, but {name} has {n} rows, numbered from 0, and the file"
-            f" {len(rows)} lines of labels; it is about another version of the dataset",
-        )
-    counts = np.bincount(rows, minlength=n)
-    for row in np.flatnonzero(counts > 1):
-        places = ", ".join(str(lines[at]) for at in np.flatnonzero(rows == row)[:5])
-        yield f", lines {places}", f"row {row} has several labels, expected one for each row"
-    missing = np.flatnonzero(counts == 0)
-    if len(missing):
-        told = f"{len(missing)} of the {n} rows of {name} have no label, the first is row"
-        yield "", f"{told} {missing[0]}"
-    for at in np.flatnonzero(labels >= n_labels):
-        told = f"label {labels[at]}, but {name} has {n_labels} labels, numbered from 0"
-        yield f", line {lines[at]}", told
-    relevant = np.flatnonzero(dataset.Y[rows, labels])
-    for at in relevant:
-        row, label = rows[at], labels[at]
-        yield (
-            f", line {lines[at]}",
-            f"label {label} ({dataset.label_names[label]}) is said not to apply to row {row}, but"
-            f" it does (so in {len(relevant)} of {len(rows)} lines); rows of the dataset may be in"
-            " another order, or labels be numbered from 1",
-        )

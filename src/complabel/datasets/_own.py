@@ -20,11 +20,10 @@ from complabel._opening import (
     wrong_type,
 )
 from complabel.answers import ContradictionPolicy, Question
+from complabel.datasets._arff import read_meka, read_mulan, xml_candidates
 from complabel.datasets._catalog import CATALOG, EMBEDDED, catalog_entry
 from complabel.datasets._dataset import MultiLabelDataset, numbered
-from complabel.datasets._mat import read_mat, read_pml
-from complabel.datasets._matrices import read_npz, read_svmlight
-from complabel.datasets._mulan import read_meka, read_mulan, xml_candidates
+from complabel.datasets._matrices import read_mat, read_npz, read_pml, read_svmlight
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files import (
     SVMLIGHT,

@@ -19,21 +19,21 @@ from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_truth
+from complabel.files._names import PICTURES as PICTURES
 from complabel.files._names import SHOWN as SHOWN
 from complabel.files._names import has_shown as has_shown
+from complabel.files._names import list_pictures as list_pictures
+from complabel.files._names import may_show as may_show
 from complabel.files._names import read_item_names as read_item_names
 from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
-from complabel.files._pictures import PICTURES as PICTURES
-from complabel.files._pictures import list_pictures as list_pictures
-from complabel.files._pictures import may_show as may_show
-from complabel.files._predictions import PredictionWriter as PredictionWriter
 from complabel.files._table import Table as Table
 from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._table import some_of as some_of
-from complabel.files._write_answers import AnswerWriter
-from complabel.files._write_answers import answers_to_arrow as answers_to_arrow
+from complabel.files._write import AnswerWriter
+from complabel.files._write import PredictionWriter as PredictionWriter
+from complabel.files._write import answers_to_arrow as answers_to_arrow
 
 __all__ = [
     "COLUMNS",

@@ -1,7 +1,8 @@
-"""The names of labels and items, and what people see of items."""
+"""The names of labels and items, what people see of items, and the pictures in a folder."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._opening import StrPath, ending_of, existing, fault, read_text
-from complabel.errors import InputError
+from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, read_text
+from complabel.errors import DatasetNotFoundError, InputError
 from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
 
 SHOWN = ("text", "image", "url")  # columns with what people see of an item
@@ -74,7 +75,6 @@ def read_item_names(path: StrPath) -> list[str]:
 
 
 def has_shown(path: Path) -> bool:
-    """Return whether a file is a table with a column that people see."""
     if not ending_of(path, TABLE_ENDINGS):
         return False
     return not {*SHOWN}.isdisjoint(Table.open(path, "tables of items").columns)
@@ -170,3 +170,55 @@ def refuse_strangers(
         f" {some_of(found)}, but the items with features {some_of(items)}; use the same names in"
         " both files, or name the rows of the features with --items",
     )
+
+
+PICTURES = {
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".png": "image/png",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".bmp": "image/bmp",
+}
+"""Types of pictures by the ending of their names; all browsers show them, and none runs them."""
+
+
+def list_pictures(folder: StrPath) -> list[str]:
+    """Return the pictures in a folder and in its folders: paths from there, with ``/``, sorted.
+
+    Names that begin with a dot do not count. Links to folders are not followed, nor links to files
+    that lie outside the folder, or are hidden in it.
+    """
+    top = as_path("folder", folder)
+    if not top.is_dir():
+        raise DatasetNotFoundError(f"{top}: there is no such folder; check the path")
+    inside = top.resolve()
+    found = []
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    with explained(top, "correct the permissions of the folder"):
+        for place, folders, names in os.walk(top, onerror=refuse):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in names:
+                path = Path(place, name)
+                if _is_picture(path) and may_show(path.resolve(), inside) and path.is_file():
+                    found.append(path.relative_to(top).as_posix())
+    if not found:
+        raise fault(top, f"there are no pictures; their names end in {', '.join(PICTURES)}")
+    for name in found:
+        if not name.isprintable():  # bytes that are no UTF-8 are not printable, either
+            raise fault(top, f"the name of the file {name!a} is no plain text; rename it")
+    return sorted(found)
+
+
+def _is_picture(path: Path) -> bool:
+    return path.suffix.lower() in PICTURES and not path.name.startswith(".")
+
+
+def may_show(path: Path, folder: Path) -> bool:
+    """Return whether a path is that of a picture in a folder, and nothing on the way is hidden."""
+    if not (path.is_relative_to(folder) and _is_picture(path)):
+        return False
+    return not any(part.startswith(".") for part in path.relative_to(folder).parts)

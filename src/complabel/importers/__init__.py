@@ -7,8 +7,7 @@ from complabel.importers._format import Tally as Tally
 from complabel.importers._import import FORMATS as FORMATS
 from complabel.importers._import import detect as detect
 from complabel.importers._import import import_answers, import_file
-from complabel.importers._label_studio_config import label_studio_config
 from complabel.importers._write_questions import TOOLS as TOOLS
-from complabel.importers._write_questions import write_questions
+from complabel.importers._write_questions import label_studio_config, write_questions
 
 __all__ = ["Options", "import_answers", "import_file", "label_studio_config", "write_questions"]

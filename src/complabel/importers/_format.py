@@ -1,4 +1,4 @@
-"""The interface of all importers: recognize a file, and read it into the neutral table."""
+"""What importers share: recognize a file, read JSON and tables, and name what is wrong in them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,18 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
+
+from complabel import files
+from complabel._opening import explained, fault, open_binary, text_lines
+from complabel._opening import read_bytes as read_bytes
+from complabel.errors import DatasetFormatError
 
 ROWS_AT_ONCE = 50_000
 DELIMITERS = ",;\t"
@@ -84,7 +92,6 @@ class Tally:
         self.counts.update(dict.fromkeys(words, 0))
 
     def list_labels(self, names: Iterable[str]) -> None:
-        """Add labels that the file lists."""
         self.label_names.update(dict.fromkeys(names))
 
     def remark(self, text: str) -> None:
@@ -139,7 +146,6 @@ class Head:
             return []
 
     def columns(self) -> list[str]:
-        """Return the first of the rows; an empty list if there is none."""
         return next(iter(self.rows()), [])
 
 
@@ -209,6 +215,235 @@ def chance(n_labels: int, size: int) -> float:
 
 
 def some(names: Iterable[str]) -> str:
-    """Return the first few names for a message."""
     listed = list(names)
     return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "")
+
+
+MAX_LINE = 2**28  # bytes: 256 MiB, far more than a task with an image needs
+_SHOWN = 60  # characters of a value in a message
+_BOM = b"\xef\xbb\xbf"
+_WANTED = dict.fromkeys(("model_type", "dict_type"), "it must be an object")
+_WANTED["list_type"] = "it must be a list"
+_Made = TypeVar("_Made", bound=BaseModel)
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text if it is a text or a whole number."""
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**300:
+        return str(value)
+    if not isinstance(value, str):
+        raise ValueError("it must be a text or a whole number")
+    if not value.strip():
+        raise ValueError("it must not be empty")
+    value.encode()  # a lone surrogate raises an error, which is a ValueError
+    return value
+
+
+Text = Annotated[str, BeforeValidator(text_of)]
+OptionalText = Annotated[
+    str | None, BeforeValidator(lambda value: None if value in (None, "") else text_of(value))
+]
+Number = Annotated[int, Field(strict=True, ge=-(2**63), lt=2**63)]
+
+
+def _point(value: Any) -> Any:
+    """Return a text with a decimal point in place of a comma."""
+    if isinstance(value, bool):
+        raise ValueError("it must be above 0 and at most 1")
+    return value.replace(",", ".") if isinstance(value, str) else value
+
+
+Chance = Annotated[float, Field(gt=0, le=1), BeforeValidator(_point)]
+
+
+def seconds_of(value: Any) -> float | None:
+    """Return a number or a text as seconds above 0; None if it is none, as no tool needs it."""
+    try:
+        seconds = float(_point(value))
+    except (TypeError, ValueError):
+        return None
+    return seconds if 0 < seconds < math.inf else None
+
+
+Seconds = Annotated[float | None, BeforeValidator(seconds_of)]
+
+
+def checked(model: type[_Made], value: Any, place: str) -> _Made:
+    """Return a record as its model; an error names the field and shows what was found."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise _refusal(error, place) from error
+
+
+_adapter = functools.cache(TypeAdapter)
+
+
+def checked_as(kind: Any, value: Any, place: str, what: str) -> Any:
+    """Return a value as a type; an error shows what was found."""
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise _refusal(error, place, what) from error
+
+
+def _refusal(error: ValidationError, place: str, what: str = "") -> DatasetFormatError:
+    """Return the error about the first field that does not fit."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    field = ".".join([*([what] if what else []), *map(str, first["loc"])])
+    if first["type"] == "missing":
+        return fault(place, f"has no {field}; export the file again")
+    told = _WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    return fault(place, f"{field or 'it'} is {shown(first['input'])}; {told}")
+
+
+def records(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the values of a JSON list, or of JSON lines one by one, with their places in words."""
+    with open_binary(path) as file:
+        start = file.peek(2**16).removeprefix(_BOM).lstrip()  # type: ignore[attr-defined]
+        if start[:1] == b"[":
+            for number, record in enumerate(read_json(path), 1):
+                yield f"{path}, record {number}", record
+            return
+        for number in itertools.count(1):
+            line = file.readline(MAX_LINE + 1)
+            place = f"{path}, line {number}"
+            if len(line) > MAX_LINE:
+                raise fault(place, f"is longer than {MAX_LINE:,} bytes; give JSON lines")
+            if not line:
+                return
+            if line.removeprefix(_BOM).strip():
+                yield place, parse(line.removeprefix(_BOM), place)
+
+
+def read_json(path: Path) -> Any:
+    return parse(read_bytes(path).removeprefix(_BOM), str(path))
+
+
+def parse(raw: bytes | str, place: str) -> Any:
+    """Parse JSON; an error says where it is not valid."""
+    try:
+        return json.loads(raw, object_pairs_hook=_object)
+    except RecursionError as cause:
+        raise fault(place, "has lists or objects nested too deeply") from cause
+    except ValueError as cause:  # also of text that is not UTF-8, and of a huge number
+        raise fault(place, f"is not valid JSON ({str(cause)[:200]}); export it again") from cause
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object as a dict; refuse repeated keys, as it is unclear which value is meant."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object has the key {shown(twice)} twice")
+    return made
+
+
+def shown(value: Any) -> str:
+    """Return a value for a message: short, on one line, with printable characters only."""
+    if isinstance(value, list | dict):
+        return f"a list of {len(value)}" if isinstance(value, list) else "an object"
+    if isinstance(value, str):
+        return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "...")
+    if isinstance(value, int) and abs(value) >= 2**64:
+        return "a huge number"
+    return json.dumps(value, default=str)
+
+
+WORDS = ("no", "yes", "unsure")
+_ROWS = 1 << 15  # rows of a piece
+
+
+class Table(files.Table):
+    """A table of which only the names of the columns have been read."""
+
+    def frames(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield pieces of some columns as data frames of categories of text.
+
+        Cells without a value are blank. The index has the numbers of the rows, from 0.
+        """
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        first = 0
+        for piece in self.pieces(others=columns):
+            with explained(self.path, "write the table again"):
+                columns_of_text = {name: _as_text(piece[name]) for name in columns}
+            texts = pa.RecordBatch.from_pydict(columns_of_text)
+            for start in range(0, texts.num_rows, _ROWS):
+                frame = texts.slice(start, _ROWS).to_pandas(strings_to_categorical=True)
+                frame.index += first + start
+                yield frame
+            first += texts.num_rows
+
+    def check(self, column: Any, faulty: Any, text: str) -> None:
+        """Refuse the first row that is marked as faulty; ``{}`` in the text becomes its cell."""
+        if faulty.any():
+            row = int(faulty.idxmax())
+            raise self.refuse(row, text.replace("{}", shown(column[row])))
+
+
+def open_table(path: Path, *needed: str) -> Table:
+    """Read the header of a table, which must have some columns."""
+    if path.suffix.lower() == ".parquet":
+        found = files.Table.open(path, "a table")
+        table = Table(path, found.columns, schema=found.schema)
+    else:
+        table = _of_csv(path)
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
+        raise fault(path, f"{told}; give another name, such as --item COLUMN")
+    return table
+
+
+def _of_csv(path: Path) -> Table:
+    with explained(path, "save it with a line of column names"), open_binary(path) as file:
+        lines = text_lines(path, file)
+        header = next(lines, "")
+        delimiter = delimiter_of(header)
+        names = next(csv.reader(itertools.chain([header], lines), delimiter=delimiter), [])
+    if not any(names):
+        raise fault(path, "has no header; the first row must name the columns")
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise fault(path, f"has two columns {shown(name)}; give each column another name")
+    return Table(path, tuple(names), delimiter)
+
+
+def long_form(items: Any, labels: Sequence[str], said: Any, question: str) -> Any:
+    """Return a row for each label of which something was said.
+
+    ``said`` (n, K) holds positions in ``WORDS``, or a negative number where nothing was said.
+    """
+    import pandas as pd  # type: ignore[import-untyped]
+
+    row, column = np.nonzero(said >= 0)
+    return pd.DataFrame(
+        {
+            "item": np.asarray(items)[row],
+            "label": pd.Categorical.from_codes(column, list(labels)),
+            "answer": pd.Categorical.from_codes(said[row, column], WORDS),
+            "question": pd.Categorical.from_codes(np.zeros(len(row), int), [question]),
+        }
+    )
+
+
+def _as_text(column: Any) -> Any:
+    """Return a Parquet column as text: booleans as 1 and 0, lists as JSON, nulls as ""."""
+    import pyarrow as pa
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+    kind = column.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        texts = [
+            None if each is None else json.dumps(each, ensure_ascii=False, default=str)
+            for each in column.to_pylist()
+        ]
+        column = pa.array(texts, pa.string())
+    elif pa.types.is_boolean(kind):
+        column = column.cast("int8")
+    texts = pc.fill_null(column.cast("string"), "")
+    texts.validate(full=True)  # Arrow does not check before that the bytes are text
+    return texts

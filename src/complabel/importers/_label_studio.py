@@ -26,15 +26,21 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS
-from complabel.importers._format import Format, Head, Options, Row, Tally, chance, pieces
-from complabel.importers._forms import Controls, Form, nothing_ticked, rows_of, settle
-from complabel.importers._json import (
+from complabel.importers._format import (
+    Format,
+    Head,
     OptionalText,
+    Options,
+    Row,
     Seconds,
+    Tally,
     Text,
+    chance,
     checked,
     checked_as,
+    open_table,
     parse,
+    pieces,
     read_bytes,
     shown,
     text_of,
@@ -42,12 +48,14 @@ from complabel.importers._json import (
 from complabel.importers._questions import (
     CONTROLS,
     UNSURE,
+    Form,
+    FormReader,
     Question,
     Travelled,
     question_in,
     question_of,
+    settle,
 )
-from complabel.importers._tabular import open_table
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">
 SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
@@ -130,8 +138,8 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
         records = list(_as_tasks(records, options, path))
     forms = list(_forms(records, options, tally))
     own = _own_controls(forms, options, path)
-    controls = settle(forms, options, tally, path, tuple(own.values()))
-    yield from pieces(_rows(forms, controls, own, options, tally))
+    reader = settle(forms, options, tally, path, tuple(own.values()))
+    yield from pieces(_rows(forms, own, reader))
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
@@ -344,15 +352,9 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(names))
 
 
-def _rows(
-    forms: Sequence[Form],
-    controls: Controls,
-    own: Mapping[str, str],
-    options: Options,
-    tally: Tally,
-) -> list[Row]:
+def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> list[Row]:
     found: list[Row] = []
-    travelled = Travelled()
+    options, tally, travelled = reader.options, reader.tally, Travelled()
     on_menus = {label for form in forms for label in form.menu or ()}
     if not on_menus and not own:
         tally.say_unused(options, "Label Studio's", "random_questions")
@@ -363,19 +365,23 @@ def _rows(
         drawn = options.random_questions and form.menu is not None
         size = min(n_labels, len(form.menu or ()))
         probability = chance(n_labels, size) if drawn else None
-        rows = rows_of(form, controls, options, tally, probability)
+        rows = reader.rows(form, probability)
         if not rows and not form.is_cancelled:
-            rows = nothing_ticked(form, controls, options, tally, probability)
+            rows = reader.nothing_ticked(form, probability)
         answers: list[Row] = []
         question = _own_question(form, own)
         if question is not None:
             if question.question == "asked" and options.random_questions:
                 question.probability = question.probability or 1 / n_asked
             more = {
-                "answer_id": f"{form.answer_id}-asked" if any(controls) else form.answer_id,
+                "answer_id": f"{form.answer_id}-asked" if any(reader.controls) else form.answer_id,
                 "seconds": None if rows else form.seconds,
             }
-            answers = _answers(form, question, own[question.question], travelled, tally, more)
+            said = _said(form, question, own[question.question], tally)
+            if said is not None:
+                place = f"{form.place}, control {shown(own[question.question])}"
+                who = {"annotator": form.annotator, "time": form.time}
+                answers = travelled.rows(question, said, place, **who, **more)
         if len({row.answer_id for row in rows}) + bool(answers) > 1:  # whose time it is, is unknown
             rows = [row._replace(seconds=None) for row in rows]
         tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
@@ -383,27 +389,20 @@ def _rows(
     return found
 
 
-def _answers(
-    form: Form,
-    question: Question,
-    control: str,
-    travelled: Travelled,
-    tally: Tally,
-    more: Mapping[str, Any],
-) -> list[Row]:
-    """Return the rows of an answer to a question that the task brings along, if there is one."""
-    place = f"{form.place}, control {shown(control)}"
+def _said(form: Form, question: Question, control: str, tally: Tally) -> str | list[str] | None:
+    """Return what a form says to the question that the task brings along, if it says something."""
     tally.list_labels(question.offered)
-    said = UNSURE if form.is_cancelled else question.meaning(form.chosen.get(control, []), place)
-    if said is None:
-        return []
-    if not said and question.question == "ticked":
+    if form.is_cancelled:
+        return UNSURE
+    place = f"{form.place}, control {shown(control)}"
+    said = question.meaning(form.chosen.get(control, []), place)
+    if said == [] and question.question == "ticked":
         tally.counts["forms without a tick"] += 1
         tally.remark(
             "Where nothing was ticked, no labels on offer apply, because the tasks ask for all"
             " labels that do."
         )
-    return travelled.rows(question, said, place, annotator=form.annotator, time=form.time, **more)
+    return said
 
 
 def _answer_of(choice: str) -> str | None:
@@ -497,7 +496,6 @@ def _some(words: Iterable[str]) -> str:
 
 
 def _own_question(form: Form, own: Mapping[str, str]) -> Question | None:
-    """Return the question that a task brings along, if a control answers it."""
     kind = question_in(form.task) or ""
     if kind != "asked" and form.chosen.get(own.get("asked", "")):
         told = f"control {shown(own['asked'])} says yes or no, but the task's question is"

@@ -13,6 +13,7 @@ has a probability.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 from collections import Counter
@@ -28,9 +29,22 @@ from complabel._opening import existing, explained, fault, read_text
 from complabel.datasets import read_pml
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import array_names, read_arrays
-from complabel.importers._format import Format, Head, Options, Row, Tally, pieces
-from complabel.importers._json import Number, Text, checked, checked_as, read_json, shown
-from complabel.importers._tabular import long_form, open_table
+from complabel.importers._format import (
+    Format,
+    Head,
+    Number,
+    Options,
+    Row,
+    Tally,
+    Text,
+    checked,
+    checked_as,
+    long_form,
+    open_table,
+    pieces,
+    read_json,
+    shown,
+)
 
 _AT_ONCE = 1 << 20  # cells of a matrix in a piece
 _HEADERS = {"labelname", "code", "id", "mid", "label"}
@@ -76,10 +90,6 @@ def _is_lvis(head: Head) -> bool:
     return root == "{" and keys <= _KEYS and not keys <= {"info", "licenses"}
 
 
-def _read_lvis(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    yield from pieces(_lvis_rows(path, options, tally))
-
-
 def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
     lvis = checked(_Lvis, whole, str(path))
@@ -117,7 +127,9 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
                 yield Row(answer_id, name, names[category], answer, "asked")
 
 
-LVIS = Format("lvis", "LVIS: JSON with neg_category_ids", _is_lvis, _read_lvis)
+LVIS = Format(
+    "lvis", "LVIS: JSON with neg_category_ids", _is_lvis, lambda *given: pieces(_lvis_rows(*given))
+)
 
 # ---- Open Images ----
 
@@ -170,10 +182,9 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
 
 
 def _verdict(confidence: str) -> str | None:
-    try:
+    with contextlib.suppress(ValueError):
         return {1.0: "yes", 0.0: "no"}.get(float(confidence))
-    except ValueError:
-        return None
+    return None
 
 
 OPEN_IMAGES = Format(
@@ -282,10 +293,6 @@ OPENMIC = Format("openmic", _OPENMIC_TITLE, _is_openmic, _read_openmic)
 # ---- partial multi-label data ----
 
 
-def _is_pml(head: Head) -> bool:
-    return head.start.startswith(b"MATLAB ") and head.path.suffix.lower() == ".mat"
-
-
 def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read which labels are excluded; features and true labels are not used."""
     excluded = read_pml(path).excluded
@@ -306,8 +313,12 @@ def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield piece.assign(answer_id=piece["item"])
 
 
-_PML_TITLE = "partial multi-label data: .mat with data, partial_labels and target"
-PML = Format("pml", _PML_TITLE, _is_pml, _read_pml)
+PML = Format(
+    "pml",
+    "partial multi-label data: .mat with data, partial_labels and target",
+    lambda head: head.start.startswith(b"MATLAB ") and head.path.suffix.lower() == ".mat",
+    _read_pml,
+)
 
 # ---- names of labels ----
 

@@ -1,4 +1,4 @@
-"""Questions that travel through another tool: written as its tasks, and read from its export.
+"""Questions that travel through another tool, and the forms that people fill in there.
 
 A task carries all that its answer needs: ``item``, ``question``, ``label`` or ``offered``,
 ``asked_for``, ``probability`` and ``answer_id``. Tools give the fields of a task back, so an export
@@ -7,6 +7,13 @@ says itself what was asked, and nothing has to be guessed from what people chose
 Known answers belong to a random sample of questions, but nobody is asked about them. They travel in
 the field ``known`` of the question that follows them, and count once it is answered. So if somebody
 stops early, those among the questions that were answered count, and no others.
+
+Other forms may have a control for labels that do not apply, and one for labels that do. No export
+says which is which, so the user must. Choices in both become one answer, "named" with relevant
+labels: a mistake concerns the whole form, and answers are counted, weighted and held out one by
+one. Only if somebody chooses a label in both controls, the form becomes two answers. Their
+contradiction is resolved when the table is read; within one answer, it would make the file
+unreadable. The seconds of a form are those of its answer, and stay empty if it gives several.
 """
 
 from __future__ import annotations
@@ -14,8 +21,10 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -23,8 +32,17 @@ from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import answers_to_arrow
-from complabel.importers._format import Row, as_json
-from complabel.importers._json import Chance, OptionalText, Text, checked, shown
+from complabel.importers._format import (
+    Chance,
+    OptionalText,
+    Options,
+    Row,
+    Tally,
+    Text,
+    as_json,
+    checked,
+    shown,
+)
 
 ALL_APPLY = "all apply"  # the answer to a naming if all labels on offer apply
 NONE_APPLY = "none apply"  # the answer of somebody who ticks no label
@@ -78,7 +96,9 @@ def _all_of(table: Any, label_names: Sequence[str] | None) -> Iterator[tuple[Tas
         kind = first["question"] or ("asked" if first["label"] else "named")
         task = {"answer_id": first["answer_id"] or f"q{numbers[0]:0{width}}", "item": first["item"]}
         if kind == "asked":
-            asked = _asked(first, place)
+            if first["label"] is None:
+                raise InputError(f"{place}: has no label; fill it in")
+            asked = {"label": first["label"], "answer": first["answer"]}
         elif kind == "named":
             asked = _named(first, label_names, place)
         elif kind == "ticked":
@@ -95,12 +115,6 @@ def _question_of(numbered: tuple[int, Mapping[str, Any]]) -> tuple[str, Any]:
     number, row = numbered
     is_form = row["question"] == "ticked" and row["answer_id"] is not None
     return ("form", row["answer_id"]) if is_form else ("row", number)
-
-
-def _asked(row: Mapping[str, Any], place: str) -> Task:
-    if row["label"] is None:
-        raise InputError(f"{place}: has no label; fill it in")
-    return {"label": row["label"], "answer": row["answer"]}
 
 
 def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str) -> Task:
@@ -130,7 +144,6 @@ def _refuse_fixed(menu: Sequence[str], fixed: str, place: str) -> None:
 
 
 def sentence_of(task: Task) -> str:
-    """Return the question in words."""
     if task["question"] == "asked":
         return f"Does the label {task['label']!r} apply to this item? Answer yes, no, or unsure."
     listed = ", ".join(map(repr, task["offered"]))
@@ -258,3 +271,158 @@ class Travelled:
         name = answer_id or ""
         self._times[name] += 1
         return name if self._times[name] == 1 else f"{name} ({self._times[name]})"
+
+
+class Controls(NamedTuple):
+    """Controls with labels that do not apply, and with labels that do."""
+
+    absent: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Form:
+    """The choices of one person about one item, by control, and the fields of the task."""
+
+    place: str
+    answer_id: str
+    item: str
+    chosen: Mapping[str, list[str]]
+    menu: tuple[str, ...] | None = None
+    annotator: str | None = None
+    time: str | None = None
+    seconds: float | None = None
+    task: Mapping[str, Any] = field(default_factory=dict)
+    is_cancelled: bool = False
+
+    def row(self, label: str, answer: str, question: str, **more: Any) -> Row:
+        shared = {"annotator": self.annotator, "time": self.time, "seconds": self.seconds}
+        return Row(self.answer_id, self.item, label, answer, question, **{**shared, **more})
+
+
+def settle(
+    forms: Iterable[Form],
+    options: Options,
+    tally: Tally,
+    path: Path,
+    own: Sequence[str] = (),
+    *,
+    word: str = "control",
+) -> FormReader:
+    """Decide what the labels in each control mean; ``own`` answer questions of the tasks."""
+    found = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
+    listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
+    told = (*options.absent, *options.present)
+    for name in told:
+        if name in options.absent and name in options.present:
+            raise fault(path, f"{word} {shown(name)} is given with --absent and with --present")
+        if name not in found:
+            raise fault(
+                path, f"has no choice in a {word} {shown(name)}; it has {listed or 'none at all'}"
+            )
+    if not found and not own:
+        why = "nothing was chosen, or everything was cancelled; export annotated items"
+        raise fault(path, f"has no choice in any {word}: {why}")
+    if told or own:
+        unread = [shown(name) for name in found if name not in (*told, *own)]
+        if unread:
+            more = " more" if told else ""
+            tally.remark(
+                f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read{more}."
+            )
+        return FormReader(Controls(options.absent, options.present), options, tally)
+    if len(found) > 1:
+        raise fault(
+            path,
+            f"has several {word}s: {listed}; say what they mean: --absent {word.upper()} for"
+            f" labels that do not apply, --present {word.upper()} for labels that do",
+        )
+    (only,) = found
+    tally.remark(
+        f"The only {word}, {shown(only)}, is read as labels that do not apply. Give --present"
+        f" {only!r} if they apply, or --absent {only!r} to confirm that they do not."
+    )
+    return FormReader(Controls((only,)), options, tally)
+
+
+@dataclass(frozen=True)
+class FormReader:
+    """Turns the choices in forms into answers, by what the controls mean and the user said."""
+
+    controls: Controls
+    options: Options
+    tally: Tally
+
+    def rows(self, form: Form, probability: float | None = None) -> list[Row]:
+        """Return the rows of a form, if any; ``probability`` is that of its menu."""
+        absent, present = (
+            list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
+            for names in self.controls
+        )
+        # The menu may belong to one control only, so labels that apply need not be on it.
+        for label in absent + present if self.options.unselected == "no" else absent:
+            if form.menu is not None and label not in form.menu:
+                told = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
+                raise fault(form.place, f"{told} them, or rename the field if it is no menu")
+        parts = [(form, absent, present, self.options.question)]
+        if set(absent) & set(present):
+            two = [
+                replace(form, answer_id=f"{form.answer_id}-{what}", seconds=None)
+                for what in Controls._fields
+            ]
+            parts = [(two[0], absent, [], self.options.question), (two[1], [], present, None)]
+        return [row for part in parts for row in self._answer(*part, probability)]
+
+    def nothing_ticked(self, form: Form, probability: float | None = None) -> list[Row]:
+        """Return the rows of a form in which people might have ticked labels, but did not."""
+        if self.options.question != "ticked" or not any(self.controls):
+            return []
+        is_named = bool(self.controls.absent)
+        all_apply, them = ("all labels", "do not") if is_named else ("no labels", "do")
+        self.tally.counts["forms without a tick"] += 1
+        self.tally.remark(
+            f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
+            f" that people ticked all labels that {them} apply."
+        )
+        said = [("", "yes")] if is_named else [(x, "no") for x in self._shown_in(form)]
+        menu = None if form.menu is None else as_json(form.menu)
+        about = {"offered": menu, "probability": probability}
+        return [form.row(label, word, "ticked", **about) for label, word in said]
+
+    def _shown_in(self, form: Form) -> tuple[str, ...]:
+        found = form.menu or self.options.label_names
+        if found is None:
+            raise fault(
+                form.place,
+                "labels that were not chosen do not apply, so all labels that were shown are"
+                " needed; the export does not list them, give --label-names",
+            )
+        return found
+
+    def _answer(
+        self, form: Form, absent: list[str], present: list[str], told: str | None, chance: Any
+    ) -> Iterator[Row]:
+        question, menu, options = told or "named", form.menu, self.options
+        unchosen: list[str] = []
+        # If all labels that apply were ticked, those that were not chosen do not apply.
+        all_ticked = options.question == "ticked" and not self.controls.absent
+        if present and (options.unselected == "no" or all_ticked):  # every one shown was judged
+            question = "ticked"
+            unchosen = [label for label in self._shown_in(form) if label not in absent + present]
+        elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):
+            question = "asked"  # a menu of one label is a yes/no question
+        if question != "asked" and menu is None and options.label_names is None:
+            self.tally.remark(
+                "The export does not list the labels on offer, so only labels that were chosen are"
+                " known. Give all labels with --label-names."
+            )
+        if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
+            menu = None  # it belongs to another control
+        about = {
+            "offered": None if menu is None else as_json(menu),
+            "asked_for": len(absent) if question == "named" else None,
+            # Labels that somebody volunteered were not drawn at random.
+            "probability": None if question == "asked" and not absent else chance,
+        }
+        for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
+            yield from (form.row(label, answer, question, **about) for label in labels)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from complabel.errors import ComplabelError, StoreError
 from complabel.files import PICTURES, AnswerWriter
@@ -25,11 +25,14 @@ from complabel.live._drawing import (
     Mixed,
     RandomQuestions,
     Source,
+    Things,
     read_questions,
 )
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
-from complabel.live._things import Things
+
+if TYPE_CHECKING:
+    from complabel.live._learner import Learner
 
 try:
     from starlette.applications import Starlette
@@ -54,35 +57,12 @@ _PAGE = {
 _logger = logging.getLogger(__name__)
 
 
-class Learning(Protocol):
-    """A model that learns while people answer."""
-
-    def update(self, table: dict[str, list[Any]]) -> None:
-        """Learn from the answers so far; it returns when that is done."""
-
-    def state(self) -> dict[str, Any] | None:
-        """Return what is known of the model, as JSON."""
-
-    def best_kind(self) -> str | None:
-        """Return the kind of question that tells more in a minute; None while it is not known."""
-
-
 @dataclass
 class Annotation:
     """Asks people about things, and keeps their answers.
 
-    Parameters
-    ----------
-    things : Things
-    labels : sequence of str
-    asker : Asker
-        With everything that is in the store.
-    store : AnswerStore
-    out : Path
-        The table of answers, which is written now and then.
-    learner : Learning or None, default=None
-    token : str, default=""
-        What the page sends to be let in.
+    ``asker`` has everything that is in the store. ``out`` is the table of answers, which is written
+    now and then; the page sends ``token`` to be let in.
     """
 
     things: Things
@@ -90,7 +70,7 @@ class Annotation:
     asker: Asker
     store: AnswerStore
     out: Path
-    learner: Learning | None = None
+    learner: Learner | None = None
     token: str = ""
     mixed: Mixed | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -109,7 +89,7 @@ class Annotation:
         questions: Path | None = None,
         overlap: float = 0.0,
         seed: int = 0,
-        learner: Learning | None = None,
+        learner: Learner | None = None,
         token: str | None = None,
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.
@@ -142,7 +122,6 @@ class Annotation:
         return cls(things, labels, asker, store, out, learner, token or store.token, mixed)
 
     def app(self) -> Starlette:
-        """Return the routes."""
         routes = [
             Route("/", self._page),
             *(Route(f"/{name}", self._part) for name in _PAGE),
@@ -334,7 +313,6 @@ class Annotation:
         return text.replace('?token="', f'?token={self.token}"')
 
     def _shown(self, event: Event) -> dict[str, Any]:
-        """Return a question as a page gets it."""
         question = self.asker.questions[event.number]
         labels = self.asker.labels_of(question)
         return {

@@ -65,16 +65,10 @@ class Asker:
     """Hands out questions of a source, and takes answers.
 
     The rules: a copy of a question belongs to one person at a time, and gets one answer, the first
-    that comes, from whoever was asked it at any time. A person who was not heard of for two
-    minutes loses a question as soon as somebody else needs one. No person gets two copies of a
-    question. Half of what a person gets are at most second copies of what others had.
-
-    Parameters
-    ----------
-    source : Source
-    labels : sequence of str
-    now : callable
-        Returns the time in seconds; people's questions lapse by it.
+    that comes, from whoever was asked it at any time. A person who was not heard of for two minutes
+    loses a question as soon as somebody else needs one. No person gets two copies of a question.
+    Half of what a person gets are at most second copies of what others had. ``now`` returns the
+    time in seconds.
     """
 
     source: Source
@@ -146,15 +140,12 @@ class Asker:
 
     @property
     def answered(self) -> int:
-        """How many answers there are."""
         return len(self.done)
 
     def by_person(self) -> dict[str, int]:
-        """Return how many answers each person has given."""
         return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
 
     def answered_by(self, person: str) -> int:
-        """Return how many answers a person has given."""
         return len(self._people[person].answers)
 
     def held_by(self, person: str) -> list[Event]:
@@ -236,7 +227,6 @@ class Asker:
         self.new.append(event)
 
     def _apply(self, event: Event) -> None:
-        """Change the state by what happened."""
         self.last_id = event.id
         me = self._people.setdefault(event.person, _Person(self.now()))
         copy = (event.number, event.copy)
@@ -280,7 +270,6 @@ class Asker:
             held.remove(handed)
 
     def _check(self, question: Question, answer: Answer) -> None:
-        """Refuse an answer that this question does not allow."""
         offered = self.labels_of(question)
         if answer == "unsure":
             return
@@ -308,7 +297,6 @@ class Asker:
             )
 
     def labels_of(self, question: Question) -> list[str]:
-        """Return the labels on offer."""
         if question.labels is None:
             return list(self.labels)
         return [self.labels[label] for label in question.labels]

@@ -1,22 +1,33 @@
-"""What is asked next: random questions without repetition, or those of a file."""
+"""What people are asked next, and about which things: pictures in a folder, or rows of a table."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._opening import StrPath, fault
+from complabel._opening import StrPath, as_path, fault
 from complabel.errors import InputError
-from complabel.files import COLUMNS, Table
+from complabel.files import (
+    COLUMNS,
+    PICTURES,
+    Table,
+    list_pictures,
+    may_show,
+    refuse_repeated,
+    some_of,
+)
 
 MENU = 10  # labels of the menu in mixed questions
 ENOUGH = 10  # timed answers of a kind; the median of fewer says too little
@@ -34,20 +45,6 @@ class Question:
     probability: float | None  # that these labels were drawn
     asked_for: int | None  # of namings
     copies: int = 1  # how many people are to answer it
-
-
-class Source(Protocol):
-    """Where new questions come from."""
-
-    def draw(self) -> Question | None:
-        """Return the next question; None if there is none."""
-
-    def restore(self, question: Question) -> None:
-        """Take a question as drawn; questions come in the order of their numbers."""
-
-    @property
-    def total(self) -> int | None:
-        """How many questions there are in all; None if that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +97,6 @@ class Mixed:
         return cls(Kind("asked", 1), Kind("ticked", size), best)
 
     def __call__(self) -> Kind:
-        """Return the kind of the next question."""
         kinds = (self.asked, self.ticked)
         seconds = [self.times(kind.name) for kind in kinds]
         if min(map(len, seconds)) < ENOUGH:
@@ -153,7 +149,6 @@ class RandomQuestions:
 
     @property
     def total(self) -> int | None:
-        """How many questions there are in all; None if the kind may change."""
         if self.most is None:
             return None
         return len(self.names) * -(-self.n_labels // self.most.size)
@@ -178,7 +173,6 @@ class RandomQuestions:
         return made
 
     def restore(self, question: Question) -> None:
-        """Take a question as drawn."""
         self._count(question)
 
     def _count(self, question: Question) -> None:
@@ -226,19 +220,21 @@ class ListedQuestions:
 
     @property
     def total(self) -> int | None:
-        """How many questions there are in all."""
         return len(self.questions)
 
     def draw(self) -> Question | None:
-        """Return the next question."""
         if self._next == len(self.questions):
             return None
         self._next += 1
         return self.questions[self._next - 1]
 
     def restore(self, question: Question) -> None:
-        """Take a question as drawn."""
         self._next = max(self._next, question.number + 1)
+
+
+Source: TypeAlias = RandomQuestions | ListedQuestions
+"""Where new questions come from. ``draw`` returns the next one, None if there is none; ``restore``
+takes one as drawn, in the order of their numbers; ``total`` is their number, None if not known."""
 
 
 def read_questions(
@@ -251,23 +247,9 @@ def read_questions(
 ) -> ListedQuestions:
     """Read a table of questions, as ``complabel ask`` writes them.
 
-    Parameters
-    ----------
-    path : path
-        A table with the columns of answers. Rows whose ``answer`` is blank are asked; those of one
-        ``answer_id`` are one question.
-    items : mapping of str to int
-        The number of each item.
-    labels : sequence of str
-    overlap : float, default=0.0
-        Share of the questions that a second person is asked, too.
-    seed : int, default=0
-        Decides which these are.
-
-    Raises
-    ------
-    DatasetFormatError
-        If an item or a label is unknown, or a row asks nothing that can be asked here.
+    Rows whose ``answer`` is blank are asked; those of one ``answer_id`` are one question. ``items``
+    has the number of each item. A second person is asked the share ``overlap`` of them, too;
+    ``seed`` decides which these are.
     """
     table = Table.open(path, "tables of questions", ["item", "label"])
     names = [name for name in COLUMNS if name in table.columns]
@@ -290,8 +272,11 @@ def read_questions(
             continue
         try:
             made = _question_of(first, len(found), items, place)
-        except (KeyError, TypeError, ValueError) as error:
-            raise table.refuse(group[0], _problem(error)) from error
+        except KeyError as error:
+            problem = f"{str(error.args[0])[:60]!r} is not among the items or labels; correct it"
+            raise table.refuse(group[0], problem) from error
+        except (TypeError, ValueError) as error:
+            raise table.refuse(group[0], f"the question cannot be read: {error}") from error
         found.append(replace(made, copies=2 if twice else 1))
     if not found:
         raise fault(table.path, "there is no row without an answer, so there is nothing to ask")
@@ -319,7 +304,146 @@ def _question_of(
     )
 
 
-def _problem(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"{str(error.args[0])[:60]!r} is not among the items or labels; correct it"
-    return f"the question cannot be read: {error}"
+_WEB = ("http://", "https://")
+
+
+@dataclass(frozen=True)
+class Things:
+    """Items, each with its own name, and what is shown of each: "text", "image" or "url".
+
+    ``root`` is the folder of pictures, or that of the table. No file outside of it is ever given.
+    """
+
+    names: Sequence[str]
+    kind: str
+    root: Path
+    values: Any = None  # an Arrow array: texts, addresses or paths; None if the names are the paths
+    numbers: dict[str, int] = field(default_factory=dict, repr=False)  # by name, from 0
+
+    def __post_init__(self) -> None:
+        self.numbers.update((name, at) for at, name in enumerate(self.names))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def has_remote(self) -> bool:
+        return (
+            self.kind == "image"
+            and self.values is not None
+            and any(each.lower().startswith(_WEB) for each in self.values.to_pylist())
+        )
+
+    def show(self, number: int) -> dict[str, str]:
+        """Return what to show of an item: its text, or the address of its picture or page."""
+        if self.values is None:
+            return {"image": _address(self.names[number])}
+        value = self.values[number].as_py()
+        if self.kind == "image" and not value.lower().startswith(_WEB):
+            value = _address(self.names[number])
+        return {self.kind: value}
+
+    def picture(self, name: str) -> Path | None:
+        """Return the file of an item's picture; None if there is none inside the folder.
+
+        Links are followed at each call: nobody gets a file that lies outside.
+        """
+        number = self.numbers.get(name)
+        if number is None or self.kind != "image":
+            return None
+        path = self.root / (name if self.values is None else self.values[number].as_py())
+        try:
+            found = path.resolve(strict=True)
+            is_file = found.is_file()
+        except (OSError, ValueError, RuntimeError):
+            return None
+        return found if is_file and may_show(found, self.root) else None
+
+
+def read_things(
+    path: StrPath,
+    *,
+    text: str | None = None,
+    image: str | None = None,
+    url: str | None = None,
+    item: str | None = None,
+) -> Things:
+    """Read what people are asked about.
+
+    In a folder, the pictures are the items, also those in folders inside; they are named by their
+    paths in it. Of a table (``.csv``, ``.tsv``, both also ``.gz``, or ``.parquet``), exactly one of
+    ``text``, ``image`` and ``url`` names the column that is shown. ``image`` holds addresses in the
+    web, or paths inside the folder of the table. ``item`` names the column with the name of each
+    item; by default it is item if there is one, else the items are row numbers, from 0.
+    """
+    source = as_path("path", path)
+    columns = {"text": text, "image": image, "url": url}
+    given = {kind: name for kind, name in columns.items() if name is not None}
+    if source.is_dir():
+        if given or item is not None:
+            raise InputError(
+                f"{source} is a folder of pictures; --{next(iter(given), 'item')} is for tables,"
+                " leave it out"
+            )
+        root = source.resolve()
+        return Things(list_pictures(root), "image", root)
+    table = Table.open(source, "tables of things to show")
+    if len(given) != 1:
+        raise InputError(
+            f"{source}: say which column is shown, with one of --text, --image and --url; the"
+            f" columns are {some_of(table.columns)}"
+        )
+    ((kind, column),) = given.items()
+    return _of_table(table, kind, column, item)
+
+
+def _address(name: str) -> str:
+    return f"/picture/{quote(name)}"
+
+
+def _of_table(table: Table, kind: str, column: str, item: str | None) -> Things:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    by_name = item or ("item" if "item" in table.columns else None)
+    for name in filter(None, (column, by_name)):
+        if name not in table.columns:
+            raise fault(table.path, f"there is no column {name!r}, only {some_of(table.columns)}")
+    wanted = list(dict.fromkeys(filter(None, (column, by_name))))
+    pieces = list(table.pieces(wanted))
+    values = pa.chunked_array(
+        [piece[column].cast("large_string") for piece in pieces], type="large_string"
+    ).combine_chunks()
+    if not len(values):
+        raise fault(table.path, "there are no rows; add one for each item")
+    names = list(map(str, range(len(values))))
+    if by_name:
+        names = [each or "" for piece in pieces for each in piece[by_name].to_pylist()]
+        for row, each in enumerate(names):
+            if not each.strip():
+                raise table.refuse(row, f"{by_name!r} is blank; fill it in")
+        refuse_repeated(table.path, names, table.place)
+    root = table.path.resolve().parent
+    _refuse_unshowable(table, kind, column, values, root)
+    return Things(names, kind, root, values.fill_null(""))
+
+
+def _refuse_unshowable(table: Table, kind: str, column: str, values: Any, root: Path) -> None:
+    if kind == "text":
+        return
+    for row, value in enumerate(values.to_pylist()):
+        if value and value.lower().startswith(_WEB):
+            continue
+        if not value or not value.strip():
+            problem = f"{column!r} is blank; fill it in, or drop the row"
+        elif kind == "url":
+            problem = f"{column!r} is {value[:60]!r}; give an address with http:// or https://"
+        elif "\0" in value or not may_show(Path(os.path.normpath(root / value)), root):
+            problem = (
+                f"{value[:60]!r} is not the path of a picture in {root}, the folder of the table;"
+                f" others are not shown, nor hidden ones. Names end in {', '.join(PICTURES)}"
+            )
+        elif not (root / value).is_file():
+            problem = f"there is no picture {value[:60]!r} in {root}, the folder of the table"
+        else:
+            continue
+        raise table.refuse(row, problem)

@@ -59,16 +59,9 @@ class _Point:
 class Learner:
     """Learns from the answers so far, in a process of its own, so that pages stay quick.
 
-    Any thread may call it. It takes one core, and leaves it to whoever else wants it.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    items : sequence of str
-        Names of the n items, as in the table of answers.
-    label_names : sequence of str
-    seed : int, default=0
-        Of the folds and of the model.
+    X (n, d) are the features of ``items``, which are named as in the table of answers; ``seed`` is
+    that of the folds and of the model. Any thread may call it. It takes one core, and leaves it to
+    whoever else wants it.
     """
 
     def __init__(
@@ -101,7 +94,6 @@ class Learner:
         return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
 
     def save(self, path: str | Path) -> None:
-        """Save the model so far; there must be one."""
         self._ask("save", str(Path(path).absolute()))
 
     def _ask(self, *what: Any) -> Any:
@@ -179,7 +171,6 @@ class Refits:
         return self._state
 
     def save(self, path: str) -> None:
-        """Save the model so far."""
         if not hasattr(self.model, "model_"):
             raise LearningError(f"there is no model to save yet. {self._state['advice']}")
         self.model.save(path)
@@ -205,7 +196,6 @@ class Refits:
         self._points.append(now)
 
     def _areas(self, answers: Answers) -> list[tuple[float, NDArray[np.float64]]]:
-        """Return what ``area`` returns for each point of the curve, all on the same answers."""
         items, latest = np.unique(answers.item[::-1], return_index=True)
         scored = items[np.argsort(latest)[:_MOST_SCORED]]
         said = answers[scored].statements()
@@ -219,7 +209,6 @@ class Refits:
         return areas
 
     def _figures(self, answers: Answers) -> dict[str, Any]:
-        """Return the score, the curve and what comes next."""
         areas = self._areas(answers)
         curve = [
             [point.minutes, value, _error(by_item)]

@@ -1,30 +1,37 @@
-"""Predictions for programs: rows, texts or names of items in, probabilities and labels out."""
+"""Predictions for programs: rows, texts or names of items in, probabilities and labels out.
+
+Label Studio sends tasks, and with each batch of them the form, a text in XML. It gets a result for
+each task, in a control of the form: that with ``Choices`` that offers most of the model's labels.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import io
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
+from complabel import __version__
 from complabel.errors import InputError
-from complabel.live._batches import Answer, Batches, Question
-from complabel.live._label_studio import FormError, control_for, question_of_tasks
-from complabel.live._model import Model, ModelFile
-from complabel.live._openapi import JSON, NPY, described
+from complabel.live._model import Answer, Batches, Model, ModelFile, Question
 from complabel.live._server import missing
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
+
+    from complabel.live._model import Model
 
 _log = logging.getLogger(__name__)
 _LOOK_EVERY = 1.0  # seconds between two looks at the model's file
@@ -43,23 +50,9 @@ class TooManyRowsError(InputError):
 def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> Starlette:
     """Return an app that predicts with the model in a file.
 
-    Parameters
-    ----------
-    file : ModelFile
-        The app looks once a second whether it has changed.
-    most_rows : int
-        Most rows, texts, items or tasks of one request.
-    has_token : bool, default=False
-        Whether the document about the routes says that a token is needed.
-
-    Returns
-    -------
-    Starlette app
-
-    Raises
-    ------
-    InputError
-        If starlette is not installed.
+    It looks once a second whether the file has changed. ``most_rows`` are those of one request, or
+    its texts, items or tasks. With ``has_token``, the document about the routes says that a token
+    is needed.
     """
     try:
         from starlette.applications import Starlette
@@ -175,26 +168,11 @@ async def _fail(_: Request, __: Exception) -> Response:
 def question_of(
     body: bytes, model: Model, *, kind: str, accept: str, most_rows: int
 ) -> Question | Answer:
-    """Return what a request for predictions asks.
+    """Return what a request for predictions asks; an Answer if nothing is to predict.
 
-    Parameters
-    ----------
-    body : bytes
-        JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array (n, d) in
-        NumPy's format.
-    model : Model
-    kind, accept : str
-        The types of the body, and of the answer that is wanted: JSON or NumPy's.
-    most_rows : int
-
-    Returns
-    -------
-    Question, or an Answer if nothing is to predict
-
-    Raises
-    ------
-    InputError
-        If the body is not such a thing, or does not fit the model.
+    The body is JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array
+    (n, d) in NumPy's format. ``kind`` and ``accept`` are the types of the body, and of the answer
+    that is wanted.
     """
     if kind.partition(";")[0].strip().lower() in (NPY, "application/octet-stream"):
         X = array_of(body)
@@ -277,13 +255,6 @@ def array_of(body: bytes) -> NDArray[Any]:
     """Return the matrix of numbers in the bytes of a .npy file, without copying it.
 
     Unlike ``numpy.load``, it reserves no memory for what the header promises.
-
-    Examples
-    --------
-    >>> file = io.BytesIO()
-    >>> np.save(file, np.array([[1.0, 2.0]]))
-    >>> array_of(file.getvalue())
-    array([[1., 2.]])
     """
     file = io.BytesIO(body)
     try:
@@ -300,3 +271,259 @@ def array_of(body: bytes) -> NDArray[Any]:
             f"the request is not a .npy file with a matrix of numbers ({error!s:.200}); send what"
             " numpy.save writes of a matrix with a row for each item"
         ) from None
+
+
+JSON, NPY = "application/json", "application/x-npy"
+_TEXT = {"type": "string"}
+_OBJECT: dict[str, Any] = {"type": "object"}
+_BINARY = {"type": "string", "format": "binary"}
+_ERRORS = {
+    400: "The request is wrong, or does not fit the model.",
+    403: "The token is missing or wrong.",
+    413: "The request has too many bytes or rows.",
+}
+
+
+def described(model: Model, *, most_rows: int, has_token: bool) -> dict[str, Any]:
+    """Return the document for a model: it says how many features and which labels there are."""
+    d, names = model.classifier.n_features_in_, list(model.label_names)
+    row = _list({"type": "number"}, minItems=d, maxItems=d)
+    most = {"minItems": 1, "maxItems": most_rows}
+    version = {"model_version": _TEXT}
+    ways = [
+        _record(rows=_list(row, **most)),
+        _record(texts=_list(_TEXT, **most)),
+        _record(items=_list(_TEXT, **most)),
+        _record(tasks=_list(_OBJECT, **most), label_config=_TEXT),
+    ]
+    chances = _list({"type": "number", "minimum": 0, "maximum": 1})
+    label = {"type": "string", "enum": names}
+    predicted = _record(
+        **version,
+        label_names=_list(label),
+        labels=_list(_list(label)),
+        probabilities=_list({**chances, "minItems": len(names), "maxItems": len(names)}),
+    )
+    result = _record(
+        result=_list(_OBJECT),
+        score={"type": ["number", "null"], "minimum": 0, "maximum": 1},
+        **version,
+    )
+    say_version = {JSON: _record(**version)}
+    paths = {
+        "/predict": _route(
+            "Predict labels: of rows of features, as JSON or .npy; of texts; of known items; of"
+            " tasks of Label Studio.",
+            {JSON: {"oneOf": [predicted, _record(results=_list(result))]}, NPY: _BINARY},
+            {JSON: {"oneOf": ways}, NPY: _BINARY},
+        ),
+        "/health": _route("Whether the server is up.", {JSON: _record(status=_TEXT, **version)}),
+        "/labels": _route(
+            "The labels, and from which probability on each is predicted.", {JSON: _OBJECT}
+        ),
+        "/setup": _route(
+            "Label Studio asks for the version of the model, and tells its form.",
+            say_version,
+            {JSON: {**_OBJECT, "properties": {"schema": _TEXT}}},
+        ),
+        "/webhook": _route(
+            "Label Studio tells of a new answer. The server does not use it.",
+            say_version,
+            {JSON: _OBJECT},
+            status=201,
+        ),
+    }
+    found: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "complabel serve", "version": __version__},
+        "paths": paths,
+    }
+    if has_token:
+        schemes: dict[str, Any] = {"basic": {"type": "http", "scheme": "basic"}}
+        schemes["token"] = {"type": "http", "scheme": "bearer"}
+        found["components"] = {"securitySchemes": schemes}
+        found["security"] = [{name: []} for name in schemes]
+    return found
+
+
+def _list(of: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "array", "items": of, **more}
+
+
+def _record(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*properties]}
+
+
+def _route(
+    summary: str, gives: dict[str, Any], takes: dict[str, Any] | None = None, *, status: int = 200
+) -> dict[str, Any]:
+    """Describe a route: what it gives and takes, by type; one that takes a body is POST."""
+    error = {JSON: {"schema": _record(error=_TEXT)}}
+    answers = {
+        str(code): {"description": meaning, "content": error} for code, meaning in _ERRORS.items()
+    }
+    answers[str(status)] = {"description": "Done.", "content": _contents(gives)}
+    found: dict[str, Any] = {"summary": summary, "responses": answers}
+    if takes is None:
+        return {"get": found}
+    return {"post": {**found, "requestBody": {"required": True, "content": _contents(takes)}}}
+
+
+def _contents(schemas: dict[str, Any]) -> dict[str, Any]:
+    return {kind: {"schema": schema} for kind, schema in schemas.items()}
+
+
+# The control of labelstudio-config for labels that do not apply. People must not see a model's
+# guess while they are asked: the guess would change their answers.
+_ASKS = "not_this"
+_LONGEST = 1_000_000
+_TEXTS = ("Text", "HyperText")
+
+
+class FormError(InputError):
+    """A form has no control in which the model's labels could be shown."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """A control with choices; ``text`` is the field of a task that its object shows as a text."""
+
+    name: str
+    to_name: str
+    is_single: bool
+    choices: frozenset[str]
+    text: str | None = None
+
+    def result(self, labels: list[str]) -> list[dict[str, Any]]:
+        """Return labels as a result of this control; none is no result."""
+        about = {"from_name": self.name, "to_name": self.to_name, "type": "choices"}
+        return [{**about, "value": {"choices": labels}}] if labels else []
+
+
+@functools.lru_cache(maxsize=8)
+def controls_of(form: str) -> tuple[Control, ...]:
+    """Return the controls of a form with choices about a whole item.
+
+    Nothing outside of the text is read, and no entities are expanded, because none can be declared.
+    """
+    if "<!DOCTYPE" in form:
+        raise FormError("the form has a DOCTYPE, which no form of Label Studio needs")
+    try:
+        root = ElementTree.fromstring(form)
+    except ElementTree.ParseError as error:
+        raise FormError(f"the form is not XML: {error}") from None
+    texts = {x.get("name", ""): x.get("value", "") for tag in _TEXTS for x in root.iter(tag)}
+    found = []
+    for each in root.iter("Choices"):
+        to_name = each.get("toName", "").split(",")[0]
+        value = texts.get(to_name, "")
+        if "true" not in (each.get("perRegion"), each.get("perItem")):
+            names = (x.get("alias") or x.get("value") or "" for x in each.iter("Choice"))
+            found.append(
+                Control(
+                    name=each.get("name", ""),
+                    to_name=to_name,
+                    is_single=each.get("choice", "single") != "multiple",
+                    choices=frozenset(names),
+                    text=value[1:] if value.startswith("$") else None,
+                )
+            )
+    return tuple(found)
+
+
+def control_for(model: Model, form: Any) -> Control:
+    """Return the control of a form that offers most of the model's labels, or refuse the form."""
+    control = _control_of(form, model.label_names)
+    if model.X is None and model.encoder is None:
+        raise FormError(
+            f"{model.no_texts}, so the model needs the features of the items: start the server with"
+            " --features, a file with a row for each item that a task names"
+        )
+    if model.X is None and control.text is None:
+        raise FormError(
+            f"the model learned from texts, but the form shows none: control {control.name!r} is"
+            f" about {control.to_name!r}, which must be a Text with a value such as $text"
+        )
+    return control
+
+
+def _control_of(form: Any, label_names: Sequence[str]) -> Control:
+    if not isinstance(form, str):
+        raise FormError("there is no form; send the labelling configuration of the project")
+    if len(form) > _LONGEST:  # forms are kept in memory
+        raise FormError(f"the form has more than {_LONGEST:,} characters")
+    controls = controls_of(form)
+    if any(control.name == _ASKS for control in controls):
+        raise FormError(
+            f"the form asks for labels that do not apply, in its control {_ASKS!r}; a guess of the"
+            " model would change what people answer. Show guesses in another project"
+        )
+    offered = {each: len(each.choices & {*label_names}) for each in controls}
+    best = max(offered.values(), default=0)
+    found = [each for each in controls if offered[each] == best]
+    if best == 0:
+        listed = ", ".join(repr(each.name) for each in controls) or "none"
+        raise FormError(
+            f"no control of the form offers a label of the model, such as {label_names[0]!r:.80};"
+            f" its controls with choices: {listed}"
+        )
+    if len(found) > 1:
+        raise FormError(
+            f"the controls {found[0].name!r} and {found[1].name!r} of the form offer equally many"
+            " of the model's labels; keep the choices of one of them"
+        )
+    return found[0]
+
+
+def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question | Answer:
+    """Return what is asked about tasks; the answer has a prediction for each, in their order.
+
+    The features of a task are those of its item, if some are known, else those of its text. The
+    prediction of an unknown item is empty. A score is the probability that the least certain
+    decision about an offered label is right.
+    """
+    control = control_for(model, form)
+    data = [task.get("data") if isinstance(task, dict) else None for task in tasks]
+    if not all(isinstance(each, dict) for each in data):
+        raise InputError("a task has no data; each must have an object of this name")
+    found: list[dict[str, Any]] = [
+        {"result": [], "score": None, "model_version": model.version} for _ in tasks
+    ]
+    rows, X = _features_of_tasks(tasks, data, control, model)
+    columns = [k for k, name in enumerate(model.label_names) if name in control.choices]
+    names = np.array(model.label_names, dtype=object)[columns]
+
+    def write(predicted: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Answer:
+        predicted, probabilities = predicted[:, columns], probabilities[:, columns]
+        scores = np.where(predicted, probabilities, 1 - probabilities).min(axis=1)
+        if control.is_single:  # the most probable of them
+            best = np.where(predicted, probabilities, -1.0).argmax(axis=1)
+            predicted = predicted & (np.arange(len(names)) == best[:, None])
+        for row, chosen, score in zip(rows, predicted, scores.tolist(), strict=True):
+            found[row]["score"] = score
+            found[row]["result"] = control.result(names[chosen].tolist())
+        return _written(found)
+
+    return Question(X, write) if rows else _written(found)
+
+
+def _written(results: list[dict[str, Any]]) -> Answer:
+    return Answer(to_json({"results": results}), "application/json")
+
+
+def _features_of_tasks(
+    tasks: Sequence[Mapping[str, Any]], data: Sequence[Any], control: Control, model: Model
+) -> tuple[list[int], Any]:
+    """Return the tasks that have features, and these."""
+    if model.X is None:  # else, what the features of an item say counts
+        texts = [each.get(control.text) for each in data]
+        rows = [row for row, text in enumerate(texts) if isinstance(text, str)]
+        return rows, model.of_texts([texts[row] for row in rows])
+    # As complabel import names items: one field for all tasks, because ids could be equal by chance
+    named = next((name for name in ("item", "id") if any(name in each for each in data)), None)
+    told = [
+        each.get(named) if named else task.get("id") for each, task in zip(data, tasks, strict=True)
+    ]
+    items = [str(each) for each in told]
+    rows = [row for row, item in enumerate(items) if item in model.row_of]
+    return rows, model.of_items([items[row] for row in rows])

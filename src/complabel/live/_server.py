@@ -6,7 +6,6 @@ import asyncio
 import base64
 import contextlib
 import ipaddress
-import json
 import os
 import secrets
 import signal
@@ -24,17 +23,16 @@ if TYPE_CHECKING:
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
 _LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
 _HEADERS = {
-    b"cache-control": b"no-store",
-    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
-    b"cross-origin-resource-policy": b"same-origin",
-    b"referrer-policy": b"no-referrer",
-    b"x-content-type-options": b"nosniff",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
 }
 """Headers of every answer, unless the app gives others."""
 
 
 def missing(package: str) -> InputError:
-    """Return the error about a package that the servers need."""
     return InputError(
         f'this needs the package {package}, which is not installed; run pip install "complabel'
         '[live]"'
@@ -49,27 +47,18 @@ def new_token() -> str:
 def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool = False) -> ASGIApp:
     """Return an app that answers only to those who know the token, and reads only so much.
 
-    Parameters
-    ----------
-    app : ASGI app
-        It gets the body of a request in one piece.
-    token : str or None
-        Who asks must give it as ``Authorization: Bearer TOKEN``, as the password of basic
-        authentication, as ``X-Token: TOKEN`` or as ``?token=TOKEN``. None: everybody may ask.
-    most_bytes : int
-        Most bytes of a request's body.
-    any_host : bool, default=False
-        Also answer requests to this machine that call it by another name, as programs in a
-        container do. Pages of strangers do so, too, so it needs a token.
+    Who asks gives the token as ``Authorization: Bearer TOKEN``, as the password of basic
+    authentication, as ``X-Token: TOKEN`` or as ``?token=TOKEN``; without a token, everybody may
+    ask. The app gets the body of a request in one piece, of at most ``most_bytes``.
 
-    Returns
-    -------
-    ASGI app
-        It answers 403 without the token; 403 to a request that came to this machine under
-        another machine's name, as pages of strangers send them (DNS rebinding); 413 to a request
-        that is too large, also if the request does not say how large it is. It adds headers that
-        keep browsers from running and showing what they should not.
+    It answers 403 without the token; 403 to a request that came to this machine under another
+    machine's name, as pages of strangers send them (DNS rebinding); 413 to a request that is too
+    large, also if the request does not say how large it is. It adds headers that keep browsers from
+    running and showing what they should not. With ``any_host``, it also answers requests to this
+    machine that call it by another name, as programs in a container do. Pages of strangers do so,
+    too, so that needs a token.
     """
+    from starlette.responses import JSONResponse
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -80,13 +69,16 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool 
         headers = {name.lower(): value for name, value in scope["headers"]}
         other_host = None if any_host and token else _wrong_host(scope, headers)
         wrong = other_host or _wrong_token(scope, headers, token)
+        status, body = 403, None
+        if not wrong:
+            try:
+                body = await _read(receive, headers, most_bytes)
+            except ValueError as error:
+                status, wrong = 413, str(error)
         if wrong:
-            return await _refuse(careful, 403, wrong)
-        try:
-            body = await _read(receive, headers, most_bytes)
-        except ValueError as error:
-            return await _refuse(careful, 413, str(error))
-        if body is not None:
+            close = {"connection": "close"}  # the rest of the request is not read
+            await JSONResponse({"error": wrong}, status, close)(scope, receive, careful)
+        elif body is not None:
             await app(scope, _replaying(body, receive), careful)
         return None
 
@@ -96,17 +88,14 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool 
 def _wrong_host(scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
     """Say what is wrong if a request to this machine alone names another machine."""
     host = headers.get(b"host", b"").decode("latin-1")
-    if not _is_loopback((scope.get("server") or ("",))[0]) or _is_loopback(_without_port(host)):
+    name, _, port = host.rpartition(":")
+    name = (name if port.isdecimal() else host).removeprefix("[").removesuffix("]")
+    if not _is_loopback((scope.get("server") or ("",))[0]) or _is_loopback(name):
         return None
     return (
         f"the address names the host {host[:100]!r}, but the server answers on this machine only;"
         " use 127.0.0.1 or localhost in the address (a proxy must send the header Host: localhost)"
     )
-
-
-def _without_port(host: str) -> str:
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
-    return name.removeprefix("[").removesuffix("]")
 
 
 def _is_loopback(host: str) -> bool:
@@ -171,49 +160,25 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send) -> Send:
+    from starlette.datastructures import MutableHeaders
+
     async def careful(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = list(message.get("headers", []))
-            given = {name.lower() for name, _ in headers}
-            headers += [(name, value) for name, value in _HEADERS.items() if name not in given]
-            message = {**message, "headers": headers}
+            headers = MutableHeaders(raw=list(message.get("headers", [])))
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+            message = {**message, "headers": headers.raw}
         await send(message)
 
     return careful
 
 
-async def _refuse(send: Send, status: int, error: str) -> None:
-    body = json.dumps({"error": error}, ensure_ascii=False).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),  # the rest of the request is not read
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
 def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -> None:
-    """Serve an app in this thread until SIGINT or SIGTERM comes.
+    """Serve an app in this thread until SIGINT or SIGTERM comes; port 0 is any free port.
 
     Requests that the server took by then are answered; a second signal ends it at once. In another
-    thread than the first, signals do not reach it.
-
-    Parameters
-    ----------
-    app : ASGI app
-    host : str
-        The address or name to listen at.
-    port : int
-        0 is any free port.
-    started : callable
-        It is called with the address, such as ``http://127.0.0.1:8000``, once the server listens.
-        Nothing is answered before it returns.
-
-    Raises
-    ------
-    InputError
-        If uvicorn is not installed, or the server cannot listen there.
+    thread than the first, signals do not reach it. ``started`` is called with the address, such as
+    ``http://127.0.0.1:8000``, once the server listens. Nothing is answered before it returns.
     """
     try:
         import uvicorn

@@ -8,6 +8,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +19,8 @@ from complabel.live._asker import Event
 from complabel.live._drawing import Question
 from complabel.live._server import new_token
 
-# Marks a SQLite file as answers of complabel, also for SQLite's own tools.
+# The columns of both tables are the fields of a Question and of an Event, in their order. The id
+# marks a SQLite file as answers of complabel, also for SQLite's own tools.
 _APPLICATION_ID = 0x636F6D61
 _VERSION = 1
 _TABLES = f"""
@@ -57,25 +59,14 @@ ORDER BY e.id"""
 class AnswerStore:
     """Questions and events in an SQLite file, which one server writes at a time.
 
-    Parameters
-    ----------
-    path : path
-        The file. A missing one is made.
-    about : mapping
-        What is asked: values of JSON. The keys ``labels``, all names, and ``question`` are needed.
-        A file that exists must have been made with the same.
+    A missing file is made. ``about`` is what is asked, as values of JSON; the keys ``labels``, all
+    names, and ``question`` are needed. A file that exists must have been made with the same.
+    ``mark`` and ``token`` are drawn when the file is made. By the mark, pages know which answers
+    belong to this file. The token lets people in: an address still holds when the server is started
+    again.
 
-    Attributes
-    ----------
-    mark, token : str
-        Drawn when the file is made. By the mark, pages know which answers belong to this file. The
-        token lets people in: an address still holds when the server is started again.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be opened, is none of these files, was made with other labels or
-        questions, or is in use by another server.
+    A StoreError says that the file cannot be opened, is none of these files, was made with other
+    labels or questions, or is in use by another server.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
@@ -95,7 +86,6 @@ class AnswerStore:
         self.close()
 
     def close(self) -> None:
-        """Close the file, and let other servers have it."""
         self._connection.close()
         with contextlib.suppress(OSError):  # on Windows, open files cannot be deleted
             self._lock_path.unlink()
@@ -177,22 +167,12 @@ class AnswerStore:
         questions, events, durable = [], [], False
         for each in new:
             if isinstance(each, Question):
-                labels = None if each.labels is None else json.dumps(each.labels)
-                questions.append(
-                    (
-                        *(each.number, items[each.item], each.kind, labels),
-                        *(each.probability, each.asked_for, each.copies),
-                    )
-                )
+                number, item, kind, labels, *more = astuple(each)
+                questions.append((number, items[item], kind, _json(labels), *more))
             else:
                 durable = durable or each.what != "asked"
-                answer = None if each.answer is None else json.dumps(each.answer)
-                events.append(
-                    (
-                        *(each.id, each.time, each.what, each.person, each.number),
-                        *(each.copy, each.of, answer, each.seconds),
-                    )
-                )
+                *event, answer, seconds = astuple(each)
+                events.append((*event, _json(answer), seconds))
         with self._writing, self._explained():
             self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             self._connection.execute("BEGIN IMMEDIATE")
@@ -205,23 +185,19 @@ class AnswerStore:
         """Yield all questions, then all events, in their order; ``numbers`` are those of items."""
         with self._explained():
             for row in self._connection.execute("SELECT * FROM questions ORDER BY number"):
-                if row["item"] not in numbers:
+                number, item, kind, labels, *more = row
+                if item not in numbers:
                     raise StoreError(
-                        f"{self.path}: there are answers about the item {row['item']!r}, which is"
-                        " not among the things to ask about any more; add it again, or give another"
+                        f"{self.path}: there are answers about the item {item!r}, which is not"
+                        " among the things to ask about any more; add it again, or give another"
                         " --out"
                     )
-                labels = None if row["labels"] is None else tuple(json.loads(row["labels"]))
-                yield Question(
-                    *(row["number"], numbers[row["item"]], row["kind"], labels),
-                    *(row["probability"], row["asked_for"], row["copies"]),
-                )
+                shown = None if labels is None else tuple(json.loads(labels))
+                yield Question(number, numbers[item], kind, shown, *more)
             for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
-                answer = None if row["answer"] is None else json.loads(row["answer"])
-                yield Event(
-                    *(row["id"], row["time"], row["what"], row["person"], row["number"]),
-                    *(row["copy"], row["of"], answer, row["seconds"]),
-                )
+                *event, answer, seconds = row
+                said = None if answer is None else json.loads(answer)
+                yield Event(*[*event, said, seconds])
 
     def answers_table(self) -> dict[str, list[Any]]:
         """Return the answers that were not taken back as columns: a table of answers.
@@ -240,11 +216,8 @@ class AnswerStore:
         kind, answer = row["kind"], json.loads(row["answer"])
         on_offer = None if row["labels"] is None else json.loads(row["labels"])
         offered = None if on_offer is None else [self.labels[at] for at in on_offer]
-        if answer == "unsure":
-            said = [(offered[0] if kind == "asked" and offered else None, "unsure")]
-        elif kind == "asked":
-            assert offered is not None
-            said = [(offered[0], answer)]
+        if answer == "unsure" or kind == "asked":
+            said = [(offered[0] if kind == "asked" and offered else None, answer)]
         elif kind == "ticked":
             ticked = set(answer)
             said = [(name, "yes" if name in ticked else "no") for name in offered or self.labels]
@@ -278,6 +251,10 @@ class AnswerStore:
                 f"{self.path}: the answers cannot be stored or read: {error}; free space on the"
                 " disk, correct the permissions, or give another --out"
             ) from error
+
+
+def _json(value: Any) -> str | None:
+    return None if value is None else json.dumps(value)
 
 
 def _shortly(value: Any) -> str:

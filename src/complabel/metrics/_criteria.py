@@ -320,15 +320,13 @@ CRITERIA: Final = (
     Criterion(
         name="hamming_loss",
         title="Hamming loss",
-        measure=lambda true_labels, _scores, predicted, *known: _share_wrong(
-            true_labels, predicted, *known
-        ),
+        measure=lambda true, _scores, predicted, *known: _share_wrong(true, predicted, *known),
     ),
     Criterion(
         name="hamming_loss_minmax",
         title="Hamming loss (min-max)",
-        measure=lambda true_labels, scores, _predicted, *known: _share_wrong(
-            true_labels, threshold_minmax(scores), *known
+        measure=lambda true, scores, _predicted, *known: _share_wrong(
+            true, threshold_minmax(scores), *known
         ),
     ),
     Criterion(name="ranking_loss", title="Ranking loss", of_rows=ranking_loss_of_rows),
@@ -485,28 +483,21 @@ def evaluate_labels(
         score = checked[rows, label]
         true, chosen = (each[rows, label].astype(np.bool_) for each in (relevant, labels))
         right = int(np.count_nonzero(true & chosen))
-        precision, recall = _share(right, chosen), _share(right, true)
-        both = int(np.count_nonzero(true)) + int(np.count_nonzero(chosen))
+        n_true, n_chosen = int(np.count_nonzero(true)), int(np.count_nonzero(chosen))
         count: dict[str, float | None] = {} if told is None else {"known": len(true)}
+        area = float(average_precision_score(true, score)) if n_true else None
         found.append(
-            count
-            | {
-                "applies": float(true.mean()) if len(true) else None,
-                "predicted": float(chosen.mean()) if len(true) else None,
-                "precision": precision,
-                "recall": recall,
-                "f1": 2 * right / both if both else None,
-                "average_precision": float(average_precision_score(true, score))
-                if true.any()
-                else None,
+            {
+                **count,
+                "applies": n_true / len(true) if len(true) else None,
+                "predicted": n_chosen / len(true) if len(true) else None,
+                "precision": right / n_chosen if n_chosen else None,
+                "recall": right / n_true if n_true else None,
+                "f1": 2 * right / (n_true + n_chosen) if n_true + n_chosen else None,
+                "average_precision": area,
             }
         )
     return found
-
-
-def _share(count: int, of: NDArray[np.bool_]) -> float | None:
-    total = int(np.count_nonzero(of))
-    return count / total if total else None
 
 
 def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayLike) -> float:

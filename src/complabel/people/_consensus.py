@@ -1,22 +1,38 @@
-"""What people would say together about a label, and how single answers and people differ."""
+r"""What people would say together about a label, and how single answers and people differ.
+
+People who judge the same pair of an item and a label do not err independently. Some pairs are
+doubtful, and there a share of all people says "yes". So a pair has one of three states, in order::
+
+    P(no) = sigmoid(c - s z),   P(yes) = sigmoid(s z - c - g),   P(doubtful) = the rest
+
+where z is the log-odds that a classifier gives the label from the features; the slope s, the
+threshold c and the gap g > 0 are of each label. Given the state, person r says "yes" to label k
+with log-odds b_state + l_state,k + u_r, where u_r is one number for pairs that do not apply, and
+another for the rest. The ordered states are those of Samejima's graded responses (1969). Without
+the doubtful state this is the model of Dawid and Skene (1979) with rates by person and label. It is
+taken where repeated judgements do not tell that people differ: a third state could be anything.
+"""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 from sklearn.base import clone
 from sklearn.model_selection import KFold
+from torch import Tensor
+from torch.nn import functional
 
 from complabel._parameters import check_integer, check_random_state
 from complabel.answers import Answers, find_contradictions, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier, SelectionLikelihoodClassifier
-from complabel.people._states import Judgements, States, as_log_odds, choose_states, fit_states
 
 # Below this, rates of people rest on the prior and on the features alone.
 _LEAST_REPEATED = 30
@@ -263,3 +279,237 @@ def _people(
             f"{name}_high": np.asarray(chances.ppf(1 - tail)),
         }
     return table
+
+
+# Log-odds of a "yes" in each of two or three states: the means of normal priors with a standard
+# deviation of 1, and where the search starts. They keep the order of the states.
+_START = {2: (-4.0, 1.0), 3: (-4.5, -1.2, 1.3)}
+# Standard deviations of normal priors, in log-odds. The thresholds differ by label as much as label
+# frequencies do. Labels and people differ from the common rates by less.
+_PRIOR = {"slope": 0.3, "threshold": 2.0, "gap": 0.5, "of_label": 0.5, "of_person": 1.0}
+_COMMON = 3.0  # of the common slope, threshold and gap, which little should hold
+_MAX_ITER = 200
+_STANDARD_ERRORS = 2  # by which three states have to be likelier than two
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """J judgements by R people about P pairs of an item and one of K labels."""
+
+    item: NDArray[np.intp]  # (P,)
+    label: NDArray[np.intp]  # (P,)
+    pair: NDArray[np.intp]  # (J,)
+    yes: NDArray[np.bool_]  # (J,)
+    person: NDArray[np.intp]  # (J,), -1 where unknown
+    n_labels: int
+    n_people: int
+
+    @classmethod
+    def of(cls, answers: Answers) -> Judgements:
+        """Collect the labels that people judged: asked about, or ticked or left."""
+        said = answers.statements()
+        said = said.only(np.isin(answers.question, ("asked", "ticked"))[said.answer])
+        pairs, pair = np.unique(said.pair, return_inverse=True)
+        item, label = np.divmod(pairs, answers.n_labels)
+        return cls(
+            item=item.astype(np.intp),
+            label=label.astype(np.intp),
+            pair=pair,
+            yes=said.applies,
+            person=answers.annotator[said.answer],
+            n_labels=answers.n_labels,
+            n_people=len(answers.annotator_names),
+        )
+
+    @property
+    def repeated(self) -> NDArray[np.bool_]:
+        """Whether a pair was judged more than once, (P,)."""
+        return np.bincount(self.pair, minlength=len(self.item)) > 1
+
+    def only(self, which: NDArray[np.bool_]) -> Judgements:
+        """Return some of the judgements, (J,), and the pairs that they are about."""
+        pairs, pair = np.unique(self.pair[which], return_inverse=True)
+        kept: dict[str, Any] = {"yes": self.yes[which], "person": self.person[which]}
+        return replace(self, item=self.item[pairs], label=self.label[pairs], pair=pair, **kept)
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The fitted model; the last axis of log-probabilities is the state, of S = 2 or 3 states."""
+
+    given_answers: NDArray[np.float64]  # (P, S)
+    of_judgement: NDArray[np.float64]  # (J, S), of each judgement in each state
+    chance_of_yes: NDArray[np.float64]  # (S, K), by people as they are on average
+    model: _Model
+    values: Tensor  # of the model's parameters
+
+    def of_all(
+        self, judgements: Judgements, log_odds: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the expected share of people who say "yes", and how probably a label applies.
+
+        Both have shape (n, K), and follow from the features and, where there are any, the answers.
+        """
+        with torch.no_grad():
+            states = self.model.of_features(self.values, torch.from_numpy(log_odds)).exp().numpy()
+        states[judgements.item, judgements.label] = np.exp(self.given_answers)
+        applies = self.chance_of_yes.T > 0.5
+        applies[:, -1] = True  # also a label that most people miss
+        return (states * self.chance_of_yes.T).sum(axis=-1), (states * applies).sum(axis=-1)
+
+    def of_each(self, judgements: Judgements) -> NDArray[np.float64]:
+        """Return the log-probability (J,) of each judgement given all others and the features."""
+        chances = self.without_each(judgements) + self.of_judgement
+        return np.asarray(np.logaddexp.reduce(chances, axis=1))
+
+    def without_each(self, judgements: Judgements) -> NDArray[np.float64]:
+        """Return the states' log-probabilities (J, S) given all answers but this one."""
+        left = self.given_answers[judgements.pair] - self.of_judgement
+        return np.asarray(left - np.logaddexp.reduce(left, axis=1, keepdims=True))
+
+
+def fit_states(judgements: Judgements, log_odds: NDArray[np.float64], n_states: int = 3) -> States:
+    """Fit the model by the largest posterior density; ``log_odds`` z (n, K) are held out."""
+    model = _Model(judgements, log_odds, n_states)
+    found = optimize.minimize(
+        model.loss_and_gradient,
+        model.start(),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": _MAX_ITER},
+    )
+    with torch.no_grad():
+        return model.states(torch.from_numpy(found.x))
+
+
+def choose_states(
+    judgements: Judgements, log_odds: NDArray[np.float64], rng: np.random.Generator
+) -> int:
+    """Return 3 if repeated judgements tell that people differ about some pairs, else 2.
+
+    Models of one half of the items say how likely each judgement about the other half is, given
+    the others of its pair and the features.
+    """
+    halves = rng.integers(2, size=len(log_odds))[judgements.item[judgements.pair]]
+    gain = np.zeros(len(log_odds))  # of items, because judgements of one item are alike
+    for half in (0, 1):
+        learned = judgements.only(halves != half)
+        tested = judgements.only((halves == half) & judgements.repeated[judgements.pair])
+        if not (len(learned.pair) and len(tested.pair)):
+            return 2
+        item = tested.item[tested.pair]
+        for n_states, sign in ((2, -1), (3, 1)):
+            values = fit_states(learned, log_odds, n_states).values
+            states = _Model(tested, log_odds, n_states).states(values)
+            gain += sign * np.bincount(item, states.of_each(tested), minlength=len(gain))
+    error = np.sqrt(len(gain)) * gain.std()
+    return 3 if gain.sum() > _STANDARD_ERRORS * error else 2
+
+
+class _Model:
+    """The posterior density as a function of one vector of all parameters."""
+
+    def __init__(
+        self, judgements: Judgements, log_odds: NDArray[np.float64], n_states: int = 3
+    ) -> None:
+        K, R = judgements.n_labels, judgements.n_people
+        self._sizes: dict[str, tuple[int, ...]] = {
+            "slope": (K + 1,),  # logarithms, the common one last
+            "threshold": (K + 1,),
+            "gap": (K + 1,),  # logarithms
+            "state": (n_states,),
+            "of_label": (n_states, K),
+            "of_person": (2, R),  # for pairs that do not apply, and for all others
+        }
+        if n_states == 2:
+            del self._sizes["gap"]
+        # of the states that do not apply, and of all others
+        self._of_state = [0] + [1] * (n_states - 1)
+        self._start = torch.tensor(_START[n_states], dtype=torch.float64)
+        z = log_odds[judgements.item, judgements.label]
+        self._z = torch.from_numpy(np.asarray(z, dtype=np.float64))
+        self._label = torch.from_numpy(judgements.label)
+        self._pair = torch.from_numpy(judgements.pair)
+        self._person = torch.from_numpy(judgements.person)
+        self._sign = torch.from_numpy(np.where(judgements.yes, 1.0, -1.0))
+
+    def start(self) -> NDArray[np.float64]:
+        parts = {name: np.zeros(shape) for name, shape in self._sizes.items()}
+        parts["state"][:] = self._start.numpy()
+        return np.concatenate([part.ravel() for part in parts.values()])
+
+    def loss_and_gradient(self, values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        at = torch.from_numpy(values.copy()).requires_grad_()
+        of_pair, of_judgement, parts = self._chances(at)
+        evidence = torch.logsumexp(of_pair + self._by_pair(of_judgement), dim=1).sum()
+        loss = (parts["state"] - self._start).square().sum() / 2 - evidence
+        for name in parts.keys() & _PRIOR.keys():
+            spreads = torch.full(self._sizes[name], _PRIOR[name], dtype=torch.float64)
+            if len(self._sizes[name]) == 1:  # the last entry is what all labels share
+                spreads[-1] = _COMMON
+            loss = loss + (parts[name] / spreads).square().sum() / 2
+        (gradient,) = torch.autograd.grad(loss, at)
+        return float(loss.detach()), gradient.numpy()
+
+    def states(self, values: Tensor) -> States:
+        of_pair, of_judgement, parts = self._chances(values)
+        given = torch.log_softmax(of_pair + self._by_pair(of_judgement), dim=1)
+        chance = torch.sigmoid(parts["state"].unsqueeze(1) + parts["of_label"])
+        return States(given.numpy(), of_judgement.numpy(), chance.numpy(), self, values)
+
+    def of_features(self, values: Tensor, z: Tensor) -> Tensor:
+        """Return log-probabilities of the states (n, K, S), given log-odds z (n, K)."""
+        return _of_states(self._lines(self._parts(values)), z)
+
+    def _chances(self, values: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Return log-probabilities of the states (P, S) and of judgements (J, S)."""
+        parts = self._parts(values)
+        lines = [each[self._label] for each in self._lines(parts)]
+        effects = functional.pad(parts["of_person"], (0, 1))  # code -1, an unknown person, has 0
+        person = effects[:, self._person]
+        of_label = parts["of_label"][:, self._label[self._pair]]
+        odds = parts["state"].unsqueeze(1) + of_label + person[self._of_state]
+        of_judgement = functional.logsigmoid(self._sign * odds).t()
+        return _of_states(lines, self._z), of_judgement, parts
+
+    def _parts(self, values: Tensor) -> dict[str, Tensor]:
+        ends = np.cumsum([int(np.prod(shape)) for shape in self._sizes.values()])
+        cut = torch.tensor_split(values, ends[:-1].tolist())
+        return {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(self._sizes.items(), cut, strict=True)
+        }
+
+    def _lines(self, parts: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        """Return the slope, threshold and, of three states, gap of each label, (K,) each."""
+        of_label = {
+            name: parts[name][:-1] + parts[name][-1]
+            for name in ("slope", "threshold", "gap")
+            if name in parts
+        }
+        gap = (of_label["gap"].exp(),) if "gap" in of_label else ()
+        return of_label["slope"].exp(), of_label["threshold"], *gap
+
+    def _by_pair(self, of_judgement: Tensor) -> Tensor:
+        sums = torch.zeros((len(self._label), of_judgement.shape[1]), dtype=of_judgement.dtype)
+        return sums.index_add(0, self._pair, of_judgement)
+
+
+def _of_states(lines: Sequence[Tensor], z: Tensor) -> Tensor:
+    """Return log-probabilities of no, doubtful (if there is a gap) and yes, on a last axis."""
+    slope, threshold, *gaps = lines
+    low = slope * z - threshold
+    if not gaps:
+        return torch.stack([functional.logsigmoid(-low), functional.logsigmoid(low)], -1)
+    (gap,) = gaps
+    high = low - gap
+    # sigmoid(low) - sigmoid(high), in a form that is precise where both are near 0 or 1
+    doubtful = functional.logsigmoid(low) + functional.logsigmoid(-high)
+    doubtful = doubtful + torch.log(-torch.expm1(-gap))
+    return torch.stack([functional.logsigmoid(-low), doubtful, functional.logsigmoid(high)], -1)
+
+
+def as_log_odds(probabilities: NDArray[Any]) -> NDArray[np.float64]:
+    """Return finite log-odds; probabilities of 0 and 1 are known to float32 only."""
+    p = np.clip(np.asarray(probabilities, dtype=np.float64), 1e-7, 1 - 1e-7)
+    return np.asarray(np.log(p) - np.log1p(-p))

@@ -10,8 +10,6 @@ from complabel._lazy import lazily
 if TYPE_CHECKING:
     from complabel.reports._demo import render_demo as render_demo
     from complabel.reports._demo import run_demo as run_demo
-    from complabel.reports._evaluation import render_evaluation as render_evaluation
-    from complabel.reports._evaluation import write_evaluation_page as write_evaluation_page
     from complabel.reports._inspection import inspection_lines as inspection_lines
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
     from complabel.reports._model import likeliest_items as likeliest_items
     from complabel.reports._model import model_facts as model_facts
     from complabel.reports._model import notes_of as notes_of
+    from complabel.reports._model import render_evaluation as render_evaluation
     from complabel.reports._model import render_model as render_model
-    from complabel.reports._model import write_model_page as write_model_page
     from complabel.reports._render import FORMATS as FORMATS
     from complabel.reports._render import render_report as render_report
     from complabel.reports._render import results_csv as results_csv
@@ -39,11 +37,10 @@ __all__ = [
 ]
 _NAMES_IN = {
     "_demo": ("render_demo", "run_demo"),
-    "_evaluation": ("render_evaluation", "write_evaluation_page"),
     "_inspection": ("inspection_lines", "render_inspection", "write_inspection_page"),
     "_model": (
-        *("describe_model", "likeliest_items", "model_facts", "notes_of", "render_model"),
-        "write_model_page",
+        *("describe_model", "likeliest_items", "model_facts", "notes_of"),
+        *("render_evaluation", "render_model"),
     ),
     "_render": ("FORMATS", "render_report", "results_csv", "write_report"),
     "_summarize": ("summarize_study",),

@@ -28,8 +28,8 @@ from complabel.datasets import make_digits
 from complabel.errors import InputError
 from complabel.methods import ComplementaryClassifier
 from complabel.metrics import average_precision
+from complabel.reports._summarize import break_even
 from complabel.reports._templates import get_template
-from complabel.reports._ticking import break_even
 from complabel.simulate import draw_answers
 from complabel.studies import Seconds, result_versions
 
@@ -90,6 +90,9 @@ class _Pictures:
             warnings.simplefilter("ignore", UnansweredRowWarning)
             classifier.fit(self.X[self.train], y)
             return classifier.predict_proba(self.X[self.test])
+
+    def score(self, classifier: ComplementaryClassifier, y: Any) -> dict[str, float]:
+        return self.measure(self.fit(classifier, y))
 
     def measure(self, scores: NDArray[np.float64]) -> dict[str, float]:
         Y = self.Y[self.test]
@@ -157,8 +160,7 @@ def run_demo(
     for times in _SLOWER:
         n_slower = _forms_in_time(len(Y), times)
         fewer = answers["ticked"].only(np.arange(n_ticked) < n_slower)
-        figures = pictures.measure(pictures.fit(flagship, fewer))
-        forms.append({"times": times, "pictures": n_slower, **figures})
+        forms.append({"times": times, "pictures": n_slower, **pictures.score(flagship, fewer)})
     tell("learning: for comparison")
     versions = {"Python": platform.python_version(), **result_versions()}
     summary = {
@@ -199,10 +201,7 @@ def _spread_evenly(n_labels: int) -> NDArray[np.float64]:
 
 
 def _forms_in_time(n_pictures: int, times: float) -> int:
-    """Return how many forms are ticked in the time of a yes or no about each picture.
-
-    A form takes ``times`` as long as one yes or no.
-    """
+    """Return how many forms are ticked in the time of a yes or no about each picture."""
     return max(1, int(n_pictures / times))
 
 
@@ -235,12 +234,12 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
     """Return the average precision of ridge, without and with matched scores."""
     ridge = methods.ComplementaryRidgeClassifier(random_state=seed)
     found: dict[str, float | None] = {
-        "ridge": pictures.measure(pictures.fit(ridge, answers))["average_precision"],
+        "ridge": pictures.score(ridge, answers)["average_precision"],
         "matched": None,  # matching needs to know how often labels apply
     }
     if np.isin(answers.question, ("asked", "ticked")).any():
         matched = methods.FrequencyMatchedClassifier(ridge)
-        found["matched"] = pictures.measure(pictures.fit(matched, answers))["average_precision"]
+        found["matched"] = pictures.score(matched, answers)["average_precision"]
     return found
 
 
@@ -249,8 +248,8 @@ def _references(
 ) -> dict[str, dict[str, float]]:
     supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
     return {
-        "prior": pictures.measure(pictures.fit(methods.PriorClassifier(), named)),
-        "supervised": pictures.measure(pictures.fit(supervised, Y)),
+        "prior": pictures.score(methods.PriorClassifier(), named),
+        "supervised": pictures.score(supervised, Y),
     }
 
 
@@ -300,7 +299,6 @@ def _guessed(
 
 
 def _texts(summary: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the titles of ways of asking and references, and what they are about."""
     readily = dict(zip(summary["label_names"], summary["propensities"], strict=True))
     most, least = max(readily, key=readily.__getitem__), min(readily, key=readily.__getitem__)
     facts = {**summary, "most": most, "least": least, "ratio": readily[most] / readily[least]}

@@ -128,10 +128,11 @@ def write_inspection_page(
 def _headline(inspection: Inspection) -> str:
     seen, step = inspection, inspection.next_step
     n_warnings = sum(each.severity != "note" for each in seen.findings)
+    some = f"{seen.n_items - seen.n_unanswered:,} of " if seen.n_unanswered else ""
     what = (
         f"{seen.n_answers:,} {'answer' if seen.n_answers == 1 else 'answers'} about"
-        f" {_of(seen.n_items - seen.n_unanswered, seen.n_items)}"
-        f" {'item' if seen.n_items == 1 else 'items'} and {seen.n_labels:,} labels"
+        f" {some}{seen.n_items:,} {'item' if seen.n_items == 1 else 'items'} and"
+        f" {seen.n_labels:,} labels"
     )
     if step is None:
         return f"{what}: ready for a fit."
@@ -320,11 +321,6 @@ def _table(columns: dict[str, list[str]]) -> list[str]:
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{value:.1%}"
-
-
-def _of(part: int, whole: int) -> str:
-    """Write how many of all; only the number if it is all."""
-    return f"{whole:,}" if part == whole else f"{part:,} of {whole:,}"
 
 
 def _short(name: str) -> str:

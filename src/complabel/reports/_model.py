@@ -1,4 +1,4 @@
-"""What a model file knows: notes that a fit leaves in it, and what is shown of all of it.
+"""What is known of a model: what its file says, and how good it is by answers.
 
 ``describe_model`` makes plain data; lines on a terminal and the page are renderings of it. A file
 may come from a stranger, so notes count only if they are of the expected kind.
@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from complabel import __version__
-from complabel._writing import write_text
 from complabel.answers import QUESTIONS, STATEMENT_KINDS, Answers
 from complabel.errors import InputError
 from complabel.frequencies import estimate_label_frequencies, judged_at_random
+from complabel.reports._charts import precision_recall_chart, reliability_chart
 from complabel.reports._templates import get_template, top_of_scale
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods import ComplementaryClassifier
+    from complabel.trust import Figure, Figures, MetricEstimates, Reliability
 
 _DRAWN = 60  # labels or people; nobody can read a chart with a thousand
 _NAMES = 5  # names in a line before the rest is only counted
@@ -178,7 +177,6 @@ def _numbers(values: Any, n: int) -> NDArray[np.float64] | None:
 
 
 def _people(classifier: Any) -> list[dict[str, Any]]:
-    """Return a row for each annotator with known rates of mistakes."""
     names = getattr(getattr(classifier, "_annotators", None), "names", ())
     columns = {
         name: rates.tolist()
@@ -221,6 +219,12 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         f"{name} {value if isinstance(value, str | bool) else format(value, '.4g')}"
         for name, value in described["chosen"].items()
     )
+    names = [*map(repr, described["feature_names"][:_NAMES])]
+    if described["n_features"] > _NAMES:
+        names += [f"and {described['n_features'] - _NAMES:,} more"]
+    named = f": {', '.join(names)}" if described["feature_names"] else ""
+    date, seconds = notes.get("date"), notes.get("seconds")
+    taken = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
     facts = {
         "model": described["model"],
         "method": described["method"],
@@ -230,10 +234,10 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "files": ", ".join(
             notes[name] for name in ("answers", "features") if isinstance(notes.get(name), str)
         ),
-        "features": _listed(described["n_features"], described["feature_names"]),
+        "features": f"{described['n_features']:,}{named}",
         "labels": f"{len(described['labels']):,}",
         "held-out answers": _held_out(notes.get("held_out")),
-        "fitted": _when(notes),
+        "fitted": ", ".join(filter(None, [date if isinstance(date, str) else "", taken])),
         "saved by": ours + (f" ({others})" if others else ""),
     }
     facts |= {
@@ -254,11 +258,6 @@ def _learned_from(notes: Mapping[str, Any]) -> str:
     return text + (f", by {people:,} people" if isinstance(people, int) and people else "")
 
 
-def _listed(number: int, names: Sequence[str]) -> str:
-    more = [f"and {number - _NAMES:,} more"] if number > _NAMES else []
-    return f"{number:,}" + (f": {', '.join([*map(repr, names[:_NAMES]), *more])}" if names else "")
-
-
 def _held_out(score: Any) -> str:
     if not isinstance(score, dict) or score.get("criterion") not in _CRITERIA:
         return ""
@@ -273,22 +272,11 @@ def _held_out(score: Any) -> str:
     )
 
 
-def _when(notes: Mapping[str, Any]) -> str:
-    date, seconds = notes.get("date"), notes.get("seconds")
-    taken = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
-    return ", ".join(filter(None, [date if isinstance(date, str) else "", taken]))
-
-
-def write_model_page(described: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write what ``describe_model`` returned as one HTML page.
+def render_model(described: Mapping[str, Any]) -> str:
+    """Render what ``describe_model`` returned as one HTML page without external files.
 
     If ``described`` has ``items``, as ``likeliest_items`` returns them, the page shows these.
     """
-    write_text(Path(path), render_model(described))
-
-
-def render_model(described: Mapping[str, Any]) -> str:
-    """Render what ``describe_model`` returned as one HTML page without external files."""
     labels, people = described["labels"], described["people"]
     facts = model_facts(described)
     shown = [
@@ -313,3 +301,74 @@ def render_model(described: Mapping[str, Any]) -> str:
         items=described.get("items", {}),
         complabel=__version__,
     )
+
+
+_ESTIMATES = {
+    "precision": ("Precision", "of the predicted labels, the share that applies"),
+    "recall": ("Recall", "of the labels that apply, the share that is predicted"),
+    "f1": ("F1", "the harmonic mean of both"),
+    "average_precision": ("Average precision", "of the order of all pairs; needs no threshold"),
+    "share": ("Share that applies", "of all pairs; the precision of a random order"),
+}
+_ESTIMATES_OF_LABELS = {"f1": "F1", "average_precision": "average precision"}
+
+
+def render_evaluation(
+    found: MetricEstimates, reliable: Reliability, *, rule: str, notes: Sequence[str] = ()
+) -> str:
+    """Render estimates as one HTML page without external files.
+
+    ``reliable`` is of the same answers and probabilities. ``rule`` says when a label is predicted.
+    ``notes`` are what else the figures do not know, without the full stop; those that begin with
+    "warning" stand on top.
+    """
+    least = {name: each.average_precision for name, each in found.labels.items()}
+    names = sorted(least, key=lambda name: least[name].low - least[name].high)
+    curve = precision_recall_chart(
+        found.curve(),
+        found,
+        title="Precision and recall",
+        description="Curve of precision over recall, with intervals of precision as a band."
+        f" Average precision: {_percent(found.average_precision.value)}.",
+    )
+    diagram = reliability_chart(
+        reliable,
+        title="Reliability",
+        description=f"The share that applies over the predicted probability, in"
+        f" {len(reliable.share)} bins, with intervals. The mean gap is {_percent(reliable.error)}.",
+    )
+    return get_template("evaluation.html.j2").render(
+        headline=_evaluated(found),
+        found=found,
+        confidence=f"{100 * found.confidence:g} %",
+        rule=rule,
+        figures={words: getattr(found, name) for name, words in _ESTIMATES.items()},
+        curve=curve,
+        diagram=diagram,
+        reliable=reliable,
+        labels={name: found.labels[name] for name in names[:_DRAWN]},
+        n_labels=len(names),
+        of_labels=_ESTIMATES_OF_LABELS,
+        notes=notes,
+        complabel=__version__,
+    )
+
+
+def _evaluated(found: Figures) -> str:
+    """Say in a sentence what precision and recall are."""
+    precision, recall = found.precision, found.recall
+    if math.isnan(recall.value):
+        return "The answers do not tell the recall of this model"
+    finds = f"of 100 labels that apply, it predicts {_of_hundred(recall)}"
+    if math.isnan(precision.value):
+        return f"No answer is about a label that the model predicts; {finds}"
+    return f"Of 100 labels that the model predicts, {_of_hundred(precision)} apply; {finds}"
+
+
+def _of_hundred(figure: Figure) -> str:
+    value, low, high = (f"{100 * share:.0f}" for share in (figure.value, figure.low, figure.high))
+    return f"{value} ({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _percent(share: float) -> str:
+    return "not known" if math.isnan(share) else f"{100 * share:.0f} %"

@@ -196,7 +196,8 @@ def ticking_tables(summary: Summary) -> TickingTables | None:
     compared = []
     draws = {ticking.draw for ticking in summary.ticking}
     for ticking in summary.ticking:
-        form = _form(ticking) + f", beside {ticking.draw}" * (len(draws) > 1)
+        which = "all" if ticking.question == "ticked" else f"{ticking.n_ticked} random"
+        form = f"{which} labels ticked" + f", beside {ticking.draw}" * (len(draws) > 1)
         found.setdefault(f"{ticking.row}: {form}", {})[ticking.dataset] = ticking
         if ticking.row == summary.study.reference:
             compared.append((form, ticking))
@@ -205,11 +206,6 @@ def ticking_tables(summary: Summary) -> TickingTables | None:
         for line, by_dataset in found.items()
     ]
     return TickingTables(lines, compared) if lines else None
-
-
-def _form(ticking: Ticking) -> str:
-    everything = ticking.question == "ticked"
-    return "all labels ticked" if everything else f"{ticking.n_ticked} random labels ticked"
 
 
 def headline(summary: Summary) -> str:

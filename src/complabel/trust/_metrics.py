@@ -1,4 +1,4 @@
-"""Precision, recall, F1 and average precision with intervals, from answers to random questions."""
+"""Precision, recall, F1 and average precision with intervals, and the questions that tell most."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import check_choice, check_integer, check_random_state, check_real
 from complabel.answers import Answers
+from complabel.asking import table_of_pairs
+from complabel.errors import InputError
 from complabel.frequencies import checked_probabilities, rates_of_mistakes
 from complabel.trust._pairs import (
     Array,
     JudgedPairs,
     ScoredPairs,
-    Variance,
     checked_thresholds,
 )
 
 # Jeffreys' prior of a share.
 _PRIOR = 0.5
+_ROUNDING = 1e-24  # a smaller variance is none
 
 
 @dataclass(frozen=True)
@@ -237,27 +239,17 @@ def estimate_metrics(
 _Linear: TypeAlias = tuple[float, Array, Array]
 
 
-def _precision(pairs: ScoredPairs, applies: Array) -> _Linear:
-    share = pairs.predicted / max(1, pairs.n_predicted)
-    value = float(share @ applies)
-    return value, share, -value * share
+def _ratio(applies: Array, counted: Any, by_labels: int, by_pairs: Any) -> _Linear:
+    """Linearise a ratio of sums over pairs (N,).
 
-
-def _recall(pairs: ScoredPairs, applies: Array) -> _Linear:
-    total = applies.sum()
-    value = float(pairs.predicted @ applies / total)
-    return value, (pairs.predicted - value) / total, np.zeros(len(pairs))
-
-
-def _f1(pairs: ScoredPairs, applies: Array) -> _Linear:
-    total = applies.sum() + pairs.n_predicted
-    value = float(2 * (pairs.predicted @ applies) / total)
-    return value, (2 * pairs.predicted - value) / total, -value / total * pairs.predicted
-
-
-def _share(pairs: ScoredPairs, applies: Array) -> _Linear:
-    value, each = float(applies.mean()), np.full(len(pairs), 1 / len(pairs))
-    return value, each, -value * each
+    Above is how many labels apply, each ``counted`` so often; below is ``by_labels`` times their
+    number, and the sum of ``by_pairs``.
+    """
+    pairs = np.broadcast_to(by_pairs, applies.shape).astype(np.float64)
+    total = float(by_labels * applies.sum() + pairs.sum()) or 1.0
+    value = float((counted * applies).sum() / total)
+    slope = np.broadcast_to((counted - by_labels * value) / total, applies.shape)
+    return value, np.asarray(slope), -value / total * pairs
 
 
 def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
@@ -281,11 +273,11 @@ def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
 
 
 _FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Linear]] = {
-    "precision": _precision,
-    "recall": _recall,
-    "f1": _f1,
+    "precision": lambda pairs, y: _ratio(y, pairs.predicted, 0, pairs.predicted),
+    "recall": lambda pairs, y: _ratio(y, pairs.predicted, 1, 0),
+    "f1": lambda pairs, y: _ratio(y, 2 * pairs.predicted, 1, pairs.predicted),
     "average_precision": _average_precision,
-    "share": _share,
+    "share": lambda _, y: _ratio(y, 1, 0, 1),
 }
 _AT_THRESHOLD = ("precision", "recall")
 _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
@@ -294,7 +286,6 @@ _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
 def _figures(
     pairs: ScoredPairs, confidence: float, *, new_items: bool, names: Any = tuple(_FIGURES)
 ) -> dict[str, Figure]:
-    """Return figures by name."""
     of_predicted = int(pairs.n_said[pairs.predicted[pairs.place]].sum())
     nothing_applies = pairs.applies.sum() <= 0  # by the answers, after mistakes were taken out
     found = {}
@@ -310,23 +301,148 @@ def _figures(
         typical, *slopes = _FIGURES[name](pairs, pairs.chance)
         variance = pairs.variance(*slopes, new_items=new_items)
         low, high = _interval(value, typical, variance.total, confidence)
-        found[name] = Figure(value, low, high, n, _more_questions(pairs, variance))
+        more = int(pairs.n_said.sum()) * (variance.times_to_halve() - 1)
+        are_left = more <= len(pairs) - len(pairs.place)
+        found[name] = Figure(value, low, high, n, math.ceil(more) if are_left else None)
     return found
-
-
-def _more_questions(pairs: ScoredPairs, variance: Variance) -> int | None:
-    """Return how many more judgements halve the standard error; None if too few pairs are left."""
-    more = int(pairs.n_said.sum()) * (variance.times_to_halve() - 1)
-    return math.ceil(more) if more <= len(pairs) - len(pairs.place) else None
 
 
 def _interval(
     value: float, typical: float, variance: float, confidence: float
 ) -> tuple[float, float]:
-    if not variance:
+    if variance < _ROUNDING:
         return value, value
     n = typical * (1 - typical) / variance
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     ends = stats.beta.ppf(tails, n * value + _PRIOR, n * (1 - value) + _PRIOR)
     low, high = (float(end) for end in ends)
     return min(low, value), max(high, value)
+
+
+# So much of the chances is equal for all pairs, and so much of the rest is equal for all pairs with
+# the same decision. Else a pair of which the model is wrongly sure would have a huge weight. The
+# variance is at most 1 / 0.2 = 5 times that of random questions, whatever the probabilities are
+# worth. If they are right, it is at most 1 / 0.8^2 = 1.6 times the least.
+_EQUAL_SHARE = 0.2
+
+
+def suggest_evaluation_questions(
+    answers: Answers,
+    probabilities: ArrayLike,
+    n: int = 200,
+    *,
+    figure: str = "f1",
+    threshold: ArrayLike = 0.5,
+    random_state: int | np.random.Generator | None = None,
+) -> Any:
+    """Draw yes/no questions whose answers tell most about how good a model's predictions are.
+
+    Some pairs of an item and a label matter more than others for, say, precision. They are drawn
+    with larger chances, which stand in the table, so that :func:`estimate_metrics` is right on
+    average whatever the probabilities are worth. No pair is drawn twice.
+
+    Parameters
+    ----------
+    answers : Answers
+        What the model learned from, about all items that may be asked about. Only items *without*
+        any answer are drawn, since a model knows the others too well.
+    probabilities : array-like of shape (n_items, n_labels)
+        The chances that labels apply, in [0, 1], by the model.
+    n : int, default=200
+        How many questions to ask.
+    figure : {"f1", "precision", "recall", "average_precision"}, default="f1"
+        What the answers shall tell about, over all pairs.
+    threshold : float or array-like of shape (n_labels,), default=0.5
+        A label is predicted if its probability is at least this.
+    random_state : int, numpy.random.Generator or None, default=None
+
+    Returns
+    -------
+    pandas.DataFrame, or dict of str to ndarray if pandas is not installed
+        A table for :meth:`Answers.from_table` like that of
+        :func:`complabel.asking.suggest_questions`, with n rows in random order. ``probability`` is
+        the chance with which the pair would be drawn if one question were asked for each item that
+        has no answer. Over all their pairs it sums to the number of these items.
+
+    Raises
+    ------
+    InputError
+        Also if fewer than ``n`` pairs are left.
+
+    Notes
+    -----
+    Let a figure change by d if the label of a pair applies, and let p be the probability that it
+    does. Chances in proportion to d sqrt(p (1 - p)) then give the least error of the figure. Here
+    d is computed from the probabilities. Since these may be wrong, a fifth of the chances is equal
+    for all pairs, and a fifth of the rest for all pairs with the same decision. Pairs with the
+    same decision and about the same score are a stratum, from which one pair is drawn.
+
+    References
+    ----------
+    Sawade, Landwehr and Scheffer, "Active estimation of F-measures", NeurIPS 2010: chances for F1,
+    precision and recall.
+
+    Bennett and Carvalho, "Online stratified sampling: evaluating classifiers at web-scale", CIKM
+    2010: strata of scores.
+
+    Examples
+    --------
+    >>> answers = Answers.from_complementary([[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    >>> probabilities = [[0.9, 0.1, 0.1], [0.2, 0.8, 0.1], [0.1, 0.2, 0.6], [0.5, 0.1, 0.2]]
+    >>> table = suggest_evaluation_questions(answers, probabilities, 2, random_state=0)
+    >>> print(table.to_string(index=False, na_rep=""))
+     item label answer question  probability
+        3     1   None    asked     0.199296
+        2     2   None    asked     0.563096
+    """
+    p = checked_probabilities("probabilities", probabilities, answers.shape)
+    predicted = p >= checked_thresholds(threshold, answers.n_labels)
+    check_integer("n", n, at_least=1)
+    check_choice("figure", figure, tuple(name for name in _FIGURES if name != "share"))
+    rng = check_random_state(random_state)
+    items = np.flatnonzero(~answers.answered)
+    if n > len(items) * answers.n_labels:
+        raise InputError(
+            f"n={n} questions are more than the {len(items) * answers.n_labels} pairs of a label"
+            f" and one of the {len(items)} items without an answer; give a smaller n, or items"
+            " that the model did not learn from"
+        )
+    score, is_predicted = p[items].ravel(), predicted[items].ravel()
+    chance = _chances(score, is_predicted, figure, max(n, len(items)))
+    drawn = rng.permutation(_drawn(chance * (n / chance.sum()), score, is_predicted, n, rng))
+    item, label = np.divmod(drawn, answers.n_labels)
+    probability = chance[drawn] * (len(items) / chance.sum())
+    return table_of_pairs(answers, items[item], label, np.full(n, None), probability)
+
+
+def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) -> Array:
+    """Return chances of pairs (n_pairs,), at most 1, which sum to ``total``."""
+    none: Any = np.zeros(0, dtype=np.intp)
+    pairs = ScoredPairs(p, predicted, none, p, *[none] * 5)  # none is judged yet
+    size = np.zeros(len(p))
+    if p.any():
+        _, slope, _ = _FIGURES[figure](pairs, p)
+        size = np.abs(slope) * np.sqrt(p * (1 - p))
+    size = size / size.sum() if size.any() else np.full(len(p), 1 / len(p))
+    cell = predicted.astype(np.intp)
+    alike = np.bincount(cell, weights=size) / np.maximum(np.bincount(cell), 1)
+    for equal in (alike[cell], 1 / len(p)):
+        size = (1 - _EQUAL_SHARE) * size + _EQUAL_SHARE * equal
+    # The largest become 1. The others share what is left of the total.
+    ordered = np.sort(size)[::-1]
+    scale = (total - np.arange(len(size))) / np.cumsum(ordered[::-1])[::-1]
+    first = np.argmax(ordered * scale <= 1 + 1e-9)
+    return np.asarray(np.minimum(size * scale[first], 1.0))
+
+
+def _drawn(
+    chance: Array, score: Array, predicted: NDArray[np.bool_], n: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Draw n pairs with chances (n_pairs,) that sum to n: one from each of n strata."""
+    order = np.lexsort((score, predicted))
+    stratum = np.floor(np.cumsum(chance[order]))
+    # Systematic sampling of strata in random order. In the order of scores, the sample would hang
+    # on one random number alone, and its error on how labels happen to alternate.
+    order = order[np.lexsort((rng.random(len(order)), stratum))]
+    at = np.searchsorted(np.cumsum(chance[order]), np.arange(n) + rng.random(), side="right")
+    return order[np.minimum(at, len(order) - 1)]

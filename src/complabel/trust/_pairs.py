@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import optimize, special
 
 from complabel._parameters import check_array
 from complabel.answers import Answers
@@ -70,7 +70,6 @@ class JudgedPairs:
 
 
 def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
-    """Return one threshold, or one for each label, or refuse them."""
     found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
     if found.ndim and len(found) != n_labels:
         raise InputError(
@@ -84,7 +83,7 @@ _LEAST_CHANCE = 1e-4
 # The recalibration starts from the scores as they are: intercept 0, and slope 1 below and above
 # a half. These are the precisions of a normal prior around that.
 _START, _PRECISION = np.array([0.0, 1.0, 1.0]), np.array([0.25, 1.0, 4.0])
-_NEWTON_STEPS, _CLOSE = 50, 1e-10
+_CLOSE = 1e-8  # largest slope at the end of the recalibration
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +144,6 @@ class ScoredPairs:
         return len(self.score)
 
     def of_label(self, label: int, n_labels: int) -> Self:
-        """Return the pairs of one label."""
         judged = self.place % n_labels == label
         names = ("inverse", "said", "noise", "n_said")
         every = ("score", "predicted", "item", "chance")
@@ -196,7 +194,6 @@ class ScoredPairs:
 
     @cached_property
     def error(self) -> Array:
-        """What was said minus the chance, (M,)."""
         return np.asarray(self.said - self.chance[self.place])
 
     @cached_property
@@ -273,26 +270,19 @@ def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -
     """
     weight = weight * weight.sum() / (weight**2).sum()  # Kish's effective number
     design = _bent(logits)
-    at = _START
 
-    def loss(at: Array) -> float:
-        z = at @ design
-        fit = weight @ (np.logaddexp(0, z) - said * z)
-        return float(fit + _PRECISION @ (at - _START) ** 2 / 2)
+    def loss(at: Array) -> tuple[float, Array]:
+        z, moved = at @ design, at - _START
+        fit = weight @ (np.logaddexp(0, z) - said * z) + _PRECISION @ moved**2 / 2
+        return float(fit), design @ (weight * (special.expit(z) - said)) + _PRECISION * moved
 
-    now = loss(at)
-    for _ in range(_NEWTON_STEPS):
+    def curvature(at: Array) -> Array:
         p = special.expit(at @ design)
-        slope = design @ (weight * (p - said)) + _PRECISION * (at - _START)
-        curvature = (design * (weight * p * (1 - p))) @ design.T + np.diag(_PRECISION)
-        step, size = np.linalg.solve(curvature, slope), 1.0
-        while loss(at - size * step) > now and size > _CLOSE:
-            size /= 2
-        at = at - size * step
-        before, now = now, loss(at)
-        if before - now < _CLOSE:
-            break
-    return np.asarray(at @ _bent(all_logits))
+        return (design * (weight * p * (1 - p))) @ design.T + np.diag(_PRECISION)
+
+    how: Any = {"jac": True, "hess": curvature, "method": "trust-exact"}
+    found = optimize.minimize(loss, _START, options={"gtol": _CLOSE}, **how)
+    return np.asarray(found.x @ _bent(all_logits))
 
 
 def _bent(logits: Array) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from complabel._parameters import check_integer
 from complabel.answers import Answers
@@ -19,8 +19,7 @@ from complabel.trust._pairs import Array, JudgedPairs
 _PRIOR_JUDGEMENTS = 2.0
 _QUANTILE = 1.959964  # of 95 %, of the normal distribution
 _SIMULATED = 2000
-# The search for the size of the gaps halves its interval so often.
-_HALVINGS = 25
+_CLOSE = 2.0**-26  # how exact the search for the size of the gaps is
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,16 +213,13 @@ def _without_noise(gap: Array, noise: Array, weights: Array) -> tuple[float, tup
     def size_with(chance: float) -> float:
         """Return the error under which a larger one than observed has this chance."""
 
-        def is_too_small(times: float) -> bool:
-            larger = np.abs(times * likely + drawn) @ weights >= observed
-            return bool(larger.mean() < chance)
+        def excess(times: float) -> float:
+            return float((np.abs(times * likely + drawn) @ weights >= observed).mean() - chance)
 
-        low, high = 0.0, 1.0
-        while is_too_small(high):
-            low, high = high, 2 * high
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if is_too_small(middle) else (low, middle)
-        return low * float(weights @ np.abs(likely))
+        high = 1.0
+        while excess(high) < 0:
+            high *= 2
+        times = optimize.bisect(excess, 0, high, xtol=_CLOSE * high) if excess(0) < 0 else 0.0
+        return times * float(weights @ np.abs(likely))
 
     return size_with(0.5), (size_with(0.025), size_with(0.975))

@@ -1,9 +1,10 @@
-"""`complabel annotate`: ask people in the browser."""
+"""`complabel annotate` and `serve`: ask people in the browser; answer programs with predictions."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import threading
 import webbrowser
 import zlib
@@ -20,6 +21,7 @@ from complabel.errors import ComplabelError, InputError
 
 if TYPE_CHECKING:
     from complabel.live import Annotation, Learner, Things
+    from complabel.methods import ComplementaryClassifier
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -73,12 +75,8 @@ def annotate(
         "Write the model so far to this file at the end; it needs --features.",
         endings=(".safetensors",),
     ),
-    overlap: float = option(
-        "SHARE",
-        "Share of the questions that a second person is asked, too, to find mistakes.",
-        default=0.0,
-        min=0,
-        max=1,
+    overlap: float = options.share(
+        "Share of the questions that a second person is asked, too, to find mistakes."
     ),
     out: Path = option(
         "FILE",
@@ -157,7 +155,9 @@ def annotate(
 
     try:
         with working("asking") as tell:
-            _run(app, host, [_usual_port(out), 0] if port is None else [port], started)
+            # A port that is the same at each start, so that open pages find the server again.
+            usual = 20_000 + zlib.crc32(os.fsencode(out.absolute())) % 10_000
+            _run(app, host, [usual, 0] if port is None else [port], started)
     finally:
         annotation.end()
         annotation.store.close()
@@ -173,11 +173,6 @@ def annotate(
             say(f"wrote {model}")
 
 
-def _usual_port(out: Path) -> int:
-    """Return a port that is the same at each start, so that open pages find the server again."""
-    return 20_000 + zlib.crc32(os.fsencode(out.absolute())) % 10_000
-
-
 def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
     """Serve at the first of these ports that is free."""
     from complabel.live import run
@@ -189,7 +184,6 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
 
 
 def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
-    """Return what learns from features while people answer."""
     import numpy as np
 
     from complabel.features import advice
@@ -210,7 +204,6 @@ def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Le
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
-    """Show how far people are, until the program ends."""
     while not annotation.ended.wait(1.0):
         people = len(annotation.asker.by_person())
         answered = annotation.asker.answered
@@ -228,3 +221,84 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
     fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}
     say(f"  {command('fit', annotation.out, **fit)}")
+
+
+_MIB = 2**20
+
+
+@options.with_examples(
+    "serve model.safetensors",
+    "serve model.safetensors --features X.npz --port 9090",
+    "serve model.safetensors --host 0.0.0.0 --token new",
+)
+def serve(
+    model: Path = options.MODEL,
+    features: Path | None = option(
+        "FILE",
+        "Features of items: .csv, .parquet, .npy, .npz or .svm. Programs can then ask by the names"
+        " of items, as Label Studio does.",
+    ),
+    items: Path | None = options.ITEMS,
+    host: str = option(
+        "ADDRESS",
+        "Where to listen. Other machines reach the server at 0.0.0.0; then give --token, too.",
+        default="127.0.0.1",
+    ),
+    port: int = option("N", "Port; 0: any that is free.", default=9090, min=0, max=65_535),
+    token: str | None = option(
+        "TOKEN",
+        "Answer only to those who know this secret; new: make one, and print it.",
+        envvar="COMPLABEL_TOKEN",
+    ),
+    most_rows: int = option("N", "Most rows, or tasks, of a request.", default=10_000, min=1),
+    most_megabytes: int = option("N", "Most megabytes of a request.", default=32, min=1),
+) -> None:
+    """Answer programs, and Label Studio, with the predictions of a model.
+
+    The server has POST /predict, GET /labels, GET /health and GET /openapi.json, and is a backend
+    for Label Studio. If the model's file is replaced, it loads the new one. Ctrl-C or SIGTERM ends
+    it, after it has answered what it took.
+    """
+    import numpy as np
+
+    from complabel.live import ModelFile, guarded, new_token, predicting, run
+
+    def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
+        assert features is not None
+        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
+        X = own.for_model(found, classifier)
+        # A .npy file may be written anew in its place, which ends programs that still read it.
+        return found.items, X if hasattr(X, "tocsr") else np.array(X)
+
+    read = [path for path in (features, items) if path is not None]
+    file = ModelFile(model, items=None if features is None else known_items, also=read)
+    secret = new_token() if token == "new" else token
+    app = predicting(file, most_rows=most_rows, has_token=secret is not None)
+
+    def started(address: str) -> None:
+        now = file.now
+        n_labels, d = len(now.label_names), now.classifier.n_features_in_
+        say(f"{now.version} answers at {address}: {d:,} features, {n_labels} labels")
+        if features is not None:
+            say(f"  {len(now.row_of):,} items of {features} are known by name")
+        if token == "new":
+            say(f"  token: {secret}")
+        header = f" -H 'X-Token: {secret}'" if secret else ""
+        say(f"next: curl {address}/labels{header}")
+        say("  in Label Studio: Settings > Model > Connect Model, with the address")
+
+    if secret is None and host not in _LOCAL:
+        remark(
+            "everybody who reaches this machine can ask the model; give --token new, and put a"
+            " proxy with https before it",
+            style="yellow",
+        )
+    # The thread that reads requests waits less for those that predict: the slowest answers come
+    # twice as soon.
+    sys.setswitchinterval(5e-4)
+    run(
+        guarded(app, token=secret, most_bytes=most_megabytes * _MIB, any_host=secret is not None),
+        host=host,
+        port=port,
+        started=started,
+    )

@@ -1,15 +1,23 @@
-"""Read wide tables: a row an item, and a column for each label, or for each person.
+"""Read tables in which people wrote: a row an item, or a row each answer of one person.
 
-A column of a label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and
-``present`` name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a
-column; by default the person is called as the column. If there is only one person, a column
-``seconds`` has the time of each row.
+Of a wide table, a row is an item, and a column is that of a label or of a person. A column of a
+label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and ``present``
+name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a column; by
+default the person is called as the column. If there is only one person, a column ``seconds`` has
+the time of each row.
+
+Crowdsourcing platforms give out a row for each answer of one person, with the chosen labels in one
+cell. There, ``absent`` and ``present`` say what the column means; tasks of ``complabel ask`` say it
+themselves, in the platform's copy of their fields.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +25,30 @@ import numpy as np
 
 from complabel._opening import fault
 from complabel.errors import DatasetFormatError, InputError
-from complabel.importers._format import Format, Head, Options, Row, Tally, pieces, some
-from complabel.importers._forms import Controls, Form, rows_of
-from complabel.importers._json import seconds_of, shown
-from complabel.importers._tabular import WORDS, Table, long_form, open_table
+from complabel.importers._format import (
+    WORDS,
+    Format,
+    Head,
+    Options,
+    Row,
+    Table,
+    Tally,
+    long_form,
+    open_table,
+    parse,
+    pieces,
+    seconds_of,
+    shown,
+    some,
+)
+from complabel.importers._questions import (
+    Controls,
+    Form,
+    FormReader,
+    Travelled,
+    question_in,
+    question_of,
+)
 
 _BLANK, _UNKNOWN = -1, -2
 _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
@@ -155,7 +183,7 @@ def _rows(
     times = [_SECONDS] if is_timed else []
     for piece in table.frames([item, *columns, *times]):
         for row, cells in piece.astype(object).to_dict("index").items():
-            chosen = {each: _labels(cells[each], options) for each in columns}
+            chosen = {each: _split(cells[each], options.separator) for each in columns}
             tally.counts["rows of the file"] += 1
             tally.counts["blank cells"] += sum(not labels for labels in chosen.values())
             if not cells[item].strip():
@@ -170,11 +198,11 @@ def _rows(
                 form = Form(
                     place, answer_id, cells[item], chosen, annotator=person, seconds=seconds
                 )
-                yield from rows_of(form, controls, options, tally)
+                yield from FormReader(controls, options, tally).rows(form)
 
 
-def _labels(cell: str, options: Options) -> list[str]:
-    parts = [cell] if options.separator is None else cell.split(options.separator)
+def _split(cell: str, separator: str | None) -> list[str]:
+    parts = [cell] if separator is None else cell.split(separator)
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -227,5 +255,182 @@ CELLS = Format(
     title="a wide table in which people wrote labels into cells; needs --absent, --present",
     recognizes=lambda _: False,  # what the columns mean must be told
     read=_read_cells,
+    takes_question=True,
+)
+
+
+@dataclass(frozen=True)
+class _Site:
+    """What the columns of one platform are called."""
+
+    person: str
+    items: tuple[str, ...]  # the first that the table has names the item
+    answer_id: str = "answer_id"
+    time: str = "time"
+    begun: str = ""  # when the person began, where nothing else tells the seconds
+    seconds: str = "seconds"
+    separator: str | None = None  # of several labels in a cell
+    refused: tuple[str, str] = ("", "")  # a column, and what it says if an answer was refused
+    given: str = ""  # what the names of the fields of a task begin with
+    said: str = ""  # what the names of the columns with answers begin with
+
+
+_MECHANICAL_TURK = _Site(
+    person="WorkerId",
+    items=("Input.item", "Input.id", "HITId"),
+    answer_id="AssignmentId",
+    time="SubmitTime",
+    seconds="WorkTimeInSeconds",
+    separator="|",
+    refused=("AssignmentStatus", "rejected"),
+    given="Input.",
+    said="Answer.",
+)
+_FIGURE_EIGHT = _Site(
+    person="_worker_id",
+    items=("item", "_unit_id"),
+    answer_id="_id",
+    time="_created_at",
+    begun="_started_at",
+    separator="\n",
+    refused=("_tainted", "true"),
+)
+_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT, _Site(person="annotator", items=("item",)))
+_TIMES = ("%m/%d/%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S")
+
+
+def _is_batch(head: Head) -> bool:
+    columns = {*head.columns()}
+    return any({site.person, site.answer_id} <= columns for site in _SITES[:2])
+
+
+def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+    tally.say_unused(options, "Batch", "random_questions")
+    tally.start("rows of the file", "refused answers", "empty answers")
+    table = open_table(path)
+    site = next((each for each in _SITES if each.person in table.columns), None)
+    if site is None:
+        told = " or ".join(f"{each.person!r}" for each in _SITES)
+        raise fault(path, f"has no column {told}, which says who answered; rename the column")
+    item = options.item or next((each for each in site.items if each in table.columns), "")
+    if item not in table.columns:
+        told = f"has no column {shown(item or site.items[0])}, which should name the item"
+        raise fault(path, f"{told}; give another with --item; it has {some(table.columns)}")
+    controls = Controls(
+        tuple(_column(table, site, name) for name in options.absent),
+        tuple(_column(table, site, name) for name in options.present),
+    )
+    reader = FormReader(controls, options, tally)
+    yield from pieces(_Batch(table, site, item, reader).rows())
+
+
+def _column(table: Table, site: _Site, name: str) -> str:
+    """Return the column with answers that is called so, perhaps without its prefix."""
+    for each in (name, f"{site.said}{name}"):
+        if each in table.columns:
+            return each
+    told = f"has no column {shown(name)} with answers"
+    raise fault(table.path, f"{told}; its columns are {some(map(shown, table.columns))}")
+
+
+@dataclass
+class _Batch:
+    """The answers of one platform; those to tasks of ``complabel ask`` say what was asked."""
+
+    table: Table
+    site: _Site
+    item: str
+    reader: FormReader
+    travelled: Travelled = field(default_factory=Travelled)
+
+    def rows(self) -> Iterator[Row]:
+        status, refused = self.site.refused
+        counts = self.reader.tally.counts
+        for piece in self.table.frames(self.table.columns):
+            for number, cells in piece.astype(object).to_dict("index").items():
+                counts["rows of the file"] += 1
+                if status and cells.get(status, "").strip().casefold() == refused:
+                    counts["refused answers"] += 1
+                    continue
+                if not cells[self.item].strip():
+                    told = f"has no {self.item}; fill in the item that it is about"
+                    raise self.table.refuse(number, told)
+                form = self._form(cells, number)
+                if any(self.reader.controls):
+                    rows = self.reader.rows(form) or self.reader.nothing_ticked(form)
+                else:
+                    rows = self._answer(form, cells)
+                counts["empty answers"] += not rows
+                yield from rows
+
+    def _form(self, cells: Mapping[str, str], number: int) -> Form:
+        site, place = self.site, f"{self.table.path}, row {number + 1}"
+        separator = self.reader.options.separator
+        return Form(
+            place=place,
+            answer_id=cells.get(site.answer_id) or str(number + 1),
+            item=cells[self.item],
+            chosen={
+                name: _labels_in(cells[name], site, separator, place)
+                for name in sum(self.reader.controls, ())
+            },
+            annotator=cells[site.person].strip() or None,
+            time=cells.get(site.time) or None,
+            seconds=_seconds(cells, site),
+            task={
+                name.removeprefix(site.given): cell
+                for name, cell in cells.items()
+                if name.startswith(site.given)
+            },
+        )
+
+    def _answer(self, form: Form, cells: Mapping[str, str]) -> list[Row]:
+        """Return the rows of an answer to the question that a task of ``complabel ask`` carries."""
+        kind, said_in = question_in(form.task), self.site.said
+        columns = self.table.columns
+        answers = [name for name in columns if said_in and name.startswith(said_in)]
+        column = f"{said_in}answer"
+        column = answers[0] if column not in cells and len(answers) == 1 else column
+        if kind is None or column not in cells:
+            raise fault(
+                self.table.path,
+                "say which columns hold labels, and what they mean: --absent COLUMN (labels do not"
+                " apply), --present COLUMN (labels apply); its columns are"
+                f" {some(map(shown, answers or columns))}",
+            )
+        question = question_of(form.task, form.place, item=form.item)
+        self.reader.tally.list_labels(question.offered)
+        place, cell = f"{form.place}, column {shown(column)}", cells[column]
+        chosen = [cell] if kind == "asked" else _labels_in(cell, self.site, None, place)
+        said = question.meaning(chosen if cell.strip() else [], place)
+        who = {"annotator": form.annotator, "time": form.time, "seconds": form.seconds}
+        if said is None:
+            return []
+        return self.travelled.rows(question, said, place, answer_id=form.answer_id, **who)
+
+
+def _labels_in(cell: str, site: _Site, told: str | None, place: str) -> list[str]:
+    """Return the labels in a cell, which may be a list as JSON."""
+    if cell.startswith('["'):
+        return [str(label) for label in parse(cell, place)]
+    return _split(cell, told or site.separator)
+
+
+def _seconds(cells: Mapping[str, str], site: _Site) -> float | None:
+    if not site.begun:
+        return seconds_of(cells.get(site.seconds))
+    times = []
+    for name in (site.begun, site.time):
+        for written in _TIMES:
+            with contextlib.suppress(ValueError):
+                times.append(datetime.strptime(cells.get(name, ""), written))
+    return seconds_of((times[1] - times[0]).total_seconds()) if len(times) == 2 else None
+
+
+BATCH = Format(
+    name="batch",
+    title="a row an answer: batches of Mechanical Turk, Figure Eight, or item, annotator, ...",
+    recognizes=_is_batch,
+    read=_read_batch,
     takes_question=True,
 )

@@ -1,0 +1,502 @@
+"""Read exports of Prodigy, records of Argilla 2, and replies of a language model.
+
+Prodigy writes JSON lines (``prodigy db-out``). Binary tasks ask about one ``label``: accept is
+"yes", reject is "no". Choice tasks have ``options``, and their answers mean:
+
+- accept: the selected labels apply. If only one label could be selected, the others do not apply.
+  If several could be selected, nothing is known about the others.
+- reject: the selected labels do not apply, like named labels. Nothing is known about the others.
+
+An ignored task says nothing. A task of ``complabel ask`` says itself what was asked; ignoring it
+means "unsure". The name of an option is its ``id``, as in Prodigy's own training. If the id is a
+number, the name is its ``text``, as the same number may be another label in the next task.
+
+``dataset.records(with_responses=True).to_list(flatten=True)`` of Argilla makes three lists for each
+question: values in ``QUESTION.responses``, users in ``QUESTION.responses.users`` and states in
+``QUESTION.responses.status``. All responses of one user to one record are one form. Only submitted
+responses count: a draft is not finished, and a discarded record has no answer.
+
+Each JSON line of replies is a question with a field ``reply``, which is JSON in the requested form,
+or free text. A free text is read if it is clear; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from complabel._opening import fault
+from complabel.importers._format import (
+    Format,
+    Head,
+    OptionalText,
+    Options,
+    Row,
+    Tally,
+    Text,
+    as_json,
+    chance,
+    checked,
+    checked_as,
+    pieces,
+    records,
+    shown,
+    some,
+    text_of,
+)
+from complabel.importers._questions import (
+    ALL_APPLY,
+    NONE_APPLY,
+    UNSURE,
+    Form,
+    Question,
+    Travelled,
+    question_in,
+    question_of,
+    settle,
+)
+
+_MARKS = {"_input_hash", "_task_hash", "_view_id", "_annotator_id", "_session_id"}
+
+
+def _key_and_name(option: Any) -> tuple[str, str]:
+    if not isinstance(option, dict):
+        raise ValueError("it must be an object")
+    key = option.get("id")
+    is_name = isinstance(key, str) or option.get("text") in (None, "")
+    return text_of(key), text_of(key if is_name else option["text"])
+
+
+class _Task(BaseModel):
+    answer: Literal["accept", "reject", "ignore"]
+    label: Text | None = None
+    options: list[Annotated[tuple[str, str], BeforeValidator(_key_and_name)]] | None = None
+    accept: list[Text] | None = None
+    config: dict[str, Any] | None = None
+    annotator: OptionalText = Field(None, alias="_annotator_id")
+    session: OptionalText = Field(None, alias="_session_id")
+    timestamp: OptionalText = Field(None, alias="_timestamp")
+
+    @property
+    def labels(self) -> list[str]:
+        return [self.label or ""] if self.options is None else [name for _, name in self.options]
+
+
+def _recognizes(head: Head) -> bool:
+    root, keys = head.keys()
+    return root == "{" and "answer" in keys and not keys.isdisjoint(_MARKS)
+
+
+def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+    tally.say_unused(options, "Prodigy's", "absent", "present")
+    tally.start("tasks", "ignored tasks", "tasks without a selection")
+    rows = _rows(path, options, tally)
+    if options.random_questions:
+        rows = iter([*rows])  # the number of labels is known only at the end
+    yield from pieces(row._replace(probability=_chance(row, options, tally)) for row in rows)
+    if not tally.counts["tasks"]:
+        raise fault(path, "has no tasks; export annotated ones with db-out")
+
+
+def _chance(row: Row, options: Options, tally: Tally) -> float | None:
+    """Return the probability of a question, if all labels were equally likely."""
+    if row.probability is not None:
+        return row.probability
+    # Labels that were accepted among several were volunteered, not drawn, and have none.
+    n_labels = len(options.label_names or tally.label_names)
+    size = 1 if row.offered is None else min(n_labels, len(json.loads(row.offered)))
+    drawn = row.question != "asked" or size == 1
+    return chance(n_labels, size) if options.random_questions and drawn else None
+
+
+def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
+    field, travelled = options.item, Travelled()
+    for place, value in records(path):
+        task = checked(_Task, value, place)
+        if field is None:
+            field = "item" if "item" in value else "_input_hash"
+        if field == "_input_hash" and options.item is None:
+            tally.remark(
+                "The ids of items are Prodigy's _input_hash. If your features have other ids, give"
+                " the field with these ids as --item."
+            )
+        tally.counts["tasks"] += 1
+        _check_labels(task, place)
+        tally.counts["ignored tasks"] += task.answer == "ignore"
+        who: dict[str, Any] = {
+            "answer_id": place.rpartition(" ")[2],
+            "annotator": task.annotator or task.session,
+            "time": task.timestamp,
+        }
+        if question_in(value) and value.get("question"):  # of complabel ask
+            asked = question_of(value, place, item=_item(value, field, place))
+            tally.list_labels(asked.offered or task.labels)
+            said = _said_to(asked, task, place, tally)
+            yield from travelled.rows(asked, said, place, **who)
+            continue
+        tally.list_labels(task.labels)
+        if task.answer == "ignore":
+            continue
+        question, no, yes = _said(task, place, options, tally)
+        tally.counts["tasks without a selection"] += not no and not yes
+        for label, answer in [(label, "no") for label in no] + [(label, "yes") for label in yes]:
+            yield Row(
+                item=_item(value, field, place),
+                label=label,
+                answer=answer,
+                question=question,
+                offered=None if task.options is None else as_json(tuple(task.labels)),
+                asked_for=len(no) if question == "named" else None,
+                **who,
+            )
+
+
+def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
+    if task.answer == "ignore":
+        return UNSURE
+    if question.question == "asked":
+        return "yes" if task.answer == "accept" else "no"
+    if task.answer == "reject":
+        tally.remark(
+            "Menus that were rejected are read as unsure, since reject does not say about which"
+            " label; people should choose, and then accept, or ignore."
+        )
+        return UNSURE
+    said = question.meaning(_selected(task, place), place)
+    if said is None:
+        raise fault(
+            place, f"was accepted without a choice; ask again: choose a label, or {ALL_APPLY!r}"
+        )
+    return said
+
+
+def _check_labels(task: _Task, place: str) -> None:
+    if task.options is None and task.label is None:
+        raise fault(place, "has neither a label nor options; export only classification tasks")
+    if not task.labels:
+        raise fault(place, "has an empty list of options; leave the task out")
+    keys, names = zip(*task.options or [("", "")], strict=True)
+    for each in (keys, names):
+        twice = [name for at, name in enumerate(each) if name in each[:at]]
+        if twice:
+            raise fault(place, f"has the option {shown(twice[0])} twice; rename one")
+
+
+def _said(
+    task: _Task, place: str, options: Options, tally: Tally
+) -> tuple[str, list[str], list[str]]:
+    """Return the question, the labels that do not apply, and the labels that apply."""
+    if task.options is None:  # one label, which was accepted or rejected
+        labels = task.labels
+        return ("asked", [], labels) if task.answer == "accept" else ("asked", labels, [])
+    selected = _selected(task, place)
+    if task.answer == "reject":
+        return "asked" if len(task.options) == 1 else "named", selected, []
+    unselected = options.unselected
+    if (task.config or {}).get("choice_style") == "single" and selected:
+        unselected = "no"
+        tally.remark(
+            "If only one option could be selected and one was accepted, the other options were read"
+            " as labels that do not apply."
+        )
+    if unselected == "unknown":
+        tally.remark(
+            "If several options could be selected, those that were not selected were read as"
+            " unknown. If they do not apply, give --unselected no."
+        )
+        return "asked", [], selected
+    return "ticked", [name for name in task.labels if name not in selected], selected
+
+
+def _selected(task: _Task, place: str) -> list[str]:
+    menu = dict(task.options or ())
+    unknown = [key for key in task.accept or () if key not in menu]
+    if unknown:
+        told = f"accept has {shown(unknown[0])}, which is not the id of an option"
+        raise fault(place, f"{told}; the options are {some(map(shown, menu))}")
+    return list(dict.fromkeys(menu[key] for key in task.accept or ()))
+
+
+def _item(task: dict[str, Any], field: str, place: str) -> str:
+    meta = task.get("meta")
+    inside = meta if isinstance(meta, dict) else {}
+    value = task.get(field, inside.get(field.removeprefix("meta.")))
+    if value is None:
+        told = f"has no {shown(field)}, which should name the item"
+        raise fault(place, f"{told}; give a field that all tasks have as --item")
+    return str(checked_as(Text, value, place, field))
+
+
+PRODIGY = Format("prodigy", "Prodigy: JSON lines of db-out, binary and choice", _recognizes, _read)
+
+
+_END = ".responses"
+_NESTED = frozenset(("fields", "responses", "_server_id"))
+
+
+def _is_argilla(head: Head) -> bool:
+    _, keys = head.keys()
+    return keys >= _NESTED or any(key.endswith(_END) for key in keys)
+
+
+def _read_argilla(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+    tally.start("records", "records without a response", "responses", "discarded responses")
+    tally.start("draft responses", "responses without a status", "empty responses")
+    forms = list(_forms(path, options, tally))
+    reader = settle(forms, options, tally, path, word="question")
+    tally.say_unused(options, "Argilla's", "random_questions")
+    found = list(map(reader.rows, forms))
+    tally.counts["empty responses"] += found.count([])
+    yield from pieces(itertools.chain.from_iterable(found))
+
+
+@dataclass
+class _Person:
+    name: str | None
+    status: str | None = None
+    chosen: dict[str, list[str]] = field(default_factory=dict)
+
+
+def _forms(path: Path, options: Options, tally: Tally) -> Iterator[Form]:
+    item = options.item or "id"
+    for number, (place, value) in enumerate(records(path), 1):
+        record = checked_as(dict[str, Any], value, place, "it")
+        if record.keys() >= _NESTED and isinstance(record["responses"], dict):
+            flat = "dataset.records(with_responses=True).to_list(flatten=True)"
+            raise fault(place, f"does not say which responses were submitted; save {flat}")
+        tally.counts["records"] += 1
+        people = _people(record, place, tally)
+        tally.counts["records without a response"] += not people
+        for at, person in enumerate(people, 1):
+            tally.counts["responses"] += 1
+            if person.status != "submitted":
+                known = person.status in ("discarded", "draft")
+                word = f"{person.status} responses" if known else "responses without a status"
+                tally.counts[word] += 1
+                continue
+            name = checked_as(Text, record.get(item), place, item)
+            yield Form(place, f"{number}.{at}", name, person.chosen, annotator=person.name)
+
+
+def _people(record: dict[str, Any], place: str, tally: Tally) -> list[_Person]:
+    people: dict[str, _Person] = {}
+    for key, responses in record.items():
+        if not key.endswith(_END) or responses is None:
+            continue
+        question = key.removesuffix(_END)
+        values = checked_as(list[Any], responses, place, shown(key))
+        users = _beside(record, f"{key}.users", len(values), None, place)
+        if record.get(f"{key}.status") is None:
+            tally.remark("The records do not say which responses were submitted; all are read.")
+        states = _beside(record, f"{key}.status", len(values), "submitted", place)
+        for at, (value, user, status) in enumerate(zip(values, users, states, strict=True)):
+            person = people.setdefault(user or f"number {at}", _Person(user))
+            if person.status != "submitted":
+                person.status = status
+            if status == "submitted":
+                labels = _labels(value, place, shown(key))
+                person.chosen.setdefault(question, []).extend(labels)
+    return list(people.values())
+
+
+def _beside(
+    record: dict[str, Any], key: str, length: int, default: str | None, place: str
+) -> list[str | None]:
+    """Return a list of the record with one entry for each response."""
+    if record.get(key) is None:
+        return [default] * length
+    found: list[str | None] = checked_as(list[OptionalText], record[key], place, shown(key))
+    if len(found) != length:
+        told = f"{shown(key)} has {len(found)} entries for {length} responses"
+        raise fault(place, f"{told}; export the records again")
+    return found
+
+
+def _labels(value: Any, place: str, what: str) -> list[str]:
+    """Return the labels of a response; an empty list for rankings and questions about spans."""
+    values = value if isinstance(value, list) else [] if value in (None, "") else [value]
+    if any(isinstance(each, dict) for each in values):
+        return []
+    return list(dict.fromkeys(checked_as(list[Text], values, place, what)))
+
+
+_ARGILLA_TITLE = "Argilla 2: flattened records, a JSON list or JSON lines"
+ARGILLA = Format("argilla", _ARGILLA_TITLE, _is_argilla, _read_argilla, takes_question=True)
+
+
+_MAX_SHOWN = 3  # unclear replies in a remark
+_JUDGMENTS = ("yes", "no", UNSURE)
+# Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not "No idea".
+_AT_START = re.compile(r"\W*(yes|no|unsure)(?:[^\S\n]*[.,;:!*_`\"')\]]|\s*\n|\s*$)", re.IGNORECASE)
+_AGAIN = re.compile(r"\W*(yes|no|unsure)\b", re.IGNORECASE)
+_ENDS = " \t\r\n.,;:!?*_`\"'"
+_MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
+
+
+class _Line(BaseModel):
+    id: Text
+    annotator: OptionalText = None
+    reply: Any = None
+
+
+def _has_replies(head: Head) -> bool:
+    root, keys = head.keys()
+    return root == "{" and "id" in keys and not keys.isdisjoint(("reply", "answer_form"))
+
+
+def _read_replies(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
+    tally.start("replies", "replies that do not parse", "repeated replies")
+    unclear: list[str] = []
+    yield from pieces(_rows_of_replies(path, options, tally, unclear))
+    if unclear:
+        tally.remark(
+            f"{tally.counts['replies that do not parse']:,} replies do not clearly answer the "
+            f"question and were left out; the first: {'; '.join(unclear)}"
+        )
+    if tally.counts["prompts without a reply"]:
+        tally.remark(
+            f"{tally.counts['prompts without a reply']:,} prompts have no reply yet. Random "
+            "questions are a random sample only if all were answered, or all up to some line "
+            "and none after it"
+        )
+
+
+def _rows_of_replies(
+    path: Path, options: Options, tally: Tally, unclear: list[str]
+) -> Iterator[Row]:
+    seen: set[tuple[str, str, str | None]] = set()  # id, what was said, who
+    travelled = Travelled()
+    for place, value, line in _with_prompts(path, options):
+        kind = "asked" if value.get("label") else "named"  # of a line that does not say it
+        task = {"question": kind, **value, "answer_id": line.id}
+        if question_in(task) is None:
+            raise fault(place, "has neither a label nor offered labels; repeat the prompt")
+        question = question_of(task, place)
+        if line.reply is None or line.reply == "":
+            tally.counts["prompts without a reply"] += 1
+            continue
+        tally.counts["replies"] += 1
+        said = _said_in_reply(question, line.reply)
+        if said is None:
+            tally.counts["replies that do not parse"] += 1
+            shown = line.reply if isinstance(line.reply, str) else json.dumps(line.reply)
+            unclear += [f"{place}: {shown[:80]!r}"] * (len(unclear) < _MAX_SHOWN)
+        elif (line.id, str(said), line.annotator) in seen:
+            tally.counts["repeated replies"] += 1
+        else:
+            seen.add((line.id, str(said), line.annotator))
+            yield from travelled.rows(question, said, place, annotator=line.annotator)
+
+
+def _said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
+    """Return what a reply says about its question; None if it is not clear."""
+    word = _judgment(reply)
+    if question.question == "asked":
+        return word
+    offered, most, fixed = question.offered, question.asked_for, ALL_APPLY
+    if question.question == "ticked":
+        most, fixed = len(offered), NONE_APPLY
+    chosen = _choice(reply, question.question, offered, most, fixed)
+    return UNSURE if chosen is None and word == UNSURE else chosen
+
+
+def _with_prompts(path: Path, options: Options) -> Iterator[tuple[str, Any, _Line]]:
+    """Yield each reply with its place and prompt, then the prompts without a line of replies."""
+    prompts: dict[str, tuple[str, Any, _Line]] = {}
+    for place, value in () if options.prompts is None else records(options.prompts):
+        line = checked(_Line, value, place)
+        if line.id in prompts:
+            raise fault(place, f"id {line.id!r} occurs twice; give each its own id")
+        prompts[line.id] = (place, value, line)
+    waiting = dict(prompts)
+    for place, value in records(path):
+        line = checked(_Line, value, place)
+        waiting.pop(line.id, None)
+        if "item" not in value and line.id not in prompts:
+            told = f"has no item, and no prompt with id {line.id!r} is known"
+            raise fault(place, f"{told}; repeat the prompt in each line, or give prompts=FILE")
+        yield place, value if "item" in value else prompts[line.id][1], line
+    yield from waiting.values()
+
+
+def _judgment(reply: Any) -> str | None:
+    """Return "yes", "no" or "unsure"; None if the reply does not clearly say one of them."""
+    found = _field(reply, "answer")
+    if isinstance(found, str):
+        word = found.strip(_ENDS).casefold()
+        return word if word in _JUDGMENTS else None
+    if found is not None or not isinstance(reply, str):
+        return None
+    start = _AT_START.match(reply)
+    if start is None or _AGAIN.match(reply, start.end()):
+        return None
+    return start[1].casefold()
+
+
+def _choice(
+    reply: Any, name: str, offered: Sequence[str], most: int, nothing: str
+) -> list[str] | None:
+    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear."""
+    found = _field(reply, name)
+    if found is None:
+        found = reply
+    given = found if isinstance(found, list) else [found]
+    if not all(isinstance(each, str) for each in given):
+        return None
+    if not given and (nothing == ALL_APPLY or found is reply):  # an empty list of ticks is clear
+        return None
+    if len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
+        return []
+    labels = [_offered_label(each, offered) for each in given]
+    chosen = [label for label in labels if label is not None]
+    plain = len(chosen) == len(set(chosen)) == len(labels) <= most
+    return chosen if plain else None
+
+
+def _offered_label(text: str, offered: Sequence[str]) -> str | None:
+    """Return the offered label that equals a text, exactly or without case and punctuation."""
+    if text in offered:
+        return text
+    plain = text.strip(_ENDS).casefold()
+    alike = [label for label in offered if label.strip(_ENDS).casefold() == plain]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _field(reply: Any, name: str) -> Any:
+    """Return the value of a field in the JSON objects of a reply; None if they differ."""
+    objects = [reply] if isinstance(reply, dict) else []
+    if isinstance(reply, str):
+        objects = list(_objects(reply))
+    values = [
+        value
+        for each in objects
+        for key, value in each.items()
+        if isinstance(key, str) and key.strip().casefold() == name
+    ]
+    return values[0] if values and all(value == values[0] for value in values) else None
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    decoder = json.JSONDecoder()
+    at, tried = text.find("{"), 0
+    while at != -1 and tried < _MOST_BRACES:
+        tried += 1
+        try:
+            found, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            if isinstance(found, dict):
+                yield found
+        at = text.find("{", end)
+
+
+_REPLIES_TITLE = "replies of a language model: the lines of ask --for replies, each with a reply"
+REPLIES = Format("replies", _REPLIES_TITLE, _has_replies, _read_replies)
