@@ -6,7 +6,7 @@
     python benchmarks/blocks.py killed FOLDER     # one of two workers is killed during the fit
 
 ``make`` writes normal features, ten labels that are logistic in them, and one yes or no for each
-item, a piece at a time.
+item (with --named: a label that does not apply), a piece at a time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,19 @@ from typing import Any
 import numpy as np
 
 K = 10
-_PIECE = 200_000
+_PIECE = 25_000
 # Everything is given, so that only the passes over all rows are measured.
-FIXED = {"alpha": 1e-5, "kernel": "linear", "scaling": "standardize", "rank": None}
+FIXED = {
+    "alpha": 1e-5,
+    "kernel": "linear",
+    "scaling": "standardize",
+    "rank": None,
+    "cardinality": 3.5,
+    "propensities": "equal",
+}
 
 
-def make(folder: Path, rows: int, features: int) -> None:
+def make(folder: Path, rows: int, features: int, *, named: bool) -> None:
     """Write X.parquet and answers.parquet."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -44,14 +51,16 @@ def make(folder: Path, rows: int, features: int) -> None:
         n = min(_PIECE, rows - start)
         X = rng.standard_normal(size=(n, features), dtype=np.float32)
         applies = rng.random((n, K)) < 1 / (1 + np.exp(1 - X @ coef))
-        label = rng.integers(K, size=n)
+        applies[applies.all(axis=1), 0] = False  # somebody can name a label
+        draw = rng.random((n, K))
+        label = (draw * ~applies if named else draw).argmax(axis=1)
         items = pa.array([f"i{row:08d}" for row in range(start, start + n)])
         told = {
             "item": items,
             "label": pa.array([f"l{k}" for k in label]),
             "answer": pa.array(np.where(applies[np.arange(n), label], "yes", "no").tolist()),
-            "question": ["asked"] * n,
-            "probability": np.full(n, 1 / K),
+            "question": ["named" if named else "asked"] * n,
+            "probability": np.full(n, np.nan if named else 1 / K),
         }
         columns = [pa.array(column) for column in np.ascontiguousarray(X.T)]
         tables = {
@@ -132,7 +141,7 @@ def workers(folder: Path, repeats: int) -> None:
         for number in (1, 2):
             with (
                 LocalCluster(
-                    n_workers=number, threads_per_worker=1, dashboard_address=None, memory_limit=0
+                    n_workers=number, threads_per_worker=1, dashboard_address=":0", memory_limit=0
                 ) as cluster,
                 Client(cluster) as client,
             ):
@@ -153,7 +162,7 @@ def killed(folder: Path) -> None:
     expected = fit(X, answers)
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -186,10 +195,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--features", type=int, default=100)
+    parser.add_argument("--named", action="store_true", help="labels are named freely")
     parser.add_argument("--repeats", type=int, default=2)
     given = parser.parse_args()
     if given.what == "make":
-        make(given.folder, given.rows, given.features)
+        make(given.folder, given.rows, given.features, named=given.named)
     elif given.what == "memory":
         memory(given.folder)
     elif given.what == "workers":

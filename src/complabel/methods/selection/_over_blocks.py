@@ -7,6 +7,7 @@ that depend on means over all rows follow from these sums. The pattern is the L-
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -81,10 +82,11 @@ def _objective(
     """Return the objective of a map of all rows, computed in this type and added in float64."""
     blocks, n = prepared.some.blocks, prepared.moments.n
     ends = np.cumsum(blocks.sizes)
+    nameless = replace(choices, answers=replace(choices.answers, item_names=None))
     parts = blocks.hand_out(
         partial(_lay_out, setting=setting, dtype=dtype),
         (
-            choices.of_rows(np.arange(end - size, end))
+            nameless.of_rows(np.arange(end - size, end))
             for end, size in zip(ends, blocks.sizes, strict=True)
         ),
     )
