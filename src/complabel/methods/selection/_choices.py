@@ -31,8 +31,9 @@ _KNOWN, _ESTIMATED = 5.0, 0.5
 # The variance of the prior of biases is searched between these multiples of the variance of their
 # errors. A stronger prior would slow the optimizer down.
 _LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS = 0.1, 1e4, 51
-# Combinations of biases with less than this share of the largest information are not determined.
-_LEAST_SHARE = 1e-6
+# Combinations of biases with less than this share of the largest information are not determined;
+# rounding in single precision leaves some 1e-5.
+_LEAST_SHARE = 1e-4
 # Added to pi (1 - pi) in the penalty, so that rare labels do not get a huge weight.
 _LEAST_VARIANCE = 0.01
 
