@@ -103,8 +103,8 @@ def loss(classifier: Any, X: Any, answers: Answers, alpha: float, reference: Any
     """Return what a fit minimizes with the prior of biases of ``reference``, in float64."""
     of_answers = -classifier._answers_log_likelihood(X.astype(np.float64), answers).mean()
     spread = np.sqrt(X.var(axis=0, dtype=np.float64).mean())  # of scaling="global"
-    prior, biases = reference._kept.prior, classifier.decision_function(X).mean(axis=0)
-    of_biases = np.square(biases - prior.mean).sum() / (2 * prior.variance * len(X))
+    biases = classifier.decision_function(X).mean(axis=0)
+    of_biases = len(biases) * biases.var() / (2 * reference._kept.variance * len(X))
     return float(of_answers + alpha * (classifier.coef_**2).sum() * spread**2 + of_biases)
 
 

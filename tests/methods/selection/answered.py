@@ -29,18 +29,25 @@ def fixed(**settings):
     return SelectionLikelihoodClassifier(**{**FIXED, "random_state": 0, **settings})
 
 
-def logistic_regression(scaled, yes, answers, *, alpha):
+def prior_of(fitted, rows, answers):
+    """The mean and the variance of the prior of biases at the end of a linear fit to answers."""
+    setting = Setting(FeatureMap("global"), 1.0, None)
+    logits = fitted.decision_function(rows)
+    variance = Choices(answers).variances_of_biases(setting, [len(logits)], logits)
+    return logits.mean(), float(variance)
+
+
+def logistic_regression(scaled, yes, *, n_items, alpha, prior):
     """The weights and bias (d + 1,) of one label, judged on centred rows; by another optimizer.
 
-    The mean is over all items; the bias has the prior of all biases.
+    Losses are added and divided by the number of all items; the bias has a normal prior.
     """
-    n, sign = answers.n_items, 2.0 * yes - 1
-    prior = Choices(answers).prior_of_biases(Setting(FeatureMap("global"), alpha, None), [n])
+    sign, (mean, variance) = 2.0 * yes - 1, prior
 
     def objective(vector):
         losses = -log_expit(sign * (scaled @ vector[:-1] + vector[-1])).sum()
-        losses += (vector[-1] - prior.level) ** 2 / (2 * float(prior.variances))
-        return losses / n + alpha * vector[:-1] @ vector[:-1]
+        losses += (vector[-1] - mean) ** 2 / (2 * variance)
+        return losses / n_items + alpha * vector[:-1] @ vector[:-1]
 
     return optimize.minimize(objective, np.zeros(scaled.shape[1] + 1), tol=1e-9).x
 

@@ -18,6 +18,7 @@ from tests.methods.selection.answered import (
     fixed,
     logistic_problem,
     logistic_regression,
+    prior_of,
 )
 
 from complabel.answers import Answers
@@ -40,11 +41,13 @@ def test_plain_labels_are_answers_that_name_them():
         assert told.score(X[PROPER], FREE) == plain.score(X[PROPER], y)
 
 
-def logistic_regressions(answers, judged):
+def logistic_regressions(judged, prior):
     """The log-odds (n, K) of a penalized regression for each label, on the items it was judged."""
     scaled = (X - X.mean(axis=0)) / np.sqrt(X.var(axis=0).mean())
     fits = [
-        logistic_regression(scaled[rows], labels[rows], answers, alpha=FIXED["alpha"])
+        logistic_regression(
+            scaled[rows], labels[rows], n_items=N, alpha=FIXED["alpha"], prior=prior
+        )
         for rows, labels in zip(judged.T, Y.T, strict=True)
     ]
     return np.column_stack([scaled @ fit[:-1] + fit[-1] for fit in fits])
@@ -79,10 +82,9 @@ def of_random_labels():
     ids=["all", "half", "random, repeated", "ticked"],
 )
 def test_judged_labels_are_logistic_regressions(answers, judged):
-    found = fixed().fit(X, answers).decision_function(X)
-    np.testing.assert_allclose(
-        expit(found), expit(logistic_regressions(answers, judged)), atol=0.01
-    )
+    fitted = fixed().fit(X, answers)
+    expected = logistic_regressions(judged, prior_of(fitted, X, answers))
+    np.testing.assert_allclose(fitted.predict_proba(X), expit(expected), atol=0.01)
 
 
 def test_given_exclusion_rates_enter_the_likelihood_as_written_out():

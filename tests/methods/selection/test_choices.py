@@ -6,7 +6,7 @@ from scipy import optimize, special
 
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.methods.selection._choices import Choices, Setting
+from complabel.methods.selection._choices import Choices, Setting, widening
 from complabel.methods.selection._features import FeatureMap
 from complabel.methods.selection._trials import likeliest_rates
 from complabel.simulate import draw_answers
@@ -77,7 +77,7 @@ def spread_found(biases, n, *, question="free", seed=0):
     answers = draw_answers(relevant, question=question, random_state=100 + seed)
     cardinality = None if question == "asked" else float(p.sum())
     setting = Setting(FeatureMap("global"), alpha=1.0, cardinality=cardinality)
-    return float(Choices(answers).prior_of_biases(setting, [n]).variances) ** 0.5
+    return float(Choices(answers).variances_of_biases(setting, [n])) ** 0.5
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,14 @@ def spread_found(biases, n, *, question="free", seed=0):
 def test_the_prior_of_biases_is_as_wide_as_biases_are(question, n):
     biases = -1 + 0.5 * np.random.default_rng(1).normal(size=20)
     assert spread_found(biases, n, question=question) == pytest.approx(biases.std(), rel=0.3)
+
+
+def test_biases_differ_more_than_logits_of_frequencies_do():
+    rng = np.random.default_rng(0)
+    biases = 0.3 * rng.normal(size=40)
+    logits = biases + 2.5 * rng.normal(size=(20_000, 40))
+    of_frequencies = special.logit(special.expit(logits).mean(axis=0))
+    assert biases.var() == pytest.approx(of_frequencies.var() * widening(logits), rel=0.15)
 
 
 def test_the_prior_is_narrow_where_chance_explains_the_counts():

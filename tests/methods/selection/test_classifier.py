@@ -87,7 +87,8 @@ def test_a_fit_minimizes_the_stated_objective(X, complementary):
     classifier = fixed().fit(X[TRAIN], complementary[TRAIN])
     scale, answers = np.sqrt(X[TRAIN].var(axis=0).mean()), Answers.from_complementary(complementary)
     setting = Setting(FeatureMap("global"), alpha=0.01, cardinality=1.7)
-    variance = float(Choices(answers[TRAIN]).prior_of_biases(setting, [1000]).variances)
+    near = classifier.decision_function(X[TRAIN])
+    variance = float(Choices(answers[TRAIN]).variances_of_biases(setting, [1000], near))
 
     def objective(coef, intercept):
         logits = X[TRAIN] @ coef.T + intercept

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import label_ranking_average_precision_score
-from tests.methods.selection.answered import logistic_regression
+from tests.methods.selection.answered import logistic_regression, prior_of
 
 from complabel.answers import Answers
 from complabel.datasets import make_synthetic
@@ -19,8 +19,9 @@ def test_it_is_one_ridge_logistic_regression_per_label(problem):
     ours = SupervisedClassifier(alpha=0.01, kernel="linear", scaling="standardize", rank=None)
     ours.fit(X, Y)
     ticked = Answers.from_arrays(absent=1 - Y, relevant=Y, question="ticked")
+    given = {"n_items": len(X), "alpha": 0.01, "prior": prior_of(ours, X, ticked)}
     for label in range(Y.shape[1]):
-        theirs = logistic_regression(X, Y[:, label], ticked, alpha=0.01)
+        theirs = logistic_regression(X, Y[:, label], **given)
         np.testing.assert_allclose(ours.coef_[label], theirs[:-1], rtol=1e-3, atol=1e-4)
         assert ours.intercept_[label] == pytest.approx(theirs[-1], rel=1e-3, abs=1e-3)
 

@@ -70,22 +70,6 @@ class Setting:
         return chosen | {name: value for name, value in further.items() if value is not None}
 
 
-@dataclass(frozen=True)
-class PriorOfBiases:
-    """Normal priors of the biases of B maps, around a level or around their mean."""
-
-    variances: Tensor  # (B,)
-    level: float | None
-
-    @classmethod
-    def of(cls, variances: Sequence[float], level: float, *, judge: bool) -> PriorOfBiases:
-        """Return priors around the level only if all answers judge labels."""
-        return cls(torch.tensor(variances, dtype=torch.float32), level if judge else None)
-
-    def centre(self, biases: Tensor) -> Tensor | float:
-        return biases.mean(dim=1, keepdim=True) if self.level is None else self.level
-
-
 @dataclass(frozen=True, eq=False)
 class Choices:
     """Answers, with what is known about their annotators and labels."""
@@ -101,7 +85,7 @@ class Choices:
     weights: NDArray[np.float64] | None = None  # (n,), of items; None: all 1. Answers have theirs.
     mean_weight: float = 1.0  # of all items that are fitted to or held out
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
-    _priors: dict[Any, PriorOfBiases] = field(default_factory=dict, init=False, repr=False)
+    _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def of_rows(self, index: NDArray[np.intp]) -> Choices:
         weights = None if self.weights is None else self.weights[index]
@@ -117,22 +101,29 @@ class Choices:
             found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
         return np.asarray(found.values.numpy(), dtype=np.float64) / self.mean_weight
 
-    def objective(self, setting: Setting, sizes: Sequence[int]) -> LogitObjective:
+    def objective(
+        self,
+        setting: Setting,
+        sizes: Sequence[int],
+        near: NDArray[np.floating[Any]] | None = None,
+    ) -> LogitObjective:
         """Return the objective for ``minimize_linear`` of B maps with ``sizes`` (B,) items each.
 
         It is minus the mean log-likelihood, plus the mean of (sum_k p_k - c)^2 for a cardinality c,
         plus a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi,
         plus the priors of biases and of propensities divided by the number of items. Items count
-        by their weights; their number is the sum of weights.
+        by their weights; their number is the sum of weights. ``near`` are logits (N, K) near those
+        of the minimum, if any are known.
         """
         share, of_rows = self._shares(sizes), self.objective_of_rows(setting)
-        terms = self.terms_of_means(setting, share.sizes, self.prior_of_biases(setting, sizes))
+        variances = self.variances_of_biases(setting, sizes, near)
+        terms = self.terms_of_means(setting, share.sizes, variances)
 
         def means_and_gradients(logits: Tensor, others: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             log_w = None if setting.spread is None else share.to_items(others)
             losses, gradient, through_log_w = of_rows(logits, log_w)
             values, through_others = share.means(losses), others
-            if terms.prior_of_biases is not None:
+            if terms.variances is not None:
                 value, slope = terms.of_logits(share.means(self.weighted(logits)))
                 values += value
                 gradient += share.weighted_to_items(slope.to(gradient.dtype))
@@ -177,39 +168,45 @@ class Choices:
         return losses_and_gradients
 
     def terms_of_means(
-        self, setting: Setting, sizes: Tensor, prior_of_biases: PriorOfBiases | None
+        self, setting: Setting, sizes: Tensor, variances: Tensor | None
     ) -> TermsOfMeans:
         """Return the other part, of B maps with ``sizes`` (B,) items."""
         if self.frequencies is None:
-            return TermsOfMeans(setting.spread, sizes, prior_of_biases)
+            return TermsOfMeans(setting.spread, sizes, variances)
         pi = torch.from_numpy(self.frequencies_at(setting.cardinality).values)
         weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
         weights = weight / (pi * (1 - pi) + _LEAST_VARIANCE)
-        return TermsOfMeans(setting.spread, sizes, prior_of_biases, pi, weights)
+        return TermsOfMeans(setting.spread, sizes, variances, pi, weights)
 
-    def prior_of_biases(self, setting: Setting, sizes: Sequence[int]) -> PriorOfBiases | None:
-        """Return normal priors of the biases of B maps.
+    def variances_of_biases(
+        self,
+        setting: Setting,
+        sizes: Sequence[int],
+        near: NDArray[np.floating[Any]] | None = None,
+    ) -> Tensor | None:
+        """Return the variances (B,) of normal priors of the biases of B maps around their mean.
 
         Few answers say little about how often each label applies: without a prior, errors of the
         biases order the labels. Let labels be alike, with scores g and information matrix H of the
         biases: then g / n has the variance H / n, and H / n + v H^2 if biases have the variance v.
-        The likeliest v is returned. The prior is around the mean of the biases. If all answers
-        judge labels, it is around the level that all labels have together: then each label has a
-        loss of its own, on which refits rely. None, without a prior, if frequencies are known, or
-        if fitted propensities, mistakes or rates of exclusion also decide how often a label is
-        chosen. Source: Efron and Morris, "Stein's estimation rule and its competitors: an empirical
-        Bayes approach", JASA 1973.
+        The likeliest v is taken, and widened for logits ``near`` (N, K). None, without a prior, if
+        frequencies are known, or if fitted propensities, mistakes or rates of exclusion also decide
+        how often a label is chosen. Source: Efron and Morris, "Stein's estimation rule and its
+        competitors: an empirical Bayes approach", JASA 1973.
         """
         level = self.level_if_alike(setting)
         if level is None:
             return None
         key = setting.cardinality, tuple(sizes)
-        if key not in self._priors:
-            slope = self.slope_if_alike(setting, level, judge=self.judge)
-            parts = self._shares(sizes).parts(slope)
+        if key not in self._variances:
+            parts = self._shares(sizes).parts(self.slope_if_alike(setting, level))
             each = [likeliest_variance(*mean_and_information(*part)) for part in parts]
-            self._priors[key] = PriorOfBiases.of(each, level, judge=self.judge)
-        return self._priors[key]
+            self._variances[key] = torch.tensor(each, dtype=torch.float32)
+        found = self._variances[key]
+        if near is None:
+            return found
+        ends = np.cumsum(sizes)[:-1]
+        return found * torch.tensor([widening(part) for part in np.split(near, ends)])
 
     def level_if_alike(self, setting: Setting) -> float | None:
         """Return the logit that labels have if they are alike; None if biases have no prior."""
@@ -220,14 +217,13 @@ class Choices:
         return float(special.logit(p.mean()))
 
     def slope_if_alike(
-        self, setting: Setting, level: float, *, judge: bool, dtype: torch.dtype = torch.float32
+        self, setting: Setting, level: float, dtype: torch.dtype = torch.float32
     ) -> Tensor:
-        """Return the scores (n, K) of biases where labels are alike; ``judge`` is of all items."""
+        """Return the scores (n, K) of biases where labels are alike."""
         alike = torch.full(self.answers.shape, level, dtype=dtype)
         with torch.inference_mode():
             slope = self._evaluate(alike, self.log_propensities(setting), None).through_logits
-            if not judge:
-                slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
+            slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
         return slope
 
     @cached_property
@@ -401,16 +397,16 @@ class TermsOfMeans:
 
     spread: float | None  # of the prior of log-propensities
     sizes: Tensor  # (B,), numbers of items
-    prior_of_biases: PriorOfBiases | None = None
+    variances: Tensor | None = None  # (B,), of the prior of biases
     frequencies: Tensor | None = None  # (K,)
     weights: Tensor | None = None  # (K,)
 
     def of_logits(self, means: Tensor) -> tuple[Tensor, Tensor]:
         """Return the prior of biases (B,), and its slope (B, K) by the means of logits."""
         # The mean of a label's logits is its bias, if the features are centred.
-        assert self.prior_of_biases is not None
-        biases = means - self.prior_of_biases.centre(means)
-        prior = biases / (self.prior_of_biases.variances * self.sizes).unsqueeze(1)
+        assert self.variances is not None
+        biases = means - means.mean(dim=1, keepdim=True)
+        prior = biases / (self.variances * self.sizes).unsqueeze(1)
         return (prior * biases).sum(dim=1) / 2, prior
 
     def of_probabilities(self, means: Tensor) -> tuple[Tensor, Tensor]:
@@ -443,6 +439,16 @@ def mean_and_information(
     n = len(slope) if weights is None else float(weights.sum())
     mean = slope.mean(dim=0, dtype=torch.float64).numpy() * (len(slope) / n)
     return n, mean, _information(slope, weights)
+
+
+def widening(logits: NDArray[np.floating[Any]]) -> float:
+    """Return how many times greater biases' variance is than that of logits of frequencies.
+
+    The more the logits (n, K) differ between items, the nearer to 0 is the logit of a label's mean
+    probability, beside its bias. Source: MacKay, "The evidence framework applied to classification
+    networks", Neural Computation 1992.
+    """
+    return 1 + math.pi / 8 * float(logits.var(axis=0, dtype=np.float64).mean())
 
 
 def likeliest_variance(

@@ -6,7 +6,7 @@ that depend on means over all rows follow from these sums. The pattern is the L-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,10 +29,11 @@ from complabel.methods._arrays import Features
 from complabel.methods.selection._blocks import PreparedBlocks, Transform
 from complabel.methods.selection._choices import (
     Choices,
-    PriorOfBiases,
     Setting,
+    TermsOfMeans,
     likeliest_variance,
     mean_and_information,
+    widening,
 )
 
 # The answers about this many rows are evaluated at a time: what belongs to them stays in the
@@ -56,18 +57,18 @@ def fit_blocks(
     first = LinearMap(np.zeros((len(intercept), len(prepared.scaling.shift))), intercept)
     found = LinearFits.starting_at([first], choices.start_of_others(setting, 1))
     dtype = torch.float32 if X.dtype == np.float32 else torch.float64
-    objective = _objective(prepared, choices, setting, dtype)
+    objective_near = _objective(prepared, choices, setting, dtype)
     for stage, tolerance in enumerate(stages):
-        last = stage == len(stages) - 1
+        last, near = stage == len(stages) - 1, found.models[0](X)
         found = minimize_maps(
-            objective,
+            objective_near(near),
             start=found.models,
             others=found.others,
             rank=setting.rank,
             alpha=setting.alpha,
             scaling=prepared.scaling,
             spread=prepared.spread,
-            curvature=sample.curvature(setting, found.models[0](X)),
+            curvature=sample.curvature(setting, near),
             tolerance=tolerance,
             max_iter=max_iter,
             warn=last,
@@ -78,8 +79,11 @@ def fit_blocks(
 
 def _objective(
     prepared: PreparedBlocks, choices: Choices, setting: Setting, dtype: torch.dtype
-) -> MapObjective:
-    """Return the objective of a map of all rows, computed in this type and added in float64."""
+) -> Callable[[NDArray[np.floating[Any]]], MapObjective]:
+    """Return what makes the objective of a map of all rows, for logits near its minimum.
+
+    It is computed in this type and added in float64.
+    """
     blocks, n = prepared.some.blocks, prepared.moments.n
     ends = np.cumsum(blocks.sizes)
     nameless = replace(choices, answers=replace(choices.answers, item_names=None))
@@ -90,17 +94,16 @@ def _objective(
             for end, size in zip(ends, blocks.sizes, strict=True)
         ),
     )
-    prior, level = None, choices.level_if_alike(setting)
+    variance, level = None, choices.level_if_alike(setting)
     if level is not None:
-        told = blocks.map(_slope_if_alike, setting, level, choices.judge, dtype, each=parts)
-        _, slope, information = _sums(told)
+        _, slope, information = _sums(
+            blocks.map(_slope_if_alike, setting, level, dtype, each=parts)
+        )
         variance = likeliest_variance(n, slope / n, information / n)
-        prior = PriorOfBiases.of([variance], level, judge=choices.judge)
-    terms = choices.terms_of_means(setting, torch.tensor([float(n)]), prior)
     mean = torch.from_numpy(prepared.moments.mean_)
 
     def means_and_gradients(
-        coef: Tensor, bias: Tensor, others: Tensor
+        coef: Tensor, bias: Tensor, others: Tensor, *, terms: TermsOfMeans
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         # In this order: by weights w, biases b and other unknowns u.
         log_w = None if setting.spread is None else others[0].clone()
@@ -108,7 +111,7 @@ def _objective(
         sums = _sums(blocks.map(_sums_of, *shared, each=parts))
         value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
         values = value.reshape(1)
-        if prior is not None:
+        if terms.variances is not None:
             more, slope = terms.of_logits(coef @ mean + bias)
             values, w, b = values + more, w + slope[0].unsqueeze(1) * mean, b + slope[0]
         if terms.frequencies is not None:
@@ -120,7 +123,12 @@ def _objective(
             values = values + more
         return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
 
-    return means_and_gradients
+    def near(logits: NDArray[np.floating[Any]]) -> MapObjective:
+        wide = None if variance is None else torch.tensor([variance * widening(logits)])
+        terms = choices.terms_of_means(setting, torch.tensor([float(n)]), wide)
+        return partial(means_and_gradients, terms=terms)
+
+    return near
 
 
 def _lay_out(
@@ -175,13 +183,12 @@ def _slope_if_alike(
     parts: list[tuple[slice, Choices]],
     setting: Setting,
     level: float,
-    judge: bool,
     dtype: torch.dtype,
 ) -> list[NDArray[np.float64]]:
     del X
     each = []
     for _, choices in parts:
-        slope = choices.slope_if_alike(setting, level, judge=judge, dtype=dtype)
+        slope = choices.slope_if_alike(setting, level, dtype)
         weights = None if choices.weights is None else torch.from_numpy(choices.weights)
         n, mean, information = mean_and_information(slope.double(), weights)
         each.append([np.array(float(n)), n * mean, n * information])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from complabel._training import LabelNewton, LinearFits, NormalPrior, one_thread
+from complabel._training import LabelNewton, LinearFits, LinearMap, NormalPrior, one_thread
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import LabelFrequencies
@@ -45,7 +46,7 @@ class Kept:
     prepared: PreparedFeatures  # without rows
     others: NDArray[np.float64]  # (1, E)
     newton: LabelNewton | None  # if each label has a loss of its own
-    prior: NormalPrior | None  # of the biases, with newton
+    variance: float | None  # of the prior of biases, with newton
 
     @classmethod
     def of(
@@ -57,12 +58,15 @@ class Kept:
         found: LinearFits,
         annotators: Annotators,
     ) -> Kept:
-        newton, prior = None, None
+        newton, variance = None, None
         if _separates(choices, setting, prepared.X):
-            newton, prior = LabelNewton(prepared.scaling), _prior(choices, setting)
+            newton, (at,) = LabelNewton(prepared.scaling), found.models
+            near = found.logits_of(None)
+            variances = choices.variances_of_biases(setting, [len(near)], near)
+            variance = None if variances is None else float(variances)
             evidence = _evidence(annotators.choices(choices.answers))
-            where: dict[str, Any] = {"alpha": setting.alpha, "at": found.models[0], "prior": prior}
-            newton.renew(prepared.X, evidence, **where)
+            prior = _prior(at, variance, prepared)
+            newton.renew(prepared.X, evidence, alpha=setting.alpha, at=at, prior=prior)
         return cls(
             parameters=_parameters(classifier),
             classes=classifier.classes_,
@@ -74,7 +78,7 @@ class Kept:
             prepared=prepared.without_rows(),
             others=found.others,
             newton=newton,
-            prior=prior,
+            variance=variance,
         )
 
     @classmethod
@@ -108,8 +112,10 @@ def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[
     start = model.linear if isinstance(model, MappedLinear) else model
     if kept.newton is not None and _separates(choices, setting, prepared.X):
         with one_thread():
-            how: dict[str, Any] = {"alpha": setting.alpha, "start": start, "prior": kept.prior}
-            linear, n_iter = kept.newton.minimize(prepared.X, _evidence(choices), **how)
+            prior = _prior(start, kept.variance, prepared)
+            linear, n_iter = kept.newton.minimize(
+                prepared.X, _evidence(choices), alpha=setting.alpha, start=start, prior=prior
+            )
     else:
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
         found = fit_maps(
@@ -150,11 +156,12 @@ def _separates(choices: Choices, setting: Setting, X: Features) -> bool:
     return choices.judge and small and alone and not sparse.issparse(X)
 
 
-def _prior(choices: Choices, setting: Setting) -> NormalPrior | None:
-    found = choices.prior_of_biases(setting, [len(choices.answers)])
-    if found is None or found.level is None or not torch.isfinite(found.variances).all():
+def _prior(at: LinearMap, variance: float | None, prepared: PreparedFeatures) -> NormalPrior | None:
+    """Return the prior of biases around their mean in a map near the minimum."""
+    # Around this fixed mean each label has a loss of its own, with the same minimum.
+    if variance is None or math.isinf(variance):
         return None
-    return NormalPrior(found.level, float(found.variances))
+    return NormalPrior(float((at.intercept + at.coef @ prepared.scaling.shift).mean()), variance)
 
 
 def _evidence(choices: Choices) -> NDArray[np.float64]:

@@ -78,7 +78,6 @@ def fit_maps(
         "spread": prepared.spread,
         "max_iter": _MAX_ITER,
     }
-    objective = choices.objective(setting, sizes)
     if start is None:
         intercept = choices.constant_logits(setting.cardinality)
         # In the features' type, so that the likelihood is laid out only once.
@@ -86,7 +85,7 @@ def fit_maps(
         constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
         start = minimize_linear(
             prepared.X,
-            objective,
+            choices.objective(setting, sizes),
             start=[constant] * len(sizes),
             others=choices.start_of_others(setting, len(sizes)),
             curvature=choices.curvature(
@@ -96,12 +95,13 @@ def fit_maps(
             warn=False,
             **how,
         )
+    near = start.logits_of(rows)
     return minimize_linear(
         prepared.X,
-        objective,
+        choices.objective(setting, sizes, near),
         start=start.models,
         others=choices.start_of_others(setting, len(sizes), start.others),
-        curvature=choices.curvature(setting, start.logits_of(rows)),
+        curvature=choices.curvature(setting, near),
         tolerance=tolerance,
         warn=rows is None,
         on_iteration=on_iteration,
