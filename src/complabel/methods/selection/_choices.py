@@ -200,13 +200,16 @@ class Choices:
         key = setting.cardinality, tuple(sizes)
         if key not in self._variances:
             parts = self._shares(sizes).parts(self.slope_if_alike(setting, level))
-            each = [likeliest_variance(*mean_and_information(*part)) for part in parts]
-            self._variances[key] = torch.tensor(each, dtype=torch.float32)
+            likeliest = [likeliest_variance(*mean_and_information(*part)) for part in parts]
+            self._variances[key] = torch.tensor(likeliest, dtype=torch.float32)
         found = self._variances[key]
         if near is None:
             return found
-        ends = np.cumsum(sizes)[:-1]
-        return found * torch.tensor([widening(part) for part in np.split(near, ends)])
+        ends, weights = np.cumsum(sizes)[:-1], np.ones(len(near))
+        if self.weights is not None:
+            weights = self.weights
+        of_maps = zip(np.split(near, ends), np.split(weights, ends), strict=True)
+        return found * torch.tensor([widening(*each) for each in of_maps], dtype=found.dtype)
 
     def level_if_alike(self, setting: Setting) -> float | None:
         """Return the logit that labels have if they are alike; None if biases have no prior."""
@@ -441,14 +444,17 @@ def mean_and_information(
     return n, mean, _information(slope, weights)
 
 
-def widening(logits: NDArray[np.floating[Any]]) -> float:
+def widening(
+    logits: NDArray[np.floating[Any]], weights: NDArray[np.float64] | None = None
+) -> float:
     """Return how many times greater biases' variance is than that of logits of frequencies.
 
-    The more the logits (n, K) differ between items, the nearer to 0 is the logit of a label's mean
-    probability, beside its bias. Source: MacKay, "The evidence framework applied to classification
-    networks", Neural Computation 1992.
+    The more the logits (n, K) differ between items, with ``weights`` (n,), the nearer to 0 is the
+    logit of a label's mean probability, beside its bias. Source: MacKay, "The evidence framework
+    applied to classification networks", Neural Computation 1992.
     """
-    return 1 + math.pi / 8 * float(logits.var(axis=0, dtype=np.float64).mean())
+    centred = logits - np.average(logits, axis=0, weights=weights)
+    return 1 + math.pi / 8 * float(np.average(centred**2, axis=0, weights=weights).mean())
 
 
 def likeliest_variance(

@@ -84,7 +84,7 @@ def _objective(
 
     It is computed in this type and added in float64.
     """
-    blocks, n = prepared.some.blocks, prepared.moments.n
+    blocks, rows, n = prepared.some.blocks, prepared.some.rows, prepared.moments.n
     ends = np.cumsum(blocks.sizes)
     nameless = replace(choices, answers=replace(choices.answers, item_names=None))
     parts = blocks.hand_out(
@@ -124,7 +124,10 @@ def _objective(
         return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
 
     def near(logits: NDArray[np.floating[Any]]) -> MapObjective:
-        wide = None if variance is None else torch.tensor([variance * widening(logits)])
+        wide = None
+        if variance is not None:
+            some = choices.weights if choices.weights is None else choices.weights[rows]
+            wide = torch.tensor([variance * widening(logits, some)], dtype=torch.float32)
         terms = choices.terms_of_means(setting, torch.tensor([float(n)]), wide)
         return partial(means_and_gradients, terms=terms)
 
