@@ -89,26 +89,32 @@ class Sizes:
     k: int | None
 
 
-def of_fold(dataset: MultiLabelDataset, y: Any, folds: int = 3, **settings: Any) -> Case:
-    """Return the first fold of a dataset."""
-    train, test = split_folds(dataset, n_folds=folds, seed=0)[0]
+def of_fold(
+    dataset: MultiLabelDataset, y: Any, folds: int = 3, fold: int = 0, **settings: Any
+) -> Case:
+    """Return a fold of a dataset."""
+    train, test = split_folds(dataset, n_folds=folds, seed=0)[fold]
     rows = np.concatenate([train, test])
     X: Any = dataset.X
     return Case(X[rows], y[rows], dataset.Y[rows], len(train), settings)
 
 
-def fold_of_ten(case: str) -> Callable[[Sizes], Case]:
-    """Return what makes a fold of Table 2, such as "scene/3", with its labels and seed."""
+def numbered(case: str) -> Callable[[Sizes], Case]:
+    """Return what makes a fold with its seed, such as "scene/3", or the draw "digits/3"."""
     name, _, number = case.partition("/")
+    fold = int(number)
 
     def make(sizes: Sizes) -> Case:
+        if name == "digits":
+            dataset = make_digits(5000, random_state=fold)
+            y: Any = draw_complementary(dataset.Y, random_state=fold)
+            return of_fold(dataset, y, folds=5, random_state=fold)
         dataset = load_dataset(name, data_dir=sizes.data_dir)
+        seed = fold_seed(0, fold)
+        if name == "mirflickr":
+            return of_fold(dataset, dataset.excluded, folds=5, fold=fold, random_state=seed)
         y = draw_complementary(dataset.Y, random_state=0)
-        train, test = split_folds(dataset, n_folds=10, seed=0)[int(number)]
-        rows = np.concatenate([train, test])
-        settings = {"random_state": fold_seed(0, int(number))}
-        X: Any = dataset.X
-        return Case(X[rows], y[rows], dataset.Y[rows], len(train), settings)
+        return of_fold(dataset, y, folds=10, fold=fold, random_state=seed)
 
     return make
 
@@ -281,7 +287,7 @@ CASES: dict[str, Callable[[Sizes], Case]] = {
 def main() -> None:
     """Write a case."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("case", help=f"{', '.join(CASES)}; or a fold of ten, such as scene/3")
+    parser.add_argument("case", help=f"{', '.join(CASES)}; or a fold, such as scene/3")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--answer", type=Path, required=True)
     parser.add_argument("--data-dir")
@@ -289,7 +295,7 @@ def main() -> None:
         parser.add_argument(f"--{size}", type=int)
     options = parser.parse_args()
     sizes = Sizes(options.folder, options.data_dir, options.n, options.d, options.k)
-    make = CASES.get(options.case) or fold_of_ten(options.case)
+    make = CASES.get(options.case) or numbered(options.case)
     made = make(sizes).write(options.folder)
     options.answer.write_text(json.dumps(made), encoding="utf-8")
 

@@ -134,6 +134,16 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def take_landmarks_of_nystroem() -> None:
+    """Take the rows for the kernel that scikit-learn takes, as older commits do."""
+    from complabel.methods.selection import _features
+
+    def rows(n_rows: int, n_landmarks: int, seed: int) -> Any:
+        return np.random.RandomState(seed).permutation(n_rows)[:n_landmarks]
+
+    _features.landmark_rows = rows
+
+
 def main() -> None:
     """Write what was measured as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -141,7 +151,10 @@ def main() -> None:
     parser.add_argument("--answer", type=Path, required=True)
     parser.add_argument("--reference", action="store_true", help="one-vs-rest, on true labels")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--landmarks-of-nystroem", action="store_true")
     options = parser.parse_args()
+    if options.landmarks_of_nystroem:
+        take_landmarks_of_nystroem()
     with warnings.catch_warnings():
         # Labels are drawn uniformly where it is assumed, and the package is not under test here.
         warnings.simplefilter("ignore")

@@ -113,6 +113,8 @@ class Search:
         if len(grid) > 1:
             grid = _with(grid, best.cardinality)
             best = self.tune_cardinality(best, grid)
+            if self.is_last:
+                best = self.tune_both(best, grid)
             # Known frequencies come from random answers, which determine the cardinality.
             if self.is_last and self.trials.choices.frequencies is None:
                 best = self.average_cardinality(best)
@@ -222,6 +224,17 @@ class Search:
         halfway = [round(math.sqrt(grid[at] * other), 2) for other in beside]
         refined = [self._anew(replace(best, cardinality=c), best) for c in halfway]
         return self._best(best, refined)
+
+    def tune_both(self, start: Setting, grid: Sequence[float]) -> Setting:
+        """Return the setting with the best alpha and cardinality, each tuned in turn."""
+        # The larger alpha is, the larger is the best cardinality: with one step of each, a search
+        # that began with a large alpha ends between.
+        best = start
+        while True:
+            tuned = self.tune_alpha(best)
+            best = self.tune_cardinality(tuned, _with(grid, tuned.cardinality))
+            if best.alpha == tuned.alpha:
+                return best
 
     def average_cardinality(self, best: Setting) -> Setting:
         """Return the setting with the mean of the cardinalities that cannot be told apart."""
