@@ -131,9 +131,9 @@ class AnswerArrays:
 
     def __getitem__(self, rows: Any) -> Self:
         items = self._positions(rows)
-        bounds = np.searchsorted(self.item, np.arange(self.n_items + 1))
-        counts = bounds[items + 1] - bounds[items]
-        skipped = bounds[items] - (np.cumsum(counts) - counts)  # shift from new to old positions
+        first = np.searchsorted(self.item, items)  # of these items alone: there may be millions
+        counts = np.searchsorted(self.item, items, side="right") - first
+        skipped = first - (np.cumsum(counts) - counts)  # shift from new to old positions
         places = np.arange(counts.sum()) + np.repeat(skipped, counts)
         return self._take(
             places,
