@@ -37,7 +37,7 @@ _CERTAIN = 1000.0
 # clusters, further updates would take nearly all of the time.
 _KMEANS_ITERATIONS = 30
 # Of rows that are mostly 0, the first updates are those of dense rows; see ``_means``.
-_DENSE_ITERATIONS = 3
+_DENSE_ITERATIONS = 2
 # With fewer rows, k-means takes next to no time.
 _MANY_ROWS = 1000
 # MiB of distances that are in memory at once in predictions.
