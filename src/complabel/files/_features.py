@@ -104,7 +104,10 @@ class FeaturePieces:
             row += len(piece)
 
     def to_dask_array(self) -> Any:
-        """Return a Dask array with a block for each row group; the workers read the file."""
+        """Return a Dask array with a block for each row group, or for several small ones.
+
+        The workers read the file.
+        """
         from dask import array
         from dask.delayed import delayed
 
@@ -112,15 +115,20 @@ class FeaturePieces:
         source = replace(self.source, table=replace(table, path=table.path.resolve()))
         far: Any = delayed(replace(self, source=source), pure=False)
         made: Any = array
-        parts = [
-            made.from_delayed(far.read_group(at), (size, self.shape[1]), self.dtype)
-            for at, size in enumerate(self.groups)
-            if size
-        ]
+        parts, groups = [], list[int]()
+        for at, rows in enumerate(self.groups):
+            if rows:
+                groups.append(at)
+            size = sum(self.groups[each] for each in groups)
+            # A block costs the scheduler some milliseconds in each pass.
+            if size >= _ROWS or (groups and at == len(self.groups) - 1):
+                shape = size, self.shape[1]
+                parts.append(made.from_delayed(far.read_groups(groups), shape, self.dtype))
+                groups = []
         return made.concatenate(parts)
 
-    def read_group(self, group: int) -> NDArray[Any]:
-        return np.concatenate([*self.pieces(group)])
+    def read_groups(self, groups: Sequence[int]) -> NDArray[Any]:
+        return np.concatenate([piece for group in groups for piece in self.pieces(group)])
 
 
 @dataclass(frozen=True, eq=False)
