@@ -117,7 +117,11 @@ def test_scikit_learns_contract_around_a_method(estimator, check):
 
 @pytest.mark.slow
 @estimator_checks.parametrize_with_checks(
-    [checked("selection-likelihood", alpha="auto", cardinality="auto", kernel="auto", gamma="auto")],
+    [
+        checked(
+            "selection-likelihood", alpha="auto", cardinality="auto", kernel="auto", gamma="auto"
+        )
+    ],
     expected_failed_checks=rightly_failed,
 )
 def test_scikit_learns_contract_where_everything_is_chosen(estimator, check):
