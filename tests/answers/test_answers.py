@@ -166,11 +166,14 @@ def test_questions_are_inferred_from_what_is_marked():
     assert nothing_ruled_out.question.tolist() == ["excluded", "excluded"]
 
 
-def test_labels_that_are_not_ticked_apply():
-    answers = Answers.from_arrays(
-        absent=[[1, 0, 0, 0], [0, 1, 0, 0]], offered=[[0, 0, 0, 0], [1, 1, 0, 0]], question="ticked"
-    )
-    np.testing.assert_array_equal(answers.relevant.toarray(), [[0, 1, 1, 1], [1, 0, 0, 0]])
+@pytest.mark.parametrize(("ticked", "others"), [("absent", "relevant"), ("relevant", "absent")])
+def test_labels_that_are_not_ticked_are_the_opposite_of_those_that_are(ticked, others):
+    marks = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]]
+    offered = [[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]]
+    answers = Answers.from_arrays(**{ticked: marks}, offered=offered, question="ticked")
+    np.testing.assert_array_equal(getattr(answers, ticked).toarray(), marks)
+    left = [[0, 1, 1, 1], [1, 0, 0, 0], [0, 0, 1, 1]]
+    np.testing.assert_array_equal(getattr(answers, others).toarray(), left)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +185,9 @@ def test_labels_that_are_not_ticked_apply():
         (["b", None, "  "], [0, -1, -1], ("b",)),
         ([1001.0, np.nan, 7.0], [0, -1, 1], ("1001", "7")),
         ([2.5, 7, None], [0, 1, -1], ("2.5", "7")),
+        ([10**9, -1, 7], [0, -1, 1], ("1000000000", "7")),  # ids of people, not codes
+        ([0, -5, 0], [1, 0, 1], ("-5", "0")),
+        (np.array([2**64 - 1, 7, 7], dtype=np.uint64), [0, 1, 1], (str(2**64 - 1), "7")),
     ],
 )
 def test_annotators_are_codes_or_names(annotator, codes, names):

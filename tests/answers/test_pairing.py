@@ -10,7 +10,8 @@ from complabel.errors import InputError
 
 def answers_about(names):
     """Answers of which the one about item i denies label i of a table that lists the names."""
-    table = {"item": names, "label": [str(at) for at in range(len(names))]}
+    labels = [str(at) for at in range(len(names))]
+    table = {"item": names, "label": labels, "answer": ["no"] * len(names)}
     return Answers.from_table(table, items=names, question="asked")
 
 

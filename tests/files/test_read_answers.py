@@ -78,7 +78,8 @@ def test_ids_that_look_like_numbers_are_text_on_both_sides(tmp_path):
 
 def test_rows_of_an_array_are_called_by_their_numbers(tmp_path):
     np.save(tmp_path / "X.npy", np.eye(3))
-    pd.DataFrame({"item": [2, 0], "label": ["sea", "sea"]}).to_parquet(tmp_path / "a.parquet")
+    said = {"item": [2, 0], "label": ["sea", "sea"], "answer": ["no", "no"]}
+    pd.DataFrame(said).to_parquet(tmp_path / "a.parquet")
     items = read_features(tmp_path / "X.npy").items
     for given_items in (items, [0, 1, 2]):
         answers = read_answers(tmp_path / "a.parquet", items=given_items, question="asked").answers
@@ -86,7 +87,8 @@ def test_rows_of_an_array_are_called_by_their_numbers(tmp_path):
 
 
 def test_words_that_pandas_takes_for_gaps_are_names(tmp_path):
-    path = write_text(tmp_path / "a.csv", "item,label,annotator\nNA,None,nan\nnull,NaN,\n")
+    rows = "item,label,annotator,answer\nNA,None,nan,n\nnull,NaN,,n\n"
+    path = write_text(tmp_path / "a.csv", rows)
     answers = read_answers(path, question="asked").answers
     assert answers.item_names.tolist() == ["NA", "null"]
     assert answers.label_names == ("NaN", "None")

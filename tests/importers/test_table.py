@@ -106,7 +106,7 @@ def test_the_two_columns_that_are_needed_are_enough(tmp_path):
     [
         ("item,label\na,sea\n", 2),
         ("item,label,answer\na,sea,no\nb,sea,0\n", 2),
-        ("item,label,question\na,sea,asked\nb,sea,\n", 3),
+        ("item,label,question\na,sea,named\nb,sea,\n", 3),
         ("answer_id,item,label,asked_for\n1,a,sea,2\n1,a,sky,\n2,b,sea,\n", 4),
     ],
 )
@@ -243,9 +243,9 @@ def test_what_is_no_table_of_answers_is_refused_with_its_line(tmp_path, text, to
 
 
 def test_another_column_can_name_the_items(tmp_path):
-    text = "text,label,question\nhello,sea,asked\n"
+    text = "text,label,question,answer\nhello,sea,asked,no\n"
     rows, _ = imported(tmp_path / "t.csv", text, "table", item="text")
-    assert rows == [{"item": "hello", "label": "sea", "question": "asked"}]
+    assert rows == [{"item": "hello", "label": "sea", "question": "asked", "answer": "no"}]
     assert "has no column 'name'" in refused(tmp_path / "t.csv", text, "table", item="name")
 
 

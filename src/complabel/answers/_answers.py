@@ -19,12 +19,12 @@ from complabel.answers._masks import (
     Mask,
     as_mask,
     check_indicator,
+    complete_ticks,
     counts_of,
     keep_rows,
     read_mask,
     spell_out,
     union,
-    without,
 )
 from complabel.answers._names import (
     ALL_APPLY,
@@ -46,8 +46,8 @@ from complabel.answers._statements import (
 from complabel.answers._table import read_table
 from complabel.errors import AnnotationError
 
-# A name is stored for every code up to the largest one. Larger numbers are probably user ids.
-_MOST_ANNOTATORS = 1_000_000
+# A name is stored for every code up to the largest one. Larger numbers are ids of people.
+_MOST_CODES = 1_000_000
 
 
 class Answers(AnswerArrays):
@@ -64,7 +64,8 @@ class Answers(AnswerArrays):
       fewer are named, all other offered labels apply. More may be known: labels that apply are
       ``relevant``; labels that do not apply are ``absent``, and these must not be offered.
     - "asked": does each offered label apply? "No" is ``absent``, "yes" is ``relevant``.
-    - "ticked": tick all labels that do not apply. These are ``absent``, the others ``relevant``.
+    - "ticked": tick all labels that apply, or all that do not. The others on offer are the
+      opposite, so each is ``relevant`` or ``absent``.
     - "excluded": a rule, a report or a person ruled some labels out. These are ``excluded``.
       Nothing is known about the other labels, unless they are ``absent`` or ``relevant``.
 
@@ -142,7 +143,9 @@ class Answers(AnswerArrays):
         ----------
         named, absent, relevant, excluded : array-like or sparse (n_answers, n_labels), optional
             What the answers say, 0/1. At least one mask is needed. If the question is "ticked",
-            ``relevant`` may be left out: offered labels that are not ticked apply.
+            ``relevant`` alone has what people ticked because it applies, and the other offered
+            labels do not; ``absent`` alone has what they ticked because it does not apply, and the
+            others do. If both are given, they must say all.
         offered : array-like or sparse matrix of shape (n_answers, n_labels), optional
             Labels that each question is about. A row of zeros means all labels; if the question
             is "asked", it means the judged labels.
@@ -154,8 +157,8 @@ class Answers(AnswerArrays):
         item : array-like of shape (n_answers,) of int, optional
             Row of X that each answer is about, in any order; by default 0, 1, 2, ...
         annotator : array-like of shape (n_answers,), optional
-            Integers are codes from 0, and -1 means unknown. All other values are names; None, NaN
-            and blanks mean unknown.
+            Integers from 0 are codes, and -1 means unknown; if one is a million or more, or below
+            -1, all are names. All other values are names; None, NaN and blanks mean unknown.
         asked_for : int or array-like of shape (n_answers,), optional
             By default the number that was named, at least 1. In an array, give 0 where the
             question is not "named".
@@ -215,12 +218,17 @@ class Answers(AnswerArrays):
               columns except ``label`` and ``answer``. A row without an id is one answer.
             - ``label``: a name. A gap means all offered labels: with "yes", in an answer of one
               row that is "named" or "ticked", it says that all offered labels apply.
-            - ``answer``: "no" (the default), "yes" or "unsure"; yes, y, true, 1, n, false, 0, ? and
-              skip mean one of them, too. "asked" has no default if the table has any answer, or if
-              there is a ``probability``. Rows with "unsure" say nothing; an answer of only such
-              rows is left out. In "ticked", "unsure" means that the label was not offered.
+            - ``answer``: "no", "yes" or "unsure"; yes, y, true, 1, n, false, 0, ? and skip mean
+              one of them, too. A gap is "no" in "named" and "excluded". It is refused in "asked",
+              and in a "ticked" answer without "yes" or "no". Rows with "unsure" say nothing; an
+              answer of only such rows is left out.
             - ``question``: its "no" marks the label as named, absent or excluded; its "yes" marks
-              it as relevant. Where it is a gap, ``question`` below holds. If that is None, too, an
+              it as relevant. An answer that is "ticked" and has only "yes" ticked what applies: the
+              other offered labels do not. One that has only "no" ticked what does not apply: the
+              others do. If it has both, each offered label needs a row; "unsure" says that the
+              label was not offered. A gap beside a "yes" is a label that was not ticked; so it is
+              beside a "no" if there is a ``probability``. Otherwise such a gap is refused.
+              Where the question is a gap, ``question`` below holds. If that is None, too, an
               answer is "named" if it has ``asked_for``, if its label is a gap, or if it has
               ``offered`` and only "no". It is "asked" if it has a ``probability``, or if this or
               another such answer says "yes". All others are refused.
@@ -426,7 +434,7 @@ class Answers(AnswerArrays):
         n_answers, n_labels = masks["named"].shape
         marked = [name for name, values in given.items() if values is not None]
         questions = _read_questions(columns["question"], masks, given=marked)
-        masks = _complete_masks(masks, questions, unticked_apply="relevant" not in marked)
+        masks = _complete_masks(masks, questions, given=marked)
         codes, people = _read_annotators(columns["annotator"], n_answers)
         item, n_items = columns["item"], columns["n_items"]
         item = np.arange(n_answers) if item is None else item
@@ -514,7 +522,14 @@ def _read_questions(
 ) -> NDArray[np.str_]:
     """Return the question of each answer, (A,); if not given, infer it from the marks."""
     if question is not None:
-        return _read_words(question, "question", masks["named"].shape[0], QUESTIONS)
+        told = _read_words(question, "question", masks["named"].shape[0], QUESTIONS)
+        odd = np.flatnonzero((told == "named") & (counts_of(masks["relevant"]) > 0))
+        if "named" not in given and len(odd):
+            raise AnnotationError(
+                f"answer {odd[0]} is 'named', but marks only labels that apply; give named, or the"
+                " question: 'ticked' if people ticked all that apply, 'asked' if they said yes"
+            )
+        return told
     has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
     questions = np.select(
         [has["named"], has["excluded"], has["absent"] | has["relevant"]],
@@ -536,18 +551,23 @@ def _read_questions(
 
 
 def _complete_masks(
-    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, unticked_apply: bool
+    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, given: Sequence[str]
 ) -> dict[str, Mask]:
-    """Add what follows: asked labels were offered, unticked ones apply, a full menu is empty."""
-    offered, relevant = masks["offered"], masks["relevant"]
-    ticked = questions == "ticked"
-    if unticked_apply and ticked.any():
-        relevant = union(relevant, without(spell_out(offered, ticked), masks["absent"]))
+    """Add what follows: asked labels were offered, the rest of ticked ones, a full menu is empty.
+
+    If one of the masks ``absent`` and ``relevant`` was given, it has what was ticked.
+    """
+    offered, absent, relevant = masks["offered"], masks["absent"], masks["relevant"]
+    ticked, none = questions == "ticked", np.zeros(len(questions), dtype=np.bool_)
+    ticks = [name for name in ("relevant", "absent") if name in given]
+    if len(ticks) == 1 and ticked.any():
+        sides = (ticked, none) if ticks == ["relevant"] else (none, ticked)
+        absent, relevant = complete_ticks(spell_out(offered, ticked), absent, relevant, *sides)
     unlisted = (questions == "asked") & (counts_of(offered) == 0)
     if unlisted.any():
-        offered = union(offered, keep_rows(union(masks["absent"], relevant), unlisted))
+        offered = union(offered, keep_rows(union(absent, relevant), unlisted))
     offered = keep_rows(offered, counts_of(offered) < offered.shape[1])
-    return {**masks, "offered": offered, "relevant": relevant}
+    return {**masks, "offered": offered, "absent": absent, "relevant": relevant}
 
 
 def _read_asked_for(
@@ -598,14 +618,12 @@ def _read_annotators(
         return np.full(n_answers, -1, dtype=np.intp), ()
     values = _one_each(annotator, "annotator", n_answers)
     if values.dtype.kind in "iu":
-        least, largest = values.min(initial=0), values.max(initial=-1)
-        if least < -1 or largest >= _MOST_ANNOTATORS:
-            raise AnnotationError(
-                f"annotator holds {least if least < -1 else largest}; codes go from 0 to"
-                f" {_MOST_ANNOTATORS - 1:,}, and -1 means unknown; give other ids as strings"
-            )
-        return values.astype(np.intp), tuple(map(str, range(largest + 1)))
-    known = ~np.fromiter(map(is_gap, values.tolist()), dtype=np.bool_, count=n_answers)
+        least, largest = (int(values.min()), int(values.max())) if n_answers else (0, -1)
+        if -1 <= least and largest < _MOST_CODES:
+            return values.astype(np.intp), tuple(map(str, range(largest + 1)))
+        known = values != -1
+    else:
+        known = ~np.fromiter(map(is_gap, values.tolist()), dtype=np.bool_, count=n_answers)
     people = [text_of(each) for each in values[known].tolist()]
     names, inverse = np.unique(np.array(people, dtype=np.str_), return_inverse=True)
     codes = np.full(n_answers, -1, dtype=np.intp)

@@ -17,6 +17,7 @@ from complabel.answers._masks import (
     counts_of,
     keep_rows,
     name_some,
+    spell_out,
     union,
     without,
 )
@@ -190,6 +191,13 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
         without(facts, offered),
         "judges {label}, which was not offered; add it to offered, or correct absent and relevant",
     )
+    both = union(absent, answers.relevant)
+    short = judged & (counts_of(both) > 0) & (counts_of(both) < answers.n_offered)
+    yield (
+        without(spell_out(offered, short), both),
+        "says nothing about {label}, which was on offer; mark it as absent or relevant, or leave it"
+        " out of offered. Of ticked labels, give one mask alone: its marks are what was ticked",
+    )
     yield (
         keep_rows(answers.excluded, judged),
         "excludes {label}, but its question is 'asked' or 'ticked'; give the excluded labels as a "
@@ -242,14 +250,8 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         answers.all_apply,
     )
     yield (
-        is_asked & (n_judged == 0),
+        (is_asked | is_ticked) & (n_judged == 0),
         "judges no label; leave it out, or give what was said as absent or relevant",
-    )
-    yield (
-        (is_asked | is_ticked) & (n_judged < n_offered),
-        "judges {} of {} labels on offer; mark each as absent or relevant, or offer fewer",
-        n_judged,
-        n_offered,
     )
     yield (
         ~(np.isnan(probability) | ((probability > 0) & (probability <= 1))),

@@ -156,6 +156,23 @@ def spell_out(offered: Mask, rows: NDArray[np.bool_]) -> Mask:
     return as_mask(keep_rows(offered, rows) + every)
 
 
+def complete_ticks(
+    judged: Mask,
+    absent: Mask,
+    relevant: Mask,
+    ticked_yes: NDArray[np.bool_],
+    ticked_no: NDArray[np.bool_],
+) -> tuple[Mask, Mask]:
+    """Return ``absent`` and ``relevant`` with the labels of lists that nobody ticked.
+
+    In the answers ``ticked_yes``, (A,), people ticked all of the ``judged`` labels that apply: the
+    others do not. In ``ticked_no`` they ticked all that do not apply: the others do.
+    """
+    unticked = without(keep_rows(judged, ticked_yes), relevant)
+    others = without(keep_rows(judged, ticked_no), absent)
+    return union(absent, unticked), union(relevant, others)
+
+
 def union(mask: Mask, other: Mask) -> Mask:
     """Return the marks that at least one of the masks has."""
     total = as_mask(mask + other)

@@ -113,6 +113,22 @@ def is_gap(entry: object) -> bool:
     return entry is None or type(entry).__name__ == "NAType"  # pandas.NA, if pandas is installed
 
 
+def shown(value: object) -> str:
+    """Return a value for a message, cut if it is long."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return f"a {type(value).__name__} nested too deeply"
+    return text if len(text) <= 200 else f"{text[:200]}... ({len(text):,} characters)"
+
+
+def name_of(label: Any) -> str:
+    """Return a label of a list as a name; a ValueError if it is no text and no number."""
+    if is_gap(label) or (hasattr(label, "__len__") and not isinstance(label, str)):
+        raise ValueError
+    return text_of(label)
+
+
 def text_of(value: Any) -> str:
     """Return a value as a name; 3.0 becomes "3", as a gap turns a column of integers to floats."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

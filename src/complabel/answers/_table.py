@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.answers._masks import Mask, counts_of, keep_rows, mask_of, spell_out, union, without
+from complabel.answers._masks import (
+    Mask,
+    complete_ticks,
+    counts_of,
+    keep_rows,
+    mask_of,
+    spell_out,
+    union,
+    without,
+)
 from complabel.answers._names import (
     ANSWER_WORDS,
     QUESTIONS,
@@ -19,6 +28,8 @@ from complabel.answers._names import (
     check_names,
     is_gap,
     list_some,
+    name_of,
+    shown,
     suggest,
     text_of,
 )
@@ -55,7 +66,7 @@ def read_table(
     """Return masks and columns for ``from_arrays``, names, and words for an answer by its row."""
     columns = _read_columns(table)
     answer = columns["answer"].read(_answer_of, f"it must be one of {', '.join(ANSWER_WORDS)}")
-    rows = _Rows.of(columns["answer_id"], answer.numbers(gap=_NO))
+    rows = _Rows.of(columns["answer_id"], answer)
     item_names = _items_of(columns["item"], items)
     item = rows.agreed(columns["item"], columns["item"].encode(item_names.tolist()))
     if (item == -1).any():
@@ -81,9 +92,11 @@ def read_table(
     told = rows.agreed(columns["question"], given.numbers())
     if question is not None:
         told = np.where(told == -1, QUESTIONS.index(question), told)
-    marks = _Marks(rows, label[rows.rows], offered, asked_for)
-    questions = marks.questions(told, chance != -1)
-    _refuse_unanswered(rows, columns["answer"], chances, questions)
+    if label_names is None and not answer.values:
+        _refuse_answers_as_labels(names)
+    marks = _Marks(rows, label[rows.rows], offered, asked_for, chance != -1, names)
+    questions = marks.questions(told)
+    _refuse_unanswered(marks, questions, bool(answer.values))
     if label_names is None:
         _warn_unlisted(questions, offered, len(names))
     masks = marks.masks(questions)
@@ -127,7 +140,7 @@ class _Column:
                 row = int(np.argmax(self.codes == code))
                 told = str(error) if isinstance(error, AnnotationError) else advice
                 raise AnnotationError(
-                    f"row {row} of the table has {self.name} {value!r}; {told}"
+                    f"row {row} of the table has {self.name} {shown(value)}; {told}"
                 ) from error
         return _Column(self.name, self.codes, converted)
 
@@ -179,7 +192,7 @@ def _factorize(name: str, values: Any) -> _Column:
         )
     if name == "offered":  # text can be hashed, lists cannot
         values = [
-            json.dumps([text_of(label) for label in each])
+            json.dumps([name_of(label) for label in each])
             if hasattr(each, "__len__") and not isinstance(each, str)
             else each
             for each in values
@@ -249,10 +262,13 @@ def _labels_of(
     """Return the label of each row, (R,), -1 for a gap; the offered labels; all label names."""
 
     def listed(values: Any) -> list[str]:
-        labels = json.loads(values)
+        try:
+            labels = json.loads(values)
+        except RecursionError as error:
+            raise ValueError from error
         if not isinstance(labels, list):
             raise TypeError
-        return [text_of(label) for label in labels]
+        return [name_of(label) for label in labels]
 
     column = column.read(text_of, "it must be a name")
     lists = offered.read(listed, 'it must be a JSON list of labels, such as ["sea", "sky"]')
@@ -303,13 +319,14 @@ class _Rows:
 
     rows: NDArray[np.intp]  # (R,), rows in use; answers with only "unsure" are left out
     answer: NDArray[np.intp]  # (R,), the answer that each row belongs to
-    words: NDArray[np.intp]  # (R,), "no", "yes" or "unsure" as a position in _WORDS
+    words: NDArray[np.intp]  # (R,), "no", "yes" or "unsure" as a position in _WORDS; a gap is "no"
+    blank: NDArray[np.bool_]  # (R,), gaps
     first: NDArray[np.intp]  # (A,), the first row of each answer
     ids: _Column
 
     @classmethod
-    def of(cls, ids: _Column, words: NDArray[np.intp]) -> _Rows:
-        row = np.arange(len(words))
+    def of(cls, ids: _Column, said: _Column) -> _Rows:
+        words, row = said.numbers(gap=_NO), np.arange(len(said.codes))
         group = np.where(ids.codes == -1, len(ids.values) + row, ids.codes)
         sure = np.zeros(len(ids.values) + len(row), dtype=np.bool_)
         sure[group[words != _UNSURE]] = True
@@ -317,7 +334,8 @@ class _Rows:
         _, first, answer = np.unique(group[kept], return_index=True, return_inverse=True)
         rank = np.empty_like(first)
         rank[np.argsort(first)] = np.arange(len(first))
-        return cls(kept, rank[answer], words[kept], kept[np.sort(first)], ids)
+        blank = said.codes[kept] == -1
+        return cls(kept, rank[answer], words[kept], blank, kept[np.sort(first)], ids)
 
     @property
     def n_answers(self) -> int:
@@ -357,20 +375,22 @@ class _Marks:
     label: NDArray[np.intp]  # (R,), -1 for all offered labels
     offered: Mask
     asked_for: NDArray[np.intp]  # (A,), -1 if unknown
+    is_random: NDArray[np.bool_]  # (A,), the question was drawn at random
+    names: Sequence[str]  # (K,), of labels
 
-    def questions(self, given: NDArray[np.intp], is_random: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def questions(self, given: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return each answer's position in QUESTIONS, (A,); infer it where ``given`` is -1.
 
         A "no" does not tell that somebody was asked; a probability or another's "yes" does.
         """
         blank = self.label == -1
-        everything = self._any(blank & (self.rows.words == _YES))
-        no, yes = (self._any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
+        everything = self.any(blank & (self.rows.words == _YES))
+        no, yes = (self.any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
         choice = no & ~yes & (counts_of(self.offered) > 0)
         inferred = np.where((self.asked_for > 0) | everything | choice, _NAMED, _ASKED)
         questions = np.where(given == -1, inferred, given)
         self._refuse(
-            self._any(blank & (self.rows.words == _NO)),
+            self.any(blank & (self.rows.words == _NO)),
             "says 'no' without a label; fill in the label, or say 'yes' if all offered ones apply",
         )
         self._refuse(
@@ -380,13 +400,20 @@ class _Marks:
             everything & no,
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
         )
+        self._refuse(
+            (questions == _NAMED) & yes & ~no & ~everything,
+            "says 'yes' about a label and names none that does not apply; say 'no' about the label"
+            " that was named. If people ticked what applies, the question is 'ticked'; if they"
+            " said yes or no, 'asked'",
+        )
         untold = (given == -1) & (inferred == _ASKED)
         self._refuse(
-            untold & no & ~yes & ~is_random & (not (untold & yes).any()),
+            untold & no & ~yes & ~self.is_random & (not (untold & yes).any()),
             "says 'no' about a label, and nothing says what was asked; say it in the column"
             ' question, or for all such rows as question="named" (--question named): "named" if'
             ' somebody named a label that does not apply, "asked" if somebody was asked about this'
-            ' label, "ticked" if all that do not apply were ticked, "excluded" if a rule says it',
+            ' label, "ticked" if all that do not apply were ticked in a list, "excluded" if a rule'
+            " says it",
         )
         return questions
 
@@ -404,7 +431,7 @@ class _Marks:
                 "is unsure about every offered label; leave it out",
             )
             offered = union(keep_rows(offered, ~is_ticked), judged)
-            relevant = union(relevant, without(judged, absent))
+            absent, relevant = self._complete(judged, absent, relevant)
         is_asked = questions == _ASKED
         # For "asked", offered follows from the judged labels. A given list is kept only if it
         # lacks a judged label: check_answers refuses such an answer.
@@ -418,7 +445,42 @@ class _Marks:
             "offered": keep_rows(offered, ~is_asked | strays),
         }
 
-    def _any(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _complete(self, judged: Mask, absent: Mask, relevant: Mask) -> tuple[Mask, Mask]:
+        """Add the labels of lists that were not ticked; ``judged`` has those on offer.
+
+        If the rows of an answer say only "yes", or only "no", they are what was ticked. If they
+        say both, or leave answers blank, they say all.
+        """
+        rows, is_ticked = self.rows, counts_of(judged) > 0
+        no, yes = (is_ticked & self.any(~rows.blank & (rows.words == w)) for w in (_NO, _YES))
+        everything = is_ticked & self.any((self.label == -1) & (rows.words == _YES))
+        blank = is_ticked & self.any(rows.blank)
+        left = without(judged, union(absent, relevant))
+        doubtful = is_ticked & ~everything & (counts_of(left) > 0)
+        ticked_no = no & ~yes & ~blank & doubtful
+        others = (yes | blank) & ~everything
+        if ticked_no.any() and others.any():
+            raise AnnotationError(
+                f"{rows.name(int(np.argmax(ticked_no)))} says 'no' about ticked labels and nothing"
+                f" about {self._first(left, ticked_no)}, but {rows.name(int(np.argmax(others)))}"
+                " says 'yes' or leaves labels blank, so it is not clear whether people ticked what"
+                " applies; give each label that was on offer a row with yes or no, or put answers"
+                " of different lists into different tables"
+            )
+        unclear = doubtful & no & (yes | blank)
+        if unclear.any():
+            raise AnnotationError(
+                f"{rows.name(int(np.argmax(unclear)))} says nothing about"
+                f" {self._first(left, unclear)}, which was on offer; give it a row with yes, no or"
+                " unsure, or list the labels that were on offer in the column offered"
+            )
+        return complete_ticks(judged, absent, relevant, yes & ~no & ~everything, everything | no)
+
+    def _first(self, left: Mask, faulty: NDArray[np.bool_]) -> str:
+        return f"the label {self.names[keep_rows(left, faulty).indices[0]]!r}"
+
+    def any(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which answers, (A,), have a row among these, (R,)."""
         return np.bincount(self.rows.answer[rows], minlength=self.rows.n_answers) > 0
 
     def _mask(self, rows: NDArray[np.bool_]) -> Mask:
@@ -430,25 +492,43 @@ class _Marks:
             raise AnnotationError(f"{self.rows.name(int(np.argmax(faulty)))} {text}")
 
 
-def _refuse_unanswered(
-    rows: _Rows, answer: _Column, probability: _Column, questions: NDArray[np.intp]
-) -> None:
-    """Refuse yes/no questions without an answer; random ones also if the table has no answers.
+def _refuse_unanswered(marks: _Marks, questions: NDArray[np.intp], has_answers: bool) -> None:
+    """Refuse yes/no questions without an answer, and lists to tick without a "yes" or a "no".
 
-    A random question to tick is answered if one of its rows is: labels left blank do not apply.
+    Blanks beside a "yes" are labels that were not ticked. Beside a "no" they are so in a random
+    form, where one "no" says that nothing was ticked; elsewhere they may mean the opposite.
     """
-    blank, kind = answer.codes[rows.rows] == -1, questions[rows.answer]
-    is_random = probability.codes[rows.rows] != -1
-    told = np.bincount(rows.answer, ~blank, minlength=rows.n_answers) > 0
-    asked = (kind == _ASKED) & blank
-    if not answer.values:
-        asked &= is_random
-    open_ones = asked | ((kind == _TICKED) & is_random & ~told[rows.answer])
+    rows = marks.rows
+    blank, kind = rows.blank, questions[rows.answer]
+    no, yes = (marks.any(~blank & (rows.words == word)) for word in (_NO, _YES))
+    open_ones = blank & ((kind == _ASKED) | ((kind == _TICKED) & ~(no | yes)[rows.answer]))
     if open_ones.any():
+        advice = "fill in yes, no or unsure, or leave such rows out, as complabel import does"
+        if not has_answers:
+            advice = (
+                "give the table a column answer with yes or no in each row; if all rows say the"
+                " same, complabel import FILE --answer yes, or --answer no, adds it"
+            )
+        at = int(np.argmax(open_ones))
         raise AnnotationError(
-            f"row {int(rows.rows[np.argmax(open_ones)])} of the table is a question without an"
-            f" answer ({int(open_ones.sum())} in all); fill in yes, no or unsure, or leave such"
-            " rows out, as complabel import does"
+            f"row {rows.rows[at]} of the table is a question without an answer"
+            f" ({QUESTIONS[kind[at]]!r}, {int(open_ones.sum())} in all); {advice}"
+        )
+    unclear = blank & (kind == _TICKED) & (no & ~yes & ~marks.is_random)[rows.answer]
+    if unclear.any():
+        raise AnnotationError(
+            f"row {int(rows.rows[np.argmax(unclear)])} of the table is blank, and other rows of"
+            " its answer say only 'no', so it is not clear what was ticked; fill in yes or no"
+        )
+
+
+def _refuse_answers_as_labels(names: Sequence[str]) -> None:
+    """Refuse a column of answers, such as 0 and 1, that is called ``label``."""
+    if len(names) > 1 and all(name.strip().casefold() in ANSWER_WORDS for name in names):
+        raise AnnotationError(
+            f"the labels of the table are {list_some(names)}, which look like answers: the column"
+            " label must name what an answer is about, and the column answer has yes or no. If"
+            " these are names of labels, give label_names (--label-names)"
         )
 
 

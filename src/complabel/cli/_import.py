@@ -57,6 +57,11 @@ def import_(
         default="unknown",
     ),
     question: str | None = options.QUESTION,
+    answer: str | None = option(
+        "yes|no",
+        "What each row of a table of answers says, if it has no column answer.",
+        **options.one_of("yes", "no"),
+    ),
     separator: str | None = option(
         "SIGN",
         "In batch and columns: what separates the labels in a cell, such as ';'. [default: that of"
@@ -89,6 +94,7 @@ def import_(
         unsure=tuple(unsure or ()),
         unselected=unselected,
         question=question,
+        answer=answer,
         separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),

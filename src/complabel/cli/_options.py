@@ -184,8 +184,9 @@ CONTRADICTIONS_OR_KEEP = _contradictions(
 QUESTION = option(
     "QUESTION",
     "What was asked, where the answers do not say it. named: somebody named a label that does not"
-    " apply. asked: somebody was asked about this label. ticked: all labels that do not apply were"
-    " ticked. excluded: a rule says that the label does not apply.",
+    " apply. asked: somebody was asked about this label. ticked: somebody ticked labels in a list;"
+    " if an answer has only yes, all that apply, if it has only no, all that do not. excluded: a"
+    " rule says that the label does not apply.",
     **one_of(*QUESTIONS),
 )
 MATCH_FREQUENCIES = flag(
@@ -269,7 +270,7 @@ def _draw(
         "QUESTION",
         "What people are asked. free: name one label that does not apply; menu-2, menu-3, ...: the"
         " same, but from a menu of 2, 3, ... random labels; asked: does this random label apply?;"
-        " ticked: tick all labels that do not apply; ticked-2, ticked-3, ...: the same, of a form"
+        " ticked: tick all labels that apply; ticked-2, ticked-3, ...: the same, of a form"
         " with 2, 3, ... random labels; none: only the audit questions. With tables of answers:"
         " what was asked where they do not say it, named, asked, ticked or excluded.",
         default="free",

@@ -47,6 +47,8 @@ class Options:
     question : {"named", "asked", "ticked", "excluded"} or None
         The question of answers for which the file does not say it. Labels chosen in ``absent`` are
         "named" by default; a table of answers has no default.
+    answer : {"yes", "no"} or None
+        What each row of a table of answers says, if it has no column ``answer``.
     separator : str or None
         What separates several labels in a cell; None: as the platform does it, else a cell is one
         label.
@@ -68,6 +70,7 @@ class Options:
     unsure: tuple[str, ...] = ()
     unselected: str = "unknown"
     question: str | None = None
+    answer: str | None = None
     separator: str | None = None
     random_questions: bool = False
     label_names: tuple[str, ...] | None = None

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import existing, fault, open_binary
+from complabel._parameters import check_choice
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
@@ -53,6 +54,13 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     there = [name for name in COLUMNS if name in table.columns and name != "item"]
     answered = _Answered(table)
     untold = _Untold()
+    has_answers = "answer" in there
+    check_choice("answer", options.answer, (None, "yes", "no"))
+    if has_answers and options.answer is not None:
+        raise InputError(
+            f"{path} has a column answer, so --answer (answer=) would change what it says; leave"
+            " the option out, and fill in blank answers in the table"
+        )
     drawn_at_random = 0
     for piece in table.frames([*dict.fromkeys([item, *there])]):
         rows = piece.assign(item=piece[item])
@@ -66,8 +74,12 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             rows[name] = _meant(table, name, rows[name])
         if options.question is not None:
             rows["question"] = rows["question"].where(rows["question"] != "", options.question)
-        open_ = _not_answered(rows, "answer" in there)
+        if options.answer is not None:
+            rows["answer"] = options.answer
+        open_ = _not_answered(rows, has_answers)
         _check_rows(table, rows, open_)
+        if not has_answers:
+            _refuse_without_answers(table, rows, options.answer)
         open_ = open_ | answered.not_ticked(rows)
         untold.look(rows, open_)
         again = rows["answer_id"].astype(object).duplicated() & ~_blank(rows, "answer_id")
@@ -104,17 +116,39 @@ def _meant(table: Table, name: str, column: Any) -> Any:
 def _not_answered(rows: Any, has_answers: bool) -> Any:
     """Return which rows are open questions about one label, or open namings, (R,).
 
-    Without a column of answers, each row says "no" unless it is a random question.
+    Without a column of answers, no row is asked: ``_refuse_without_answers`` sees to it.
     """
-    named = ~_blank(rows, "offered") | ~_blank(rows, "asked_for")
-    asked = (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
-    waits = rows["answer"] == "" if has_answers else ~_blank(rows, "probability")
+    waits = rows["answer"] == ""
     to_name = (rows["question"] == "named") & _blank(rows, "label") & ~_blank(rows, "probability")
-    return (asked & waits) | (to_name & (rows["answer"] == ""))
+    return waits & ((_asked(rows) & has_answers) | to_name)
+
+
+def _asked(rows: Any) -> Any:
+    """Return which rows are yes/no questions, or may be, (R,)."""
+    named = ~_blank(rows, "offered") | ~_blank(rows, "asked_for")
+    return (rows["question"] == "asked") | ((rows["question"] == "") & ~named)
+
+
+def _refuse_without_answers(table: Table, rows: Any, answer: str | None) -> None:
+    """Refuse rows that need an answer if the table has no such column; ``answer`` is the user's."""
+    needs = (rows["question"] != "") | ~_blank(rows, "probability")
+    needs &= _asked(rows) | (rows["question"] == "ticked")
+    table.check(
+        rows["question"],
+        needs & (answer is None),
+        "asks whether a label applies, but the table has no column answer; add it, with yes or no"
+        " in each row, or give --answer yes or --answer no (answer=) if all rows say the same",
+    )
+    table.check(
+        rows["question"],
+        rows["question"].isin(("named", "excluded")) & (answer == "yes"),
+        "has question {}, whose labels do not apply, so --answer"
+        " yes does not fit; leave the option out, or correct the question",
+    )
 
 
 class _Answered:
-    """Finds random questions to tick of which no row has an answer; their rows may be far apart."""
+    """Finds lists to tick of which no row says yes or no; their rows may be far apart."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -124,13 +158,13 @@ class _Answered:
         found: set[str] = set()
         if {"answer_id", "answer"} <= set(self._table.columns):
             for piece in self._table.frames(["answer_id", "answer"]):
-                found.update(piece["answer_id"][~_blank(piece, "answer")])
+                said = piece["answer"].map(lambda word: ANSWER_WORDS.get(word.strip().casefold()))
+                found.update(piece["answer_id"][said.isin(("yes", "no"))])
         return found
 
     def not_ticked(self, rows: Any) -> Any:
         """Return which rows are of such a question, (R,)."""
         waits = (rows["question"] == "ticked") & (rows["answer"] == "")
-        waits &= ~_blank(rows, "probability")
         return waits & ~rows["answer_id"].isin(self._ids) if waits.any() else waits
 
 
@@ -166,8 +200,8 @@ class _Untold:
                 "says that a label does not apply, but nothing says what was asked; say it in the"
                 " column question, or for all such rows with --question (question=): named if"
                 " somebody named a label that does not apply, asked if somebody was asked about"
-                " this label, ticked if all that do not apply were ticked, excluded if a rule"
-                " says it",
+                " this label, ticked if all that do not apply were ticked in a list, excluded if a"
+                " rule says it",
             )
 
 
@@ -355,6 +389,8 @@ def _read(
     options, totals = options or Options(), _Totals()
     if not chosen.takes_question:
         tally.say_unused(options, chosen.name, "question")
+    if chosen.name != TABLE.name:
+        tally.say_unused(options, chosen.name, "answer")
     for piece in chosen.read(existing("path", path), options, tally):
         try:
             table = answers_to_arrow(piece)

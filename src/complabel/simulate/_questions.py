@@ -59,7 +59,7 @@ def draw_answers(
         - "menu-M", such as "menu-4": name one of M labels drawn at random that does not apply, or
           say that all M apply. These answers are "named", too.
         - "asked": does this label, drawn at random, apply?
-        - "ticked": tick all labels that do not apply.
+        - "ticked": tick all labels that apply.
         - "ticked-M", such as "ticked-5": the same, on a form with M labels drawn at random.
         - "excluded": every label that does not apply is excluded with its exclusion rate.
     scheme, sharpness

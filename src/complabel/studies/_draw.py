@@ -95,7 +95,7 @@ class Draw(BaseModel):
     question : str, default="free"
         "free": name one label that does not apply. "menu-2", "menu-3", ...: the same, but from a
         menu of 2, 3, ... random labels; people may also say that all of them apply. "asked": does
-        this random label apply, yes or no? "ticked": tick every label that does not apply.
+        this random label apply, yes or no? "ticked": tick every label that applies.
         "ticked-2", "ticked-3", ...: the same, on a form with 2, 3, ... random labels. "none": only
         the questions of the ``audit``.
     propensity_sd : float, default=0.0
