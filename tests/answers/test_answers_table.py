@@ -197,7 +197,7 @@ REFUSED = [
     ({"item": [1], "label": ["sea"], "asked_for": ["two"]}, "asked_for 'two'; .* a whole"),
     ({"item": [1], "label": ["sea"], "asked_for": [1.5]}, "row 0 of the table has asked_for 1.5"),
     ({"item": [1], "label": ["sea"], "probability": ["half"]}, "'half'; it must be"),
-    ({"item": [1], "label": ["sea"], "offered": ["sea, sky"]}, "sky'; it must be a JSON"),
+    ({"item": [1], "label": ["sea"], "offered": ["sea, sky"]}, "sky'; it must be a list"),
     ({"item": [1], "label": ["sea"], "offered": ['"sea"']}, "has offered '\"sea\"'; it must be a"),
     (table((1, "sea", "no"), (1, "Sky", "no")), "row 1 of the table has label 'Sky'; 'Sky' is"),
     ({"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']}, "'skye' is not among"),
@@ -376,3 +376,88 @@ def test_numbers_as_labels_are_in_their_order_however_long():
     long = "9" * 5000
     table = {"item": ["a"] * 5, "label": [long, "10", "9", "007", "0"], "answer": ["yes"] * 5}
     assert Answers.from_table(table).label_names == ("0", "007", "9", "10", long)
+
+
+TICKED = ("answer_id", "item", "label", "answer", "question", "offered", "probability")
+
+
+def ticked(*rows, offered=None, chance=None):
+    """A table of ticked answers; rows have an id, which is the item, too, a label and a word."""
+    said = [(each, each, label, word, "ticked", offered, chance) for each, label, word in rows]
+    return table(*said, columns=TICKED)
+
+
+def applies(said):
+    """By item, which labels apply, and which do not."""
+    answers = Answers.from_table(said, label_names=LABELS)
+    return answers.known_relevant.tolist(), answers.complementary.tolist()
+
+
+def test_yes_alone_ticked_what_applies_and_no_alone_what_does_not():
+    assert applies(ticked((1, "sea", "yes"), (1, "city", "yes"), (2, "fog", "yes"))) == (
+        [[1, 0, 1, 0], [0, 1, 0, 0]],
+        [[0, 1, 0, 1], [1, 0, 1, 1]],
+    )
+    assert applies(ticked((1, "sea", "no"), (1, "city", "no"))) == ([[0, 1, 0, 1]], [[1, 0, 1, 0]])
+    menu = '["sea", "sky", "fog"]'
+    assert applies(ticked((1, "sea", "yes"), offered=menu)) == ([[0, 0, 1, 0]], [[0, 1, 0, 1]])
+    unsure = ticked((1, "sea", "yes"), (1, "sky", "unsure"))
+    assert applies(unsure) == ([[0, 0, 1, 0]], [[1, 1, 0, 0]])
+    assert applies(ticked((1, None, "yes"))) == ([[1, 1, 1, 1]], [[0, 0, 0, 0]])
+    everything = ticked((1, None, "yes"), (2, "sea", "no"))  # nobody ticked anything of item 1
+    assert applies(everything) == ([[1, 1, 1, 1], [1, 1, 0, 1]], [[0] * 4, [0, 0, 1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([(1, "sea", "yes"), (1, "sky", "no")], "answer 1 .* label 'city', which was on offer"),
+        ([(1, "sea", "yes"), (2, "sky", "no")], "answer 2 says 'no' .* but answer 1 says 'yes'"),
+        ([(1, "sea", "yes"), (1, "fog", None), (2, "sky", "no")], "answer 2 .* but answer 1"),
+        ([(1, "sea", "no"), (1, "sky", None)], "row 1 .* blank, .* only 'no'"),
+        ([(1, "sea", "unsure"), (1, "sky", None)], "row 1 .* without an answer"),
+        ([(1, "sea", "yes"), (2, "sky", None)], "row 1 .* without an answer"),
+    ],
+)
+def test_ticks_that_may_mean_the_opposite_are_refused_with_their_answer(rows, told):
+    with pytest.raises(AnnotationError, match=told):
+        Answers.from_table(ticked(*rows), label_names=LABELS)
+
+
+def test_a_no_in_a_random_list_never_says_that_the_rest_applies():
+    menu, none = '["sea", "sky"]', ([[0, 0, 0, 0]], [[0, 0, 1, 1]])
+    said = [(1, "sea", "no"), (1, "sky", None)]  # one "no", for nothing applies
+    assert applies(ticked(*said, offered=menu, chance=1 / 6)) == none
+    assert applies(ticked(*said[:1], (1, "sky", "no"), offered=menu, chance=1 / 6)) == none
+    cut = [(0, "sea", "yes"), (0, "sky", None), said[0]]  # the last row was deleted
+    with pytest.raises(AnnotationError, match=r"answer 1 says 'no' .* about the label 'sky', but"):
+        applies(ticked(*cut, offered=menu, chance=1 / 6))
+
+
+@pytest.mark.parametrize("more", [{"question": ["named"]}, {"asked_for": [1]}])
+def test_a_naming_that_only_says_yes_is_no_naming(more):
+    """Else it would have named nothing, so that all labels apply."""
+    said = {"item": ["a"], "label": ["sea"], "answer": ["yes"]} | more
+    with pytest.raises(AnnotationError, match=r"row 0 .*names none .*'ticked'.*'asked'"):
+        Answers.from_table(said, label_names=LABELS)
+
+
+@pytest.mark.parametrize("words", [["0", "1"], [1, 0], [True, False], ["no", "Yes"]])
+def test_a_column_of_answers_that_is_called_label_is_refused(words):
+    said = {"item": ["a", "b"], "label": words, "question": ["asked"] * 2}
+    with pytest.raises(AnnotationError, match=r"look like answers.*column answer.*label_names"):
+        Answers.from_table(said)
+    names = [str(each) for each in words]
+    named = said | {"question": ["excluded"] * 2}
+    assert Answers.from_table(named, label_names=names).n_answers == 2
+    assert Answers.from_table(said | {"answer": ["yes", "no"]}).n_answers == 2
+
+
+@pytest.mark.parametrize("nested", [20_000, 100_000])
+def test_a_menu_that_is_nested_deeply_is_refused_with_its_row(nested):
+    menus = ["[" * nested + "]" * nested, [["sea"]], '["sea", null]', [None, "sea"]]
+    for menu in menus:
+        said = {"item": [0, 1], "label": ["sea", "sea"], "offered": [None, menu]}
+        with pytest.raises(AnnotationError, match=r"row 1 .* offered .*a list of labels") as caught:
+            Answers.from_table(said, label_names=LABELS, question="named")
+        assert len(str(caught.value)) < 500

@@ -619,7 +619,7 @@ def _read_annotators(
     values = _one_each(annotator, "annotator", n_answers)
     if values.dtype.kind in "iu":
         least, largest = (int(values.min()), int(values.max())) if n_answers else (0, -1)
-        if -1 <= least and largest < _MOST_CODES:
+        if least >= -1 and largest < _MOST_CODES:
             return values.astype(np.intp), tuple(map(str, range(largest + 1)))
         known = values != -1
     else:

@@ -49,6 +49,7 @@ COLUMNS = (
 USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
+_MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
 _NAMED, _ASKED, _TICKED, _EXCLUDED = range(4)  # in the order of QUESTIONS
 
 
@@ -190,18 +191,25 @@ def _factorize(name: str, values: Any) -> _Column:
             f"the table's column {name!r} is the single value {values!r}; give a list with a value "
             "for each row"
         )
-    if name == "offered":  # text can be hashed, lists cannot
-        values = [
-            json.dumps([name_of(label) for label in each])
-            if hasattr(each, "__len__") and not isinstance(each, str)
-            else each
-            for each in values
-        ]
+    if name == "offered":
+        values = [_as_text(row, each) for row, each in enumerate(values)]
     codes, found = _codes_of(values)
     kept = np.array([not is_gap(value) for value in found], dtype=np.bool_)
     renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
     known = [value for value, keep in zip(found, kept, strict=True) if keep]
     return _Column(name, renumbered[codes].astype(np.intp), known)
+
+
+def _as_text(row: int, menu: Any) -> Any:
+    """Return a list of offered labels as JSON: text can be hashed, lists cannot."""
+    if isinstance(menu, str) or not hasattr(menu, "__len__"):
+        return menu
+    try:
+        return json.dumps([name_of(label) for label in menu])
+    except ValueError as error:
+        raise AnnotationError(
+            f"row {row} of the table has offered {shown(menu)}; {_MENU}"
+        ) from error
 
 
 def _codes_of(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
@@ -271,7 +279,7 @@ def _labels_of(
         return [name_of(label) for label in labels]
 
     column = column.read(text_of, "it must be a name")
-    lists = offered.read(listed, 'it must be a JSON list of labels, such as ["sea", "sky"]')
+    lists = offered.read(listed, _MENU)
     if label_names is None:
         names = _sorted({name for each in lists.values for name in each}.union(column.values))
         if all(name.isdecimal() for name in names):
@@ -458,14 +466,14 @@ class _Marks:
         left = without(judged, union(absent, relevant))
         doubtful = is_ticked & ~everything & (counts_of(left) > 0)
         ticked_no = no & ~yes & ~blank & doubtful
-        others = (yes | blank) & ~everything
+        others = (blank | (yes & (no | doubtful))) & ~everything
         if ticked_no.any() and others.any():
             raise AnnotationError(
                 f"{rows.name(int(np.argmax(ticked_no)))} says 'no' about ticked labels and nothing"
                 f" about {self._first(left, ticked_no)}, but {rows.name(int(np.argmax(others)))}"
-                " says 'yes' or leaves labels blank, so it is not clear whether people ticked what"
-                " applies; give each label that was on offer a row with yes or no, or put answers"
-                " of different lists into different tables"
+                " says 'yes' about some or leaves them blank, so it is not clear whether people"
+                " ticked what applies; give each label that was on offer a row with yes or no, or"
+                " put answers of different lists into different tables"
             )
         unclear = doubtful & no & (yes | blank)
         if unclear.any():

@@ -387,10 +387,8 @@ def _read(
             raise InputError(f"--from (format) is {chosen!r}; it must be one of\n{_listed()}")
         chosen = named[chosen]
     options, totals = options or Options(), _Totals()
-    if not chosen.takes_question:
-        tally.say_unused(options, chosen.name, "question")
-    if chosen.name != TABLE.name:
-        tally.say_unused(options, chosen.name, "answer")
+    needless = {"question": not chosen.takes_question, "answer": chosen is not TABLE}
+    tally.say_unused(options, chosen.name, *(name for name in needless if needless[name]))
     for piece in chosen.read(existing("path", path), options, tally):
         try:
             table = answers_to_arrow(piece)
