@@ -49,7 +49,7 @@ def test_features_label_names_and_several_files(run, answers, tmp_path):
     (tmp_path / "X.csv").write_text("item,f\nb,1\na,2\nc,3\n", encoding="utf-8")
     (tmp_path / "labels.txt").write_text("sea\ncity\nsky\n", encoding="utf-8")
     more = tmp_path / "more.csv"
-    more.write_text("item,label,question\nc,sky,asked\n", encoding="utf-8")
+    more.write_text("item,label,answer\nc,sky,yes\n", encoding="utf-8")
     found = tmp_path / "found.json"
     code, out, _ = run(
         "inspect", answers, more, "--features", tmp_path / "X.csv",

@@ -9,6 +9,7 @@ from tests.importers.reading import imported, refused
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
+from complabel.errors import InputError
 from complabel.files import AnswerWriter
 from complabel.importers import Options, detect, import_answers
 
@@ -74,11 +75,12 @@ def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, endi
         {"item": [], "label": []}, items=list("abcd"), label_names=[*"xyz"]
     )
     table = suggest_questions(nothing, 4, kind="ticked", random_state=0)
-    table["answer"] = [*["", "", "y"], *["", "", ""], *["", "no", ""], *["", "", ""]]
+    table["answer"] = [*["", "", "y"], *["", "", ""], *["", "no", ""], *["", "unsure", ""]]
     path = tmp_path / f"t.{ending}"
     table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
     rows, tally = imported(path, None)
-    assert [row["item"] for row in rows] == [table["item"][0]] * 3 + [table["item"][6]] * 3
+    said = [row["item"] for row in rows]
+    assert said == [table["item"][at] for at in (*[0] * 3, *[6] * 3, 10)]  # 10 is left out below
     assert tally.remarks[-1].startswith(f"{tally.counts['questions not answered']} random quest")
     answers = Answers.from_table(import_answers(path)[0], label_names=[*"xyz"])
     assert answers.relevant.toarray().tolist().count([0, 0, 1]) == 1
@@ -99,6 +101,26 @@ def test_the_two_columns_that_are_needed_are_enough(tmp_path):
     said = {"item": "1", "question": "named"}
     assert rows == [{**said, "label": "sea"}, {**said, "label": "sky"}]
     assert tally.counts["items"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("item,label,question\na,sea,named\nb,sea,ticked\n", 3),
+        ("item,label,question,probability\na,sea,named,\nb,sea,asked,.5\n", 3),
+    ],
+)
+def test_without_a_column_of_answers_nobody_is_taken_to_have_said_no(tmp_path, text, line):
+    told = refused(tmp_path / "t.csv", text)
+    assert re.match(rf", line {line}: .* no column answer.*--answer yes", told)
+    found, _ = import_answers(tmp_path / "t.csv", options=Options(answer="no"))
+    assert set(found["answer"]) == {"no"}
+    told = refused(tmp_path / "t.csv", text.replace("ticked", "named"), answer="yes")
+    assert told.startswith(", line 2: has question 'named'")
+    told = refused(
+        tmp_path / "u.csv", "item,label,answer\na,sea,no\n", None, InputError, answer="no"
+    )
+    assert "has a column answer" in told
 
 
 @pytest.mark.parametrize(
@@ -234,6 +256,9 @@ def test_lists_in_parquet_are_menus(tmp_path):
         ("item,label,asked_for\na,sea,many\n", "line 2: has asked_for 'many'"),
         ("item,label,seconds\na,sea,-1\n", "line 2: has seconds '-1'; it must be a number from"),
         ("item,label,seconds\na,sea,inf\n", "line 2: has seconds 'inf'"),
+        ("item,label,offered\na,s,sea\n", "line 2: has offered 'sea'; it must be a JSON list"),
+        (f"item,label,offered\na,s,{'[' * 20_000}\n", "line 2: has offered '[["),
+        ('item,label,offered\na,s,"[""sea"", null]"\n', "line 2: has offered"),
         ("item,labels\na,sea\n", "has no column 'label'"),
         ("item,label\n", "holds no answer, read as table"),
     ],

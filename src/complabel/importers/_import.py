@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import difflib
 import importlib.util
 import json
@@ -212,6 +211,9 @@ def _check_rows(table: Table, rows: Any, open_: Any) -> None:
     for faulty, name in ((_blank(rows, "item"), "item"), (no_label, "label")):
         told = f"has no {name}; fill in the {name} that the row is about, or leave the row out"
         table.check(rows[name], faulty, told)
+    menus = rows["offered"].astype(object)
+    told = "has offered {}; it must be a JSON list of labels, or empty"
+    table.check(menus, ~menus.map({each: _is_menu(each) for each in menus.unique()}), told)
     for name, (allows, advice) in _NUMBERS.items():
         numbers = rows[name].map(_number).astype(float)
         fits = _blank(rows, name) | numbers.map(allows)
@@ -223,6 +225,16 @@ _NUMBERS: dict[str, tuple[Callable[[float], bool], str]] = {
     "probability": (lambda x: 0 < x <= 1, "above 0 and at most 1"),
     "seconds": (lambda x: 0 <= x < math.inf, "a number from 0"),
 }
+
+
+def _is_menu(text: str) -> bool:
+    try:
+        labels = json.loads(text) if text.strip() else []
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(labels, list) and not any(
+        each is None or each == "" or isinstance(each, list | dict) for each in labels
+    )
 
 
 def _number(text: str) -> float:
@@ -445,9 +457,7 @@ class _Totals:
         rows = table.select(names).to_pandas(strings_to_categorical=True)
         self.labels.update(rows["label"].cat.categories)
         for menu in rows["offered"].cat.categories:
-            # A menu that is none is refused, with its place, when answers are made of the table.
-            with contextlib.suppress(ValueError, TypeError, RecursionError):
-                self.labels.update(map(str, json.loads(menu)))
+            self.labels.update(map(str, json.loads(menu)))
         answer = rows["answer"].astype(object).fillna("no")  # a blank answer is read as "no"
         question = rows["question"].astype(object).fillna("")
         self.rows.update(answer.value_counts().to_dict())
