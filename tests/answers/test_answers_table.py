@@ -434,11 +434,13 @@ def test_a_no_in_a_random_list_never_says_that_the_rest_applies():
         applies(ticked(*cut, offered=menu, chance=1 / 6))
 
 
-@pytest.mark.parametrize("more", [{"question": ["named"]}, {"asked_for": [1]}])
+@pytest.mark.parametrize(
+    "more", [{"question": ["named"]}, {"asked_for": [1]}, {"question": ["excluded"]}]
+)
 def test_a_naming_that_only_says_yes_is_no_naming(more):
-    """Else it would have named nothing, so that all labels apply."""
+    """Else it would have named nothing, so that all labels apply, or would exclude the opposite."""
     said = {"item": ["a"], "label": ["sea"], "answer": ["yes"]} | more
-    with pytest.raises(AnnotationError, match=r"row 0 .*names none .*'ticked'.*'asked'"):
+    with pytest.raises(AnnotationError, match=r"row 0 .*only says 'yes'.*'ticked'.*'asked'"):
         Answers.from_table(said, label_names=LABELS)
 
 

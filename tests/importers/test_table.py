@@ -232,6 +232,17 @@ def test_contradictions_are_kept_counted_and_named(tmp_path):
     assert "label 'sea' of item 'a'; all are kept" in tally.remarks[0]
 
 
+def test_the_users_codes_go_before_the_usual_words(tmp_path):
+    rows = ["1,a,sea,1,ticked", "1,a,sky,0,ticked", "2,b,sea,Ja,asked"]
+    text = "\n".join(["answer_id,item,label,answer,question", *rows])
+    rows, _ = imported(tmp_path / "t.csv", text, yes=("0", "ja"), no=("1",))
+    assert [row.get("answer") for row in rows] == ["no", "yes", "yes"]
+    told = refused(tmp_path / "t.csv", text, None, InputError, yes=("0", "ja"))
+    assert "a code is given twice" in told
+    _, tally = imported(tmp_path / "t.csv", text, yes=("1", "ja"), unselected="no")
+    assert any("--unselected; it was not used" in each for each in tally.remarks)
+
+
 def test_seconds_may_have_a_decimal_comma(tmp_path):
     rows, _ = imported(tmp_path / "t.csv", "item;label;answer;seconds\na;s;y;2,5\nb;s;n;\n")
     assert [row.get("seconds") for row in rows] == [2.5, None]

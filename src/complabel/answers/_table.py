@@ -409,10 +409,10 @@ class _Marks:
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
         )
         self._refuse(
-            (questions == _NAMED) & yes & ~no & ~everything,
-            "says 'yes' about a label and names none that does not apply; say 'no' about the label"
-            " that was named. If people ticked what applies, the question is 'ticked'; if they"
-            " said yes or no, 'asked'",
+            ((questions == _NAMED) | (questions == _EXCLUDED)) & yes & ~no & ~everything,
+            "is 'named' or 'excluded' and only says 'yes' about a label, which would mean that the"
+            " label applies; say 'no' about labels that were named or excluded. If people ticked"
+            " what applies, the question is 'ticked'; if they said yes or no, 'asked'",
         )
         untold = (given == -1) & (inferred == _ASKED)
         self._refuse(

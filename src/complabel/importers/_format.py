@@ -41,7 +41,7 @@ class Options:
     item : str or None
         The field that names the item; None: it depends on the format.
     yes, no, unsure : tuple of str
-        The codes with these meanings in a table of codes.
+        The codes with these meanings in a table of codes, or of answers.
     unselected : {"unknown", "no"}
         Meaning of labels that were shown and not chosen, if the format does not say it.
     question : {"named", "asked", "ticked", "excluded"} or None

@@ -21,17 +21,21 @@ from complabel._parameters import check_choice
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
-from complabel.importers._format import Format, Head, Options, Table, Tally, open_table, some
+from complabel.importers._format import (
+    WORDS,
+    Format,
+    Head,
+    Options,
+    Table,
+    Tally,
+    open_table,
+    some,
+)
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
 from complabel.importers._records import ARGILLA, PRODIGY, REPLIES
 from complabel.importers._sheets import BATCH, CELLS, CODED
 from complabel.importers._write_questions import TO_DO
-
-_WORDS: dict[str, Mapping[str, str]] = {
-    "answer": ANSWER_WORDS,
-    "question": {name: name for name in QUESTIONS},
-}
 
 
 def _is_table(head: Head) -> bool:
@@ -47,11 +51,15 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the rows, without blank ones and without questions that are not answered yet."""
     import pandas as pd  # type: ignore[import-untyped]
 
+    unused = ("absent", "present", "unselected", "separator", "random_questions", "class_names")
+    tally.say_unused(options, "Table", *unused)
     tally.start("rows of the file", "blank rows", "questions not answered")
     item = options.item or "item"
     table = open_table(path, item, "label")
     there = [name for name in COLUMNS if name in table.columns and name != "item"]
-    answered = _Answered(table)
+    words: dict[str, Mapping[str, str]] = {"answer": _words(options)}
+    words["question"] = {name: name for name in QUESTIONS}
+    answered = _Answered(table, words["answer"])
     untold = _Untold()
     has_answers = "answer" in there
     check_choice("answer", options.answer, (None, "yes", "no"))
@@ -69,8 +77,8 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         rows = rows.loc[~empty, list(COLUMNS)].copy()
         tally.counts["rows of the file"] += len(piece)
         tally.counts["blank rows"] += len(piece) - len(rows)
-        for name in _WORDS:
-            rows[name] = _meant(table, name, rows[name])
+        for name, meanings in words.items():
+            rows[name] = _meant(table, name, rows[name], meanings)
         if options.question is not None:
             rows["question"] = rows["question"].where(rows["question"] != "", options.question)
         if options.answer is not None:
@@ -104,10 +112,18 @@ def _blank(rows: Any, name: str) -> Any:
     return rows[name].map(lambda text: not text.strip()).astype(bool)
 
 
-def _meant(table: Table, name: str, column: Any) -> Any:
-    allowed = {"": "", **_WORDS[name]}
+def _words(options: Options) -> Mapping[str, str]:
+    """Return the words for an answer, with the codes that the user gave."""
+    told = [(code.casefold(), word) for word in WORDS for code in getattr(options, word)]
+    if len(dict(told)) < len(set(told)):
+        raise InputError("a code is given twice, as --yes, --no or --unsure; give each one meaning")
+    return ANSWER_WORDS | dict(told)
+
+
+def _meant(table: Table, name: str, column: Any, words: Mapping[str, str]) -> Any:
+    allowed = {"": "", **words}
     meant = column.map(lambda text: allowed.get(text.strip().casefold()))
-    told = f"has {name} {{}}; it must be one of {', '.join(_WORDS[name])}, or empty"
+    told = f"has {name} {{}}; it must be one of {', '.join(words)}, or empty"
     table.check(column, meant.isna(), told)
     return meant.astype(object)
 
@@ -149,15 +165,15 @@ def _refuse_without_answers(table: Table, rows: Any, answer: str | None) -> None
 class _Answered:
     """Finds lists to tick of which no row says yes or no; their rows may be far apart."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, table: Table, words: Mapping[str, str]) -> None:
+        self._table, self._words = table, words
 
     @cached_property
     def _ids(self) -> set[str]:
         found: set[str] = set()
         if {"answer_id", "answer"} <= set(self._table.columns):
             for piece in self._table.frames(["answer_id", "answer"]):
-                said = piece["answer"].map(lambda word: ANSWER_WORDS.get(word.strip().casefold()))
+                said = piece["answer"].map(lambda word: self._words.get(word.strip().casefold()))
                 found.update(piece["answer_id"][said.isin(("yes", "no"))])
         return found
 
