@@ -281,7 +281,7 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     return people
 
 
-_TITLE = "a table of items x labels that holds codes (CheXpert, any wide table)"
+_TITLE = "a table of items x labels that holds codes (CheXpert); needs --yes, --no"
 CODED = Format("coded", _TITLE, _recognizes, _read_codes)
 
 CELLS = Format(
