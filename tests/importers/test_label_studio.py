@@ -73,7 +73,7 @@ def test_a_label_in_both_controls_is_a_contradiction_between_two_answers(tmp_pat
 @pytest.mark.parametrize(
     ("lead_time", "seconds"),
     [(2, 2.0), ("3,5", 3.5), (0, None), (-1, None), (None, None), ("x", None), (True, None),
-     (float("inf"), None)],
+     (float("inf"), None), (10**400, None)],
 )  # fmt: skip
 def test_the_time_of_an_annotation_is_that_of_its_answer(tmp_path, lead_time, seconds):
     one = annotation(1, choices("not_this", "sea"), lead_time=lead_time)

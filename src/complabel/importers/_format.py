@@ -325,7 +325,7 @@ def seconds_of(value: Any) -> float | None:
     """Return a number or a text as seconds above 0; None if it is none, as no tool needs it."""
     try:
         seconds = float(_point(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return seconds if 0 < seconds < math.inf else None
 

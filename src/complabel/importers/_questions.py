@@ -369,6 +369,9 @@ def _of_our_forms(
     return Controls(absent, present), question
 
 
+_LONGEST, _MOST = 60, 4  # letters of a name, and controls, in the message below
+
+
 def untold(
     path: Path, values: Mapping[str, Counter[str]], word: str, has_labels: bool
 ) -> DatasetFormatError:
@@ -376,10 +379,13 @@ def untold(
 
     ``values`` are the choices by control; the options are for the first one.
     """
-    name, more = shlex.quote(next(iter(values))), "" if has_labels else " --label-names FILE"
+    first, more = next(iter(values)), "" if has_labels else " --label-names FILE"
+    name = shlex.quote(first) if len(first) <= _LONGEST else word.upper()
+    left = len(values) - _MOST
     lines = (
         f"{path}: nothing says what people's choices mean, so nothing was read. It has",
-        *(f"  {word} {_with_values(each)}" for each in itertools.islice(values.items(), 20)),
+        *(f"  {word} {_with_values(each)}" for each in itertools.islice(values.items(), _MOST)),
+        *[f"  and {left:,} others"] * (left > 0),
         f"For each {word} with labels, give one of these (absent, present, question of Options):",
         f"  --present {name} --question ticked{more}",
         "      people ticked all labels that apply; the others do not",

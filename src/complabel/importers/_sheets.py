@@ -138,12 +138,15 @@ def _unknown_code(
     table: Table, mixed: list[str], others: Mapping[str, tuple[int, str]]
 ) -> DatasetFormatError:
     row, value = others[mixed[0]]
-    besides = ", ".join(f"{n!r} holds {others[n][1]!r}" for n in mixed[1 : _MAX_NAMED + 1])
+    besides = ", ".join(
+        f"{shown(n)} holds {shown(others[n][1])}" for n in mixed[1 : _MAX_NAMED + 1]
+    )
     more = f" (column {besides} as well)" if besides else ""
     return table.refuse(
         row,
-        f"column {mixed[0]!r} holds the code {value!r}, whose meaning is not known{more}; give its"
-        f" meaning with --yes, --no or --unsure (yes, no, unsure), such as --unsure {value}; or, if"
+        f"column {shown(mixed[0])} holds the code {shown(value)}, whose meaning is not known{more};"
+        " give its meaning with --yes, --no or --unsure (yes, no, unsure), such as --unsure"
+        f" {value if len(value) < 20 else 'CODE'}; or, if"
         " the column is not a label, give the label columns with --label-names (label_names)",
     )
 
