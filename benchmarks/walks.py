@@ -115,7 +115,7 @@ def prepare() -> None:
             chosen = labels[rng.integers(4)]
             file.write(f"{item},{chosen},asked,{('yes', 'no')[rng.integers(2)]}\n")
     value = {"choices": ["city"]}
-    result = {"from_name": "not", "to_name": "image", "type": "choices", "value": value}
+    result = {"from_name": "not_this", "to_name": "image", "type": "choices", "value": value}
     tasks = []
     for number in range(5):
         annotation = {"id": number, "result": [result]}

@@ -68,6 +68,28 @@ def test_prompts_and_replies(run, folder):
     assert [row["answer"] for row in rows].count("no") >= 10
 
 
+def test_a_prompt_holds_its_item_and_a_blank_item_stops_nothing(run, folder):
+    texts = [[item, "" if item == ITEMS[3] else f"text of {item}"] for item in ITEMS]
+    write_table(folder / "texts.csv", ["item", "text"], texts)
+    ask = ("ask", "--items", "texts.csv", *LABELS, "-n", 4 * len(ITEMS), "--for", "replies")
+    code, out, err = run(*ask, "--out", "p.jsonl")
+    assert code == 0
+    prompts = list(map(json.loads, (folder / "p.jsonl").read_text("utf-8").splitlines()))
+    assert all(prompt["prompt"].endswith(f"\ntext of {prompt['item']}") for prompt in prompts)
+    assert {prompt["item"] for prompt in prompts} == {*ITEMS} - {ITEMS[3]}
+    assert f"wrote p.jsonl: {len(prompts):,} questions" in out
+    assert f"nothing is filled in for 1 items, such as {ITEMS[3]!r}" in err
+    write_table(
+        folder / "pictures.csv", ["item", "image"], [[item, f"{item}.jpg"] for item in ITEMS]
+    )
+    code, out, _ = run(*ask, "--show", "pictures.csv", "--out", "q.jsonl")
+    assert "send the field prompt of each line with the picture that its field image names" in out
+    first = json.loads((folder / "q.jsonl").read_text("utf-8").splitlines()[0])
+    assert first["prompt"].endswith(f"goes with this prompt: {first['item']}.jpg")
+    code, _, err = run(*ask[:1], "asked.csv", *ask[3:], "--out", "r.jsonl")
+    assert (code, "--for replies needs what the model sees" in err) == (1, True)
+
+
 @pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
 def test_questions_to_tick_come_back(run, folder, kind):
     ask = ("ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind)

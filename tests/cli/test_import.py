@@ -1,6 +1,7 @@
 """`complabel import` as it is typed."""
 
 import json
+import shlex
 
 import pytest
 from tests.cli.own import ITEMS, N_ANSWERED, NAMES, read_table
@@ -31,9 +32,24 @@ def test_an_export_becomes_a_table_and_is_counted(run, folder):
     assert "'not_this'" not in err
 
 
-def test_a_control_that_nobody_told_is_said(run, folder):
-    _, _, err = run("import", "export.json", "--out", "answers.csv")
-    assert "The only control, 'not_this', is read as labels that do not apply" in err
+def test_what_a_plain_form_means_is_asked_and_the_answer_of_the_message_reads_it(run, folder):
+    """A form of one's own, as most have it: people tick what applies."""
+    text = (folder / "export.json").read_text("utf-8").replace("not_this", "my tags")
+    (folder / "plain.json").write_text(text, "utf-8")
+    code, out, err = run("import", "plain.json", "--out", "answers.csv")
+    assert (code, out) == (1, "")
+    assert not (folder / "answers.csv").exists()
+    lines = [line.strip() for line in err.splitlines()]
+    assert lines[0].startswith("error: plain.json: nothing says what people's choices mean")
+    assert lines[1].startswith("control 'my tags' (used 60 times): ")
+    ticked = "--present 'my tags' --question ticked --label-names FILE"
+    meaning = lines[lines.index(ticked) + 1]
+    assert meaning == "people ticked all labels that apply; the others do not"
+    told = shlex.split(ticked.replace("FILE", "labels.txt"))
+    assert run("import", "plain.json", *told, "--out", "answers.csv")[0] == 0
+    rows = read_table(folder / "answers.csv")
+    assert [row["answer"] for row in rows].count("yes") == N_ANSWERED
+    assert len(rows) == N_ANSWERED * len(NAMES)
 
 
 LVIS = {
@@ -76,6 +92,20 @@ def test_options_reach_the_importer(run, folder):
     assert run("import", "codes.csv", *coded, "--out", "coded.csv")[0] == 0
     rows = read_table(folder / "coded.csv")
     assert [row["answer"] for row in rows] == ["yes", "no", "unsure", "no"]
+
+
+def test_who_ticked_nothing_is_asked_about(run, folder):
+    (folder / "ticks.csv").write_text("item,anna\na,sea\nb,\n", encoding="utf-8")
+    (folder / "two.txt").write_text("sea\nsky\n", encoding="utf-8")
+    told = ("--from", "columns", "--present", "anna", "--question", "ticked")
+    told += ("--label-names", "two.txt", "--out", "answers.csv")
+    code, _, err = run("import", "ticks.csv", *told)
+    assert (code, "--unselected no" in err) == (1, True)
+    assert not (folder / "answers.csv").exists()
+    assert run("import", "ticks.csv", *told, "--unselected", "perhaps")[0] == 2
+    assert run("import", "ticks.csv", *told, "--unselected", "no")[0] == 0
+    said = [(row["item"], row["answer"]) for row in read_table(folder / "answers.csv")]
+    assert said == [("a", "yes"), ("a", "no"), ("b", "no"), ("b", "no")]
 
 
 def test_people_with_a_column_each(run, folder):

@@ -18,9 +18,12 @@ def test_the_configuration_goes_to_the_terminal_and_advice_beside_it(run, questi
     assert code == 0
     assert out == label_studio_config(["sea", "sky & sun"], question=question) + "\n"
     assert err.splitlines()[0].startswith("next: in Label Studio, paste it")
-    assert "  complabel import export.json --absent not_this" in err
-    assert ("--present this" in err) == (question == "both")
-    assert ("--question ticked" in err) == (question == "ticked")
+    told = {
+        "named": "--absent not_this",
+        "ticked": "--label-names labels.txt",  # the export does not list them
+        "both": "--absent not_this --present this",
+    }
+    assert f"  complabel import export.json {told[question]} --out answers.csv" in err
 
 
 def test_questions_of_ask_need_no_labels_and_go_to_a_file(run, folder):

@@ -98,7 +98,8 @@ def attempt(target: Target, seed: int, index: int, folder: Path) -> str:
         )
         if about_a_file and str(folder) not in told:
             raise AssertionError("the refusal does not say where") from refusal
-        fits = told.isprintable() and len(told) <= LONGEST + len(str(folder))
+        is_plain = all(map(str.isprintable, told.split("\n")))
+        fits = is_plain and len(told) <= LONGEST + len(str(folder))
         if target.showable and not fits:
             raise AssertionError("the refusal cannot be shown") from refusal
         return type(refusal).__name__

@@ -72,7 +72,8 @@ def make_seeds() -> list[Seed]:
         )
     for kind, (name, content) in FILES.items():
         own = "table" if kind in TABLES else kind
-        seeds += [Seed(own, name, content, {"unsure": ("-1",)})] * 6  # as many as of the others
+        codes = {"yes": ("1",), "no": ("0",), "unsure": ("-1",)}
+        seeds += [Seed(own, name, content, codes)] * 6  # as many as of the others
     return seeds
 
 

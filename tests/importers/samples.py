@@ -225,14 +225,14 @@ SAMPLES = {
     "label studio": ("label-studio", "a.json", LABEL_STUDIO, BOTH),
     "label studio, one task": ("label-studio", "a.json", LABEL_STUDIO[0], BOTH),
     "label studio, menus": ("label-studio", "a.json", MENUS, {}),
-    "label studio, taxonomy": ("label-studio", "a.json", TREES, {}),
+    "label studio, taxonomy": ("label-studio", "a.json", TREES, {"absent": ("not_this",)}),
     "label studio, json-min": ("label-studio", "a.json", JSON_MIN, BOTH),
     "label studio, csv": ("label-studio", "a.csv", delimited(","), BOTH),
     "label studio, tsv": ("label-studio", "a.tsv", delimited("\t"), BOTH),
     "label studio, asked": ("label-studio", "a.json", ASKED, {}),
     "label studio, asked, json-min": ("label-studio", "a.json", ASKED_MIN, {}),
     "prodigy, binary": ("prodigy", "a.jsonl", PRODIGY, {}),
-    "prodigy, choice": ("prodigy", "a.jsonl", PRODIGY_CHOICE, {}),
+    "prodigy, choice": ("prodigy", "a.jsonl", PRODIGY_CHOICE, {"unselected": "unknown"}),
     "argilla": (
         "argilla",
         "a.json",
@@ -288,7 +288,7 @@ FILES = {
     "replies": (
         "r.jsonl",
         b'{"id": "q1", "item": "a", "label": "sea", "reply": "No.", "probability": 0.5}\n'
-        b'{"id": "q2", "item": 3, "offered": ["sea", "sky"], "asked_for": 2, "reply": '
+        b'{"id": "q2", "item": 3, "question": "named", "offered": ["sea", "sky"], "reply": '
         b'"{\\"named\\": [\\"sea\\"]}"}\n',
     ),
     "openmic": ("o.npz", archive()),

@@ -33,22 +33,32 @@ def test_row_by_row(tmp_path, name):
     assert found["relevant"] == [[0, 1, 0], [0, 0, 1]]
 
 
-def test_the_only_question_is_taken_as_named_and_this_is_said(tmp_path):
-    records = [{"id": 4, "tags.responses": [["sea"]], "rank.responses": [[{"value": "a"}]]}]
-    table, tally = load(tmp_path, records)
+@pytest.mark.parametrize("question", ["tags", "not_this"])
+def test_what_a_question_means_is_asked(tmp_path, question):
+    """No form of Argilla is ours, so no name of a question tells."""
+    key = f"{question}.responses"
+    records = [
+        {"id": 4, key: [["sea"]], "rank.responses": [[{"value": "a"}]]},
+        {"id": 5, key: [[]]},
+    ]
+    message = refused(tmp_path / "a.json", records)
+    assert f"question '{question}' (used 1 times): 'sea'" in message
+    assert f"--present {question} --question ticked" in message
+    table, tally = load(tmp_path, records, absent=(question,))
     assert short(table) == [("1.1", "4", "sea", "no", "named")]
-    assert len(tally.remarks) == 3
     assert "do not say which responses were submitted" in tally.remarks[0]
-    assert "'tags'" in tally.remarks[1]
-    assert "--label-names" in tally.remarks[2]
+    told = {"present": (question,), "question": "ticked", "label_names": ("sea", "sky")}
+    table, _ = load(tmp_path, records, **told)
+    assert short(table, "item", "label", "answer") == [
+        *(("4", "sea", "yes"), ("4", "sky", "no")),
+        *(("5", "sea", "no"), ("5", "sky", "no")),  # submitted without a label
+    ]
 
 
 def test_several_questions_and_nothing_told(tmp_path):
     message = refused(tmp_path / "a.json", ARGILLA, "argilla")
-    assert (
-        "several questions: 'not_applicable' (used 1 times), 'applicable' (used 2 times)" in message
-    )
-    assert "--absent QUESTION" in message
+    assert "question 'not_applicable' (used 2 times): 'sea', 'city'" in message
+    assert "question 'applicable' (used 2 times): 'sky', 'city'" in message
 
 
 def test_records_without_a_response_and_responses_without_content(tmp_path):

@@ -13,6 +13,9 @@ CHEXPERT = (
 )
 
 
+CODES = {"yes": ("1",), "no": ("0",)}
+
+
 def triples(rows):
     assert {row["question"] for row in rows} == {"asked"}
     return [(row["item"], row["label"], row["answer"]) for row in rows]
@@ -20,7 +23,7 @@ def triples(rows):
 
 def test_told_codes_are_read_item_by_item_and_blanks_say_nothing(tmp_path):
     path = tmp_path / "train.csv"
-    rows, tally = imported(path, CHEXPERT, unsure=("-1",))
+    rows, tally = imported(path, CHEXPERT, unsure=("-1",), **CODES)
     assert detect(path).name == "coded"
     assert triples(rows) == [
         ("p1/view1.jpg", "No Finding", "yes"),
@@ -37,9 +40,20 @@ def test_told_codes_are_read_item_by_item_and_blanks_say_nothing(tmp_path):
     assert any("Items are named by the column 'Path'" in remark for remark in tally.remarks)
 
 
+def test_what_codes_mean_is_asked(tmp_path):
+    """1 may say that a label does not apply, and 0 that nobody looked."""
+    path, text = tmp_path / "t.csv", "item,sea,sky\na,1,0\nb,0,1\n"
+    for options in ({}, {"unsure": ("-1",)}):
+        told = refused(path, text, **options)
+        assert all(f"--{word}" in told for word in ("yes 1 --no 0", "yes 1 --unsure 0", "no 1"))
+    assert "holds the code '0', whose meaning is not known" in refused(path, text, yes=("1",))
+    rows, _ = imported(path, text, no=("1",), unsure=("0",))
+    assert [(row["label"], row["answer"]) for row in rows][:2] == [("sea", "no"), ("sky", "unsure")]
+
+
 def test_minus_one_is_never_read_as_no(tmp_path):
     text = CHEXPERT.replace("Male,87,,-1.0", "Male,87,0,-1.0").replace("68,1.0,", "68,1,1")
-    told = refused(tmp_path / "train.csv", text)
+    told = refused(tmp_path / "train.csv", text, **CODES)
     assert told.startswith(", line 3: column 'Edema' holds the code '-1.0', whose meaning")
     assert "--unsure -1.0" in told
     assert "label_names" in told
@@ -47,15 +61,15 @@ def test_minus_one_is_never_read_as_no(tmp_path):
 
 def test_a_column_with_nothing_but_an_untold_code_is_no_label_unless_told(tmp_path):
     path = tmp_path / "train.csv"
-    _, tally = imported(path, CHEXPERT)
+    _, tally = imported(path, CHEXPERT, **CODES)
     assert any("left out: Sex, Age, Edema;" in remark for remark in tally.remarks)
-    told = refused(path, CHEXPERT, label_names=("Edema", "Support Devices"))
+    told = refused(path, CHEXPERT, label_names=("Edema", "Support Devices"), **CODES)
     assert told.startswith(", line 3: column 'Edema' holds the code '-1.0'")
 
 
 def test_label_names_choose_the_columns_and_their_order(tmp_path):
     names = ("Support Devices", "No Finding")
-    rows, tally = imported(tmp_path / "t.csv", CHEXPERT, label_names=names)
+    rows, tally = imported(tmp_path / "t.csv", CHEXPERT, label_names=names, **CODES)
     assert triples(rows) == [
         ("p1/view1.jpg", "Support Devices", "no"),
         ("p1/view1.jpg", "No Finding", "yes"),
@@ -66,7 +80,7 @@ def test_label_names_choose_the_columns_and_their_order(tmp_path):
 
 def test_a_column_that_mixes_codes_and_other_values_is_refused(tmp_path):
     text = "item,age,sea,sky\na,68,1,1\nb,1,0,maybe\n"
-    told = refused(tmp_path / "t.csv", text, "coded")
+    told = refused(tmp_path / "t.csv", text, "coded", **CODES)
     assert told.startswith(", line 2: column 'age' holds the code '68'")
     assert "(column 'sky' holds 'maybe' as well)" in told
 
@@ -79,7 +93,7 @@ def test_an_untold_code_is_found_wherever_it_stands(tmp_path, monkeypatch, where
     cells[2][1] = "1"
     cells[where][1] = "-1"
     lines = [f"i{number},{','.join(row)}\n" for number, row in enumerate(cells)]
-    told = refused(tmp_path / "t.csv", "item,sea,sky\n" + "".join(lines), "coded")
+    told = refused(tmp_path / "t.csv", "item,sea,sky\n" + "".join(lines), "coded", **CODES)
     assert told.startswith(f", line {where + 2}: column 'sky' holds the code")
 
 
@@ -100,7 +114,7 @@ def test_parquet_with_nullable_columns_is_a_wide_table_too(tmp_path):
     )
     path = tmp_path / "wide.parquet"
     frame.to_parquet(path)
-    rows, _ = imported(path, None, "coded")
+    rows, _ = imported(path, None, "coded", **CODES)
     assert triples(rows) == [
         ("10", "sky", "yes"),
         ("10", "sun", "yes"),
@@ -109,12 +123,15 @@ def test_parquet_with_nullable_columns_is_a_wide_table_too(tmp_path):
         ("12", "sea", "no"),
     ]
     pd.DataFrame({"item": ["1", "2"], "sky": ["1", "x"]}).to_parquet(path)
-    assert refused(path, None, "coded").startswith(", row 1: column 'sky' holds the code 'x'")
+    assert refused(path, None, "coded", **CODES).startswith(
+        ", row 1: column 'sky' holds the code 'x'"
+    )
 
 
 def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
     text = "item,a,b,c,d\nx,1,,,0\ny,,1,,\n"
-    rows, _ = imported(tmp_path / "t.csv", text, label_names=tuple("abcd"), random_questions=True)
+    drawn = {"label_names": tuple("abcd"), "random_questions": True}
+    rows, _ = imported(tmp_path / "t.csv", text, **drawn, **CODES)
     assert [row["probability"] for row in rows] == [0.25] * 3
 
 
@@ -132,11 +149,12 @@ def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
     ],
 )
 def test_tables_that_are_none_are_refused(tmp_path, text, options, told):
-    assert told in refused(tmp_path / "t.csv", text, "coded", **options)
+    assert told in refused(tmp_path / "t.csv", text, "coded", **options, **CODES)
 
 
 def test_a_code_has_one_meaning(tmp_path):
-    told = refused(tmp_path / "t.csv", "item,sea\na,1\n", "coded", InputError, yes=("1", "0.0"))
+    told = {"yes": ("1", "0.0"), "no": ("0",)}
+    told = refused(tmp_path / "t.csv", "item,sea\na,1\n", "coded", InputError, **told)
     assert "code '0.0' was given two meanings" in told
 
 

@@ -34,7 +34,8 @@ def test_two_people_with_their_columns(tmp_path):
     assert [row.get("asked_for") for row in rows] == [2, 2, 2, 1, 2, 2, None]
     assert tally.counts["rows of the file"] == 4
     assert tally.counts["blank rows"] == 1
-    assert tally.remarks == []
+    (remark,) = tally.remarks
+    assert "Several labels that do not apply are read as named" in remark
 
 
 def test_a_row_of_one_person_may_have_its_seconds(tmp_path):
@@ -47,22 +48,59 @@ def test_a_row_of_one_person_may_have_its_seconds(tmp_path):
     assert [row.get("seconds") for row in rows] == [None, None]
 
 
-@pytest.mark.parametrize("question", ["ticked", "excluded"])
-def test_what_the_columns_hold_may_be_told(tmp_path, question):
-    told = {"absent": ("anna_no",), "separator": ";", "question": question, "label_names": LABELS}
-    rows, _ = imported(tmp_path / "a.csv", SHEET, "columns", **told)
-    said = [(row["label"], row["question"]) for row in rows]
-    assert said == [("sea", question), ("sky", question)]
+TICKS = "item,ann\na,sea;sky\nb,\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "applies", "absent"),
+    [
+        ({"present": ("ann",), "question": "ticked", "unselected": "no"}, "1100 0000", "0011 1111"),
+        ({"present": ("ann",), "unselected": "no"}, "1100 0000", "0011 1111"),
+        ({"present": ("ann",), "question": "ticked", "unselected": "unknown"}, "1100", "0011"),
+        ({"absent": ("ann",), "question": "ticked", "unselected": "yes"}, "0011 1111", "1100 0000"),
+        ({"absent": ("ann",), "unselected": "yes"}, "0011 1111", "1100 0000"),
+        ({"absent": ("ann",), "question": "ticked", "unselected": "unknown"}, "0011", "1100"),
+        ({"absent": ("ann",), "question": "excluded"}, "0000", "1100"),
+        ({"present": ("ann",), "unselected": "unknown"}, "1100", "0000"),
+    ],
+)
+def test_who_ticked_nothing_said_something_if_this_is_told(tmp_path, options, applies, absent):
+    told = {"separator": ";", "label_names": LABELS, **options}
+    rows, tally = imported(tmp_path / "a.csv", TICKS, "columns", **told)
     table, _ = import_answers(tmp_path / "a.csv", format="columns", options=Options(**told))
     answers = Answers.from_table(table, label_names=LABELS)
-    assert answers.complementary.tolist() == [[1, 1, 0, 0]]
-    assert answers.known_relevant.any() == (question == "ticked")
+    assert answers.known_relevant.tolist() == [[*map(int, row)] for row in applies.split()]
+    assert answers.complementary.tolist() == [[*map(int, row)] for row in absent.split()]
+    assert tally.counts["forms without a tick"] == (len(applies) > 4)
+    if {row["question"] for row in rows} == {"ticked"}:
+        assert len(rows) == 4 * answers.n_answers, "each label is said to apply, or not to"
 
 
-def test_without_a_separator_a_cell_is_one_label_and_doubts_are_said(tmp_path):
-    rows, tally = imported(tmp_path / "a.csv", SHEET, "columns", absent=("ben",))
-    assert [row["label"] for row in rows] == ["fog", "sea;city"]
-    assert any("give --separator ';'" in remark for remark in tally.remarks)
+@pytest.mark.parametrize(("meaning", "rest"), [("present", "no"), ("absent", "yes")])
+@pytest.mark.parametrize("from_", ["columns", "batch"])
+def test_what_a_blank_cell_means_is_asked(tmp_path, from_, meaning, rest):
+    text = "item,annotator,ann\na,x,sea\nb,x,\n"
+    told = {meaning: ("ann",), "question": "ticked", "label_names": LABELS}
+    message = refused(tmp_path / "a.csv", text, from_, **told)
+    assert message.startswith(", row 2: column 'ann' is blank")
+    assert f"--unselected {rest}" in message
+    assert "--unselected unknown" in message
+    said, _ = imported(tmp_path / "a.csv", text, from_, **told, unselected=rest)
+    assert [row["answer"] for row in said][4:] == [rest] * 4
+    said, _ = imported(tmp_path / "a.csv", text, from_, **told, unselected="unknown")
+    assert {row["item"] for row in said} == {"a"}
+    filled = text.replace("x,\n", "x,sky\n")
+    assert len(imported(tmp_path / "a.csv", filled, from_, **told)[0]) == 8, "nothing to ask"
+
+
+@pytest.mark.parametrize("from_", ["columns", "batch"])
+def test_whether_a_cell_is_one_label_is_asked(tmp_path, from_):
+    text = "item,annotator,ben\na,x,fog\nb,x,sea;city\n"
+    message = refused(tmp_path / "a.csv", text, from_, absent=("ben",))
+    assert message.startswith(", row 2: column 'ben' has 'sea;city'")
+    assert "--separator ';'" in message
+    told = {"absent": ("ben",), "label_names": ("fog", "sea;city")}
+    assert imported(tmp_path / "a.csv", text, from_, **told)[0][1]["label"] == "sea;city"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from tests.importers.samples import (
     task,
 )
 
-from complabel.errors import DatasetFormatError
+from complabel.answers import Answers
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import Options, import_answers, import_file
 
 TIME = "2026-03-09T22:16:08.728353Z"
 
@@ -49,8 +51,9 @@ def test_two_controls_row_by_row(tmp_path):
         "empty annotations": 1,
         "ground truth annotations": 1,
     }
-    (remark,) = tally.remarks
-    assert "--label-names" in remark
+    first, second = tally.remarks
+    assert "--label-names" in first
+    assert "read as named" in second
     assert not tally.label_names
 
 
@@ -70,45 +73,181 @@ def test_a_label_in_both_controls_is_a_contradiction_between_two_answers(tmp_pat
 @pytest.mark.parametrize(
     ("lead_time", "seconds"),
     [(2, 2.0), ("3,5", 3.5), (0, None), (-1, None), (None, None), ("x", None), (True, None),
-     (float("inf"), None)],
+     (float("inf"), None), (10**400, None)],
 )  # fmt: skip
 def test_the_time_of_an_annotation_is_that_of_its_answer(tmp_path, lead_time, seconds):
-    one = annotation(1, choices("tags", "sea"), lead_time=lead_time)
+    one = annotation(1, choices("not_this", "sea"), lead_time=lead_time)
     table, _ = load(tmp_path, [task(4, {"id": "z"}, one)])
     assert table.get("seconds", [None]) == [seconds]
 
 
-def test_the_only_control_is_taken_as_named_and_this_is_said(tmp_path):
-    one = [task(4, {"id": "z"}, annotation(1, choices("tags", "sea")))]
-    table, tally = load(tmp_path, one, label_names=("sea", "sky", "city"))
-    assert short(table) == [("1", "z", "sea", "no", "named")]
-    (remark,) = tally.remarks
-    assert "'tags'" in remark
-    assert "--present 'tags'" in remark
-    assert load(tmp_path, one, absent=("tags",), label_names=("sea", "sky"))[1].remarks == []
-    table, tally = load(tmp_path, one, present=("tags",))
-    assert short(table) == [("1", "z", "sea", "yes", "asked")]
+LABELS = ("sea", "sky", "city")
+PLAIN = [
+    task(1, {"id": "a"}, annotation(1, choices("choice", "sea", "sky"))),
+    task(2, {"id": "b"}, annotation(2, choices("choice", "city"))),
+    task(3, {"id": "c"}, annotation(3)),
+]
+PLAIN_MIN = [
+    {"id": at, "item": item, "annotator": 7, "annotation_id": at, "lead_time": 2.5, **chosen}
+    for at, item, chosen in (
+        (1, "a", {"choice": {"choices": ["sea", "sky"]}}),
+        (2, "b", {"choice": "city"}),
+        (3, "c", {}),
+    )
+]
+EXPORTS = {"a.json": PLAIN, "min.json": PLAIN_MIN}
+EXPORTS |= {name: delimited(sign, PLAIN_MIN) for name, sign in (("a.csv", ","), ("a.tsv", "\t"))}
+# By option: what is known to apply of the items a, b and c, and what is known not to.
+MEANINGS = {
+    "--present choice --question ticked": (["110", "001", "000"], ["001", "110", "111"]),
+    "--present choice": (["110", "001"], ["000", "000"]),
+    "--absent choice": (["000", "000"], ["110", "001"]),
+    "--absent choice --question ticked": (["001", "110", "111"], ["110", "001", "000"]),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_what_a_choice_means_is_asked_and_each_option_of_the_message_answers_it(tmp_path, name):
+    path = write(tmp_path, name, EXPORTS[name])
+    with pytest.raises(DatasetFormatError) as caught:
+        import_file(path, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+    told = str(caught.value)
+    assert "'choice' (used 3 times): 'sea', 'sky', 'city'" in told
+    offered = [line.split(" --label-names")[0].strip() for line in told.splitlines()]
+    assert [line for line in offered if line.startswith("--")] == [*MEANINGS]
+    for line, (applies, absent) in MEANINGS.items():
+        options = dict(zip(*[iter(line.replace("--", "").split())] * 2, strict=True))
+        given = {k: (v,) if k in ("absent", "present") else v for k, v in options.items()}
+        table, _ = import_answers(path, options=Options(**given, label_names=LABELS))
+        answers = Answers.from_table(table, label_names=LABELS)
+        assert as_digits(answers.known_relevant) == applies
+        assert as_digits(answers.complementary) == absent
+        rows = table.groupby("item")["answer"].count().tolist()
+        assert "ticked" not in line or rows == [3, 3, 3], "each label is said to apply, or not to"
+
+
+def as_digits(matrix):
+    return ["".join(map(str, row)) for row in matrix.tolist()]
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_what_people_tick_in_our_own_form_applies(tmp_path, name):
+    """The export does not have the labels of the form, so they must be given."""
+    text = json.dumps(EXPORTS[name]) if "json" in name else EXPORTS[name]
+    text = text.replace("choice", "applies").replace("appliess", "choices")
+    path = write(tmp_path, name, text)
+    table, tally = import_answers(path, options=Options(label_names=LABELS))
+    applies, absent = MEANINGS["--present choice --question ticked"]
+    answers = Answers.from_table(table, label_names=LABELS)
+    assert as_digits(answers.known_relevant) == applies
+    assert as_digits(answers.complementary) == absent
+    assert tally.counts["forms without a tick"] == 1
+    with pytest.raises(DatasetFormatError, match="--label-names"):
+        import_answers(path)
+
+
+def test_one_label_in_not_this_was_named_and_several_are_asked_about(tmp_path):
+    """Older forms had people tick all labels that do not apply, in a control of the same name."""
+    one = task(1, {"id": "a"}, annotation(1, choices("not_this", "sea")))
+    table, tally = load(tmp_path, [one], label_names=LABELS)
+    assert short(table) == [("1", "a", "sea", "no", "named")]
     assert tally.remarks == []
+    two = task(2, {"id": "b"}, annotation(2, choices("not_this", "sea", "sky")))
+    assert "--absent not_this --question ticked" in fails(tmp_path, [one, two])
+    told = {"absent": ("not_this",), "question": "ticked", "label_names": LABELS}
+    table, _ = load(tmp_path, [one, two], **told)
+    assert short(table, "item", "label", "answer") == [
+        *(("a", "sea", "no"), ("a", "sky", "yes"), ("a", "city", "yes")),
+        *(("b", "sea", "no"), ("b", "sky", "no"), ("b", "city", "yes")),
+    ]
+
+
+def test_controls_that_do_not_go_together_are_asked_about(tmp_path):
+    """Who chose in another control may not have seen the one with ticks."""
+    ours = [annotation(2, choices(name, "sea")) for name in ("applies", "not_this")]
+    for first, second in (("choice", 0), ("not_this", 0)):
+        given = [
+            task(1, {"id": "a"}, annotation(1, choices(first, "sea"))),
+            task(2, {"id": "b"}, ours[second]),
+        ]
+        assert "--present" in fails(tmp_path, given, label_names=LABELS)
+    table, tally = load(tmp_path, [PLAIN[0], task(2, {"id": "b"}, ours[1])], label_names=LABELS)
+    assert table["item"] == ["b"]
+    assert tally.remarks == ["Not read: control 'choice'. Give --absent or --present to read."]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"absent": ("choice",), "unselected": "no"}, "it must be yes or unknown"),
+        ({"present": ("choice",), "unselected": "yes"}, "it must be no or unknown"),
+    ],
+)
+def test_what_was_not_chosen_cannot_be_what_was_chosen(tmp_path, options, told):
+    assert told in refused(tmp_path / "a.json", PLAIN, error=InputError, **options)
+
+
+def test_where_all_that_apply_and_all_others_were_ticked_none_may_be_left(tmp_path):
+    def form(number, absent, present):
+        return task(number, {}, annotation(number, choices("n", *absent), choices("p", *present)))
+
+    told = {"absent": ("n",), "present": ("p",), "question": "ticked", "label_names": LABELS}
+    table, _ = load(tmp_path, [form(1, ["sea"], ["sky", "city"])], **told)
+    assert short(table, "label", "answer") == [("sea", "no"), ("sky", "yes"), ("city", "yes")]
+    assert "'city' was ticked neither" in fails(tmp_path, [form(1, ["sea"], ["sky"])], **told)
+    for rest in ("no", "yes"):
+        table, _ = load(tmp_path, [form(1, ["sea"], ["sky"])], **told, unselected=rest)
+        assert short(table, "label", "answer")[-1] == ("city", rest)
+
+
+def test_in_a_tree_what_is_above_a_ticked_label_applies_too(tmp_path):
+    labels = ("animal", "animal / cat", "animal / dog", "plant")
+    told = {"question": "ticked", "label_names": labels}
+    one = task(1, {}, annotation(1, choices("tags", ["animal", "cat"], kind="taxonomy")))
+    table, _ = load(tmp_path, [one], present=("tags",), **told)
+    assert dict(zip(table["label"], table["answer"], strict=True)) == {
+        "animal": "yes", "animal / cat": "yes", "animal / dog": "no", "plant": "no"
+    }  # fmt: skip
+    one = task(1, {}, annotation(1, choices("tags", ["animal"], kind="taxonomy")))
+    table, _ = load(tmp_path, [one], absent=("tags",), **told)
+    assert dict(zip(table["label"], table["answer"], strict=True)) == {
+        "animal": "no", "animal / cat": "no", "animal / dog": "no", "plant": "yes"
+    }  # fmt: skip
 
 
 def test_several_controls_and_nothing_told(tmp_path):
-    message = fails(tmp_path, LABEL_STUDIO)
-    assert "'not_this' (used 2 times), 'this' (used 2 times)" in message
-    assert "--absent CONTROL" in message
-    assert "--present CONTROL" in message
+    given = json.dumps(LABEL_STUDIO).replace("not_this", "one").replace('"this"', '"two"')
+    message = fails(tmp_path, given)
+    assert "control 'one' (used 3 times): 'sea', 'city'" in message
+    assert "control 'two' (used 2 times): 'sky', 'city'" in message
+    assert "--absent one" in message
+
+
+def test_an_answer_to_something_else_is_no_label(tmp_path):
+    """A control may ask whether a photo is usable at all."""
+    usable = [
+        task(n, {"id": n}, annotation(n, choices("choice", "sea"), choices("usable", "yes")))
+        for n in (1, 2)
+    ]
+    table, tally = load(tmp_path, usable, present=("choice",))
+    assert table["label"] == ["sea", "sea"]
+    assert tally.remarks[0].startswith("Not read: control 'usable'")
+    for options in ({}, {"present": ("usable",)}):
+        assert "'usable' people chose 'yes'" in fails(tmp_path, usable, **options)
 
 
 def test_a_control_that_is_told_and_another_that_is_not_read(tmp_path):
     table, tally = load(tmp_path, LABEL_STUDIO, absent=("not_this",), label_names=("a", "b"))
     assert short(table, "answer_id", "label") == [("10", "sea"), ("10", "city"), ("11", "sea")]
     assert tally.counts["empty annotations"] == 2
-    assert tally.remarks == ["Not read: control 'this'. Give --absent or --present to read more."]
+    assert tally.remarks[0] == "Not read: control 'this'. Give --absent or --present to read more."
 
 
 @pytest.mark.parametrize(
     ("options", "part"),
     [
-        ({"absent": ("not_that",)}, "no choice in a control 'not_that'; it has 'not_this'"),
+        ({"absent": ("not_that",)}, "no choice in a control 'not_that'; it has 'not_this' (used"),
         ({"absent": ("this",), "present": ("this",)}, "'this' is given with --absent and with"),
     ],
     ids=["unknown", "both ways"],
@@ -125,7 +264,7 @@ def test_menus_of_the_tasks_are_what_was_offered(tmp_path):
         ("6", "forest", "asked", '["forest"]', None),  # a menu of one is a yes/no question
     ]
     assert list(tally.label_names) == ["sea", "sky", "city", "forest"]
-    assert len(tally.remarks) == 1  # of the only control; nothing is missing of the labels
+    assert tally.remarks == []
     answers, found = masks(table, list(tally.label_names))
     assert answers.question.tolist() == ["named", "asked"]
     assert found["named"] == [[0, 1, 0, 0], [0, 0, 0, 0]]
@@ -172,21 +311,21 @@ def test_what_applies_need_not_be_on_the_menu_of_the_other_control(tmp_path):
     "options", [{"a": 1}, "sea,sky", [], [{"text": "sea"}], ["\ud800"], [1, 2]], ids=repr
 )
 def test_a_field_called_options_that_is_no_menu(tmp_path, options):
-    given = [task(1, {"options": options}, annotation(1, choices("tags", "sea")))]
+    given = [task(1, {"options": options}, annotation(1, choices("not_this", "sea")))]
     table, _ = load(tmp_path, given)
     assert "offered" not in table
 
 
 def test_menus_may_have_levels(tmp_path):
     menu = [{"value": "animal", "children": [{"value": "cat"}, {"value": "dog"}]}, "plant"]
-    given = [task(1, {"options": menu}, annotation(1, choices("tags", ["animal", "cat"])))]
+    given = [task(1, {"options": menu}, annotation(1, choices("not_this", ["animal", "cat"])))]
     table, tally = load(tmp_path, given)
     assert table["label"] == ["animal / cat"]
     assert list(tally.label_names) == ["animal", "animal / cat", "animal / dog", "plant"]
 
 
 def test_taxonomies_become_paths(tmp_path):
-    table, _ = load(tmp_path, TREES)
+    table, _ = load(tmp_path, TREES, absent=("not_this",))
     assert short(table, "item", "label", "asked_for") == [
         ("1", "animal / cat", 2),
         ("1", "plant", 2),
@@ -195,28 +334,14 @@ def test_taxonomies_become_paths(tmp_path):
 
 def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
     labels = ("sea", "sky", "city")
-    told = {"present": ("this",), "unselected": "no", "label_names": labels}
-    table, _ = load(tmp_path, LABEL_STUDIO, **told)
-    assert short(table) == [
-        ("10", "a", "sky", "yes", "ticked"),
-        ("10", "a", "sea", "no", "ticked"),
-        ("10", "a", "city", "no", "ticked"),
-        ("12", "b", "city", "yes", "ticked"),
-        ("12", "b", "sea", "no", "ticked"),
-        ("12", "b", "sky", "no", "ticked"),
-    ]
-    _, found = masks(table, labels)
-    assert found["relevant"] == [[0, 1, 0], [0, 0, 1]]
-    assert found["absent"] == [[1, 0, 1], [1, 1, 0]]
-    for unselected in ("unknown", "no"):
-        told |= {"question": "ticked", "unselected": unselected}
-        ticked, tally = load(tmp_path, LABEL_STUDIO, **told)
-        chose = [row for row in short(ticked) if row[0] in ("10", "12")]
-        assert chose == short(table)
-        rest = [row for row in short(ticked) if row not in chose]
-        none = [(*form, label, "no", "ticked") for form in (("11", "a"), ("14", "b"))
-                for label in labels]  # fmt: skip
-        assert rest == none
+    told = {"present": ("this",), "label_names": labels}
+    for more in ({"unselected": "no"}, {"question": "ticked"}):
+        table, tally = load(tmp_path, LABEL_STUDIO, **told, **more)
+        assert set(table["question"]) == {"ticked"}
+        assert dict.fromkeys(table["answer_id"]) == dict.fromkeys(["10", "11", "12", "14"])
+        _, found = masks(table, labels)
+        assert found["relevant"] == [[0, 1, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
+        assert found["absent"] == [[1, 0, 1], [1, 1, 1], [1, 1, 0], [1, 1, 1]]
         assert tally.remarks[-1].startswith("Where nothing was ticked, no labels on offer apply")
     message = fails(tmp_path, LABEL_STUDIO, present=("this",), unselected="no")
     assert "give --label-names" in message
@@ -226,14 +351,14 @@ def test_choices_about_parts_of_an_item_are_counted_and_left_out(tmp_path):
     box = choices("tags", "sky")
     box["value"].update(x=1, y=2, width=3, height=4)
     given = [task(1, {}, annotation(1, box, choices("tags", "sea"), {"type": "relation"}))]
-    table, tally = load(tmp_path, given)
+    table, tally = load(tmp_path, given, absent=("tags",))
     assert table["label"] == ["sea"]
     assert tally.counts["choices about parts of an item"] == 1
 
 
 def test_other_kinds_of_results_are_no_controls(tmp_path):
     text = choices("comment", "what is this", kind="text")
-    table, _ = load(tmp_path, [task(1, {}, annotation(1, text, choices("tags", "sea", "sea")))])
+    table, _ = load(tmp_path, [task(1, {}, annotation(1, text, choices("not_this", "sea", "sea")))])
     assert short(table, "label", "asked_for") == [("sea", 1)]
 
 
@@ -251,7 +376,7 @@ def test_other_kinds_of_results_are_no_controls(tmp_path):
 )
 def test_what_names_the_item(tmp_path, data, options, items):
     given = [
-        task(number, each, annotation(number, choices("tags", "sea")))
+        task(number, each, annotation(number, choices("not_this", "sea")))
         for number, each in enumerate(data, 1)
     ]
     assert load(tmp_path, given, **options)[0]["item"] == items
@@ -289,19 +414,14 @@ def test_json_min_and_tables_row_by_row(tmp_path, name):
     }
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.csv"])
-def test_in_json_min_a_control_shows_by_several_choices(tmp_path, name):
-    content = JSON_MIN if name == "a.json" else delimited(",")
-    table, tally = load(tmp_path, content, name)
-    assert short(table, "label", "answer") == [("sea", "no"), ("city", "no"), ("sea", "no")]
-    assert "'not_this'" in tally.remarks[0]
-
-
-def test_json_min_with_one_choice_each_must_be_told(tmp_path):
-    records = [{**JSON_MIN[1]}]
+def test_in_json_min_a_field_that_repeats_may_be_a_control(tmp_path):
+    """One choice is bare text, as data are; where somebody chose several, the field has a list."""
+    records = [each | {"choice": "sea", "image": f"/{n}.jpg"} for n, each in enumerate(PLAIN_MIN)]
     message = fails(tmp_path, records)
-    assert "are controls: 'image', 'item', 'not_this'; give them as --absent FIELD" in message
-    assert load(tmp_path, records, absent=("not_this",))[0]["label"] == ["sea"]
+    assert "field 'choice' (used 3 times): 'sea'" in message
+    assert "field 'image' (used 3 times): '/0.jpg', '/1.jpg', '/2.jpg'" in message
+    assert "--present choice --question ticked --label-names FILE" in message
+    assert load(tmp_path, records, absent=("choice",))[0]["label"] == ["sea"] * 3
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.csv"])
@@ -385,7 +505,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
         ('[{"id": 1, "data": {}, "annotations": []}]', "has no choice in any control: nothing"),
         ('[{"annotation_id": 1}, {}]', ", record 2: has no annotation_id"),
         ('[{"annotation_id": null, "x": {"choices": ["a"]}}]', "has choices, but no annotation_id"),
-        ('[{"annotation_id": 1}]', "does not say which of these fields are"),
+        ('[{"annotation_id": 1}]', "has no fields with labels"),
         ("annotation_id,annotator,lead_time\n", "has no tasks"),
         ("annotation_id,annotator,lead_time\n1,2\n", ", line 2: found 2 values for 3"),
         ("annotation_id,annotator,lead_time,x,x\n", "two columns 'x'"),
@@ -412,19 +532,19 @@ def test_annotations_without_ids_have_their_place_as_one(tmp_path):
     nameless = annotation(1, choices("tags", "sea"))
     del nameless["id"]
     given = [task(9, {}, nameless, {**nameless, "unique_id": "u"})]
-    assert load(tmp_path, given)[0]["answer_id"] == ["9.1", "u"]
+    assert load(tmp_path, given, absent=("tags",))[0]["answer_id"] == ["9.1", "u"]
 
 
 def test_tasks_of_an_old_version(tmp_path):
     old = {"id": 1, "data": {}, "completions": [annotation(1, choices("tags", "sea"))]}
     old["completions"].append({**old["completions"][0], "id": 2, "skipped": True})
-    table, tally = load(tmp_path, [old])
+    table, tally = load(tmp_path, [old], absent=("tags",))
     assert table["label"] == ["sea"]
     assert tally.counts["cancelled annotations"] == 1
 
 
 def test_large_exports_come_in_pieces(tmp_path, monkeypatch):
     monkeypatch.setattr("complabel.importers._format.ROWS_AT_ONCE", 7)
-    many = [task(n, {}, annotation(n, choices("tags", "sea"))) for n in range(50)]
+    many = [task(n, {}, annotation(n, choices("not_this", "sea"))) for n in range(50)]
     table, _ = load(tmp_path, many)
     assert table["answer_id"] == [str(n) for n in range(50)]

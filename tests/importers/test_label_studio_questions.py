@@ -125,26 +125,21 @@ def test_a_known_answer_is_read_only_where_somebody_annotated(tmp_path):
     assert tally.counts["tasks without an annotation"] == 1
 
 
-# By kind of question: choices by control, options, rows (label, answer, question).
+# By kind of question: choices by control, rows (label, answer, question).
 SAID = {
     "named": (
         [{"not_this": ["été"]}, {"not_this": ["no"]}],
-        {"absent": ("not_this",)},
         [("été", "no", "named"), ("no", "no", "named")],
     ),
     "ticked": (
-        [{"not_this": ["sea, open", "no"]}, {"not_this": ["été"]}, {"not_this": []}],
-        {"absent": ("not_this",), "question": "ticked"},
+        [{"applies": ["sea, open", "no"]}, {"applies": []}],
         [
-            ("sea, open", "no", "ticked"),
-            ("no", "no", "ticked"),
-            ("été", "no", "ticked"),
-            (None, "yes", "ticked"),
+            *((label, "yes", "ticked") for label in ("sea, open", "no")),
+            *((label, "no", "ticked") for label in ('the "old" town', "été", *LABELS)),
         ],
     ),
     "both": (
         [{"not_this": ["no"], "this": ["été", "sea, open"]}, {"not_this": ["été"], "this": []}],
-        {"absent": ("not_this",), "present": ("this",)},
         [
             ("no", "no", "named"),
             ("été", "yes", "named"),
@@ -157,15 +152,14 @@ SAID = {
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("question", SAID)
-def test_the_other_forms_come_back(tmp_path, question, name):
-    filled, told, rows = SAID[question]
+def test_the_other_forms_come_back_without_saying_what_was_asked(tmp_path, question, name):
+    filled, rows = SAID[question]
     for control, offered in controls_of(question).items():
         assert all(set(form[control]) <= set(offered) for form in filled)
     tasks = [{"image": f"/{n}.jpg", "item": f"{n}.jpg"} for n in range(len(filled))]
     path = export(tmp_path, name, tasks, filled)
-    found, tally = import_answers(path, options=Options(label_names=LABELS, **told))
-    nothing_ticked = any(each.startswith("Where nothing was ticked") for each in tally.remarks)
-    assert nothing_ticked == ((None, "yes", "ticked") in rows)
+    found, tally = import_answers(path, options=Options(label_names=LABELS))
+    assert tally.counts["forms without a tick"] == (question == "ticked")
     said = found[["label", "answer", "question"]].astype(object).where(found.notna(), None)
     assert list(map(tuple, said.to_numpy())) == rows
     assert set(found["item"]) == {task["item"] for task in tasks}
@@ -240,12 +234,15 @@ def test_other_choices_beside_yes_and_no_are_not_understood(tmp_path):
     assert re.search("'answer'.*'perhaps', which is no answer", refused(path, None))
     # Languages have such codes; no task has a label.
     codes = export(tmp_path, "a.json", [{"item": 1}] * 2, [{"tags": ["no"]}, {"tags": ["en"]}])
-    assert import_answers(codes)[0]["label"].tolist() == ["no", "en"]
+    found, _ = import_answers(codes, options=Options(present=("tags",)))
+    assert found["label"].tolist() == ["no", "en"]
 
 
 def test_yes_and_no_are_labels_if_they_are_listed(tmp_path):
     path = export(tmp_path, "a.json", ABOUT_SEA, YES)
-    found, _ = import_answers(path, options=Options(label_names=("yes", "no", "perhaps")))
+    told = {"label_names": ("yes", "no", "perhaps")}
+    assert "--absent answer" in refused(path, None, **told)
+    found, _ = import_answers(path, options=Options(absent=("answer",), **told))
     assert found["label"].tolist() == ["yes", "no"]
     assert set(found["question"]) == {"named"}
 

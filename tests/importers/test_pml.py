@@ -52,6 +52,11 @@ def test_damaged_files_are_refused(tmp_path):
     assert refused(path, None)
 
 
+def test_a_file_in_which_a_one_marks_what_is_excluded_is_refused(tmp_path):
+    told = refused(save(tmp_path / "toy.mat", 1 - CANDIDATES), None)
+    assert "rules out 4 of 4 true labels" in told
+
+
 def test_a_file_that_excludes_nothing_holds_no_answer(tmp_path):
     path = save(tmp_path / "toy.mat", np.ones_like(CANDIDATES))
     told = refused(path, None)

@@ -1,6 +1,8 @@
 import pytest
-from tests.importers.reading import masks, read, refused, short, write
+from tests.importers.reading import filled_counts, masks, read, refused, short, write
 from tests.importers.samples import HASHES, PRODIGY, PRODIGY_CHOICE, choice
+
+from complabel.errors import InputError
 
 
 def load(folder, content, **options):
@@ -17,7 +19,7 @@ def test_binary_tasks_row_by_row(tmp_path):
         "question": ["asked", "asked"],
         "annotator": ["set-anna", "set-bob"],
     }
-    assert dict(tally.counts) == {"tasks": 3, "ignored tasks": 1, "tasks without a selection": 0}
+    assert filled_counts(tally) == {"tasks": 3, "ignored tasks": 1}
     assert list(tally.label_names) == ["sea", "sky"]
     (remark,) = tally.remarks
     assert "--item" in remark
@@ -27,45 +29,56 @@ def test_binary_tasks_row_by_row(tmp_path):
 
 
 def test_choices_row_by_row(tmp_path):
-    table, tally = load(tmp_path, PRODIGY_CHOICE)
+    table, tally = load(tmp_path, PRODIGY_CHOICE, unselected="unknown", question="named")
     assert short(table, "answer_id", "label", "answer", "question", "asked_for") == [
         ("1", "sea", "yes", "asked", None),
         ("2", "sky", "no", "named", 2),
         ("2", "city", "no", "named", 2),
-        ("3", "sea", "no", "ticked", None),
-        ("3", "sky", "no", "ticked", None),
-        ("3", "city", "yes", "ticked", None),
+        ("3", "city", "yes", "asked", None),
     ]
     assert set(table["offered"]) == {'["sea", "sky", "city"]'}
-    assert dict(tally.counts) == {"tasks": 5, "ignored tasks": 1, "tasks without a selection": 1}
+    counts = {"tasks": 5, "ignored tasks": 1, "rejected menus": 0, "tasks without a selection": 1}
+    assert dict(tally.counts) == counts
     assert list(tally.label_names) == ["sea", "sky", "city"]
     answers, found = masks(table, ["sea", "sky", "city"])
-    assert answers.question.tolist() == ["asked", "named", "ticked"]
+    assert answers.question.tolist() == ["asked", "named", "asked"]
     assert found == {
         "named": [[0, 0, 0], [0, 1, 1], [0, 0, 0]],
-        "absent": [[0, 0, 0], [0, 0, 0], [1, 1, 0]],
+        "absent": [[0, 0, 0]] * 3,
         "relevant": [[1, 0, 0], [0, 0, 0], [0, 0, 1]],
-        "offered": [[1, 0, 0], [0, 0, 0], [0, 0, 0]],  # all three of three is every label
+        "offered": [[1, 0, 0], [0, 0, 0], [0, 0, 1]],  # all three of three is every label
     }
 
 
-def test_what_was_not_selected_does_not_apply_if_this_is_told(tmp_path):
-    table, _ = load(tmp_path, PRODIGY_CHOICE, unselected="no")
-    assert short(table, "answer_id", "label", "answer", "question")[:3] == [
-        ("1", "sky", "no", "ticked"),
-        ("1", "city", "no", "ticked"),
+@pytest.mark.parametrize("style", ["single", "multiple"])
+def test_what_was_not_selected_is_asked_about(tmp_path, style):
+    tasks = [choice("accept", ["sea"], style), choice("accept", [], style)]
+    message = refused(tmp_path / "a.jsonl", tasks)
+    assert message.startswith(", line 1: was accepted with 1 of 3 options selected")
+    assert "--unselected no" in message
+    assert "--unselected unknown" in message
+    table, _ = load(tmp_path, tasks, unselected="no")
+    assert short(table, "answer_id", "label", "answer", "question") == [
+        *(("1", label, "no", "ticked") for label in ("sky", "city")),
         ("1", "sea", "yes", "ticked"),
+        *(("2", label, "no", "ticked") for label in ("sea", "sky", "city")),
     ]
-    assert [row for row in short(table, "answer_id", "label", "answer") if row[0] == "4"] == [
-        ("4", "sea", "no"),
-        ("4", "sky", "no"),
-        ("4", "city", "no"),
-    ]
+
+
+def test_a_rejected_menu_says_nothing_unless_it_is_told_what(tmp_path):
+    tasks = [choice("reject", ["sky", "city"]), PRODIGY[0]]
+    table, tally = load(tmp_path, tasks)
+    assert table["label"] == ["sea"]
+    assert tally.counts["rejected menus"] == 1
+    assert any("--question named" in remark for remark in tally.remarks)
+    assert load(tmp_path, tasks, question="named")[0]["label"] == ["sky", "city", "sea"]
+    told = refused(tmp_path / "a.jsonl", tasks, error=InputError, question="ticked")
+    assert "--question (question) is 'ticked'" in told
 
 
 def test_options_with_numbers_are_called_by_their_text(tmp_path):
     options = [{"id": 1, "text": "serious"}, {"id": 2, "text": "sad"}, {"id": 3}]
-    table, _ = load(tmp_path, [choice("reject", [1, 3], options=options)])
+    table, _ = load(tmp_path, [choice("reject", [1, 3], options=options)], question="named")
     assert short(table, "label", "offered") == [
         ("serious", '["serious", "sad", "3"]'),
         ("3", '["serious", "sad", "3"]'),
@@ -87,11 +100,12 @@ def test_random_questions_have_the_chance_with_which_they_were_drawn(tmp_path):
         choice("accept", ["sea"], options=few),
         choice("accept", ["sea"], "single"),
     ]
-    assert load(tmp_path, mixed, random_questions=True)[0]["probability"] == [
+    drawn = {"random_questions": True, "question": "named"}
+    assert load(tmp_path, mixed, unselected="unknown", **drawn)[0]["probability"] == [
         1 / 3,  # a menu of two, of three labels
-        None,  # what was volunteered was not drawn
-        *[1.0] * 3,
+        *[None] * 2,  # what was volunteered was not drawn
     ]
+    assert load(tmp_path, mixed[2:], unselected="no", **drawn)[0]["probability"] == [1.0] * 3
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,11 @@ NAMINGS = {"item": ["a", "b"], "question": ["named"] * 2, "offered": [MENU, MENU
 NAMINGS["asked_for"] = [1, 2]
 
 
-def write_prompts(table, path, **options):
-    return write_questions(table, path, tool="replies", **options)
+SHOWN = {str(item): {"text": f"Text of {item}."} for item in (*range(6), "a", "b")}
+
+
+def write_prompts(table, path, shown=SHOWN, **options):
+    return write_questions(table, path, tool="replies", shown=shown, **options)
 
 
 def lines_of(path):
@@ -47,13 +50,32 @@ def test_a_prompt_says_what_is_asked_and_how_to_answer(tmp_path):
         "label": "dog",
         "probability": 0.5,
         "text": "A puppy.",
-        "prompt": "Does the label 'dog' apply to this item? Answer yes, no, or unsure.",
+        "prompt": "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
+        "\n\nThe item is this text:\nA puppy.",
         "answer_form": {"answer": "yes | no | unsure"},
     }
     assert second["text"] == "Ein Kätzchen."
     assert "Kätzchen" in path.read_text(encoding="utf-8")
     (known,) = second["known"]  # it is not asked, but belongs to the sample
     assert (known["item"], known["label"], known["answer"]) == ("4", "dog", "no")
+
+
+@pytest.mark.parametrize("table", [QUESTIONS, NAMINGS], ids=["asked", "named"])
+def test_a_prompt_holds_what_it_asks_about(tmp_path, table):
+    """Who sends the prompt alone must not get answers about nothing."""
+    path, items = tmp_path / "prompts.jsonl", map(str, table["item"])
+    seen = {item: {"text": f"Text\n{item}", "image": f"{item}.jpg"} for item in items}
+    write_prompts(table, path, seen)
+    for line in lines_of(path):
+        text, image = f"Text\n{line['item']}", f"{line['item']}.jpg"
+        assert text in line["prompt"]
+        assert f"the picture that goes with this prompt: {image}" in line["prompt"]
+        assert (line["text"], line["image"]) == (text, image)
+    path.unlink()
+    for nothing in (None, {item: {} for item in seen}):
+        with pytest.raises(InputError, match="show"):
+            write_prompts(table, path, nothing)
+        assert not path.exists()
 
 
 def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
@@ -129,7 +151,7 @@ def test_namings_come_back_as_choices_from_their_menu(tmp_path):
 
 
 JUDGED = {"id": "q1", "item": "a", "label": "sea"}
-NAMED = {"id": "q1", "item": "a", "offered": MENU}
+NAMED = {"id": "q1", "item": "a", "question": "named", "offered": MENU}
 
 
 @pytest.mark.parametrize(
@@ -203,6 +225,16 @@ def test_a_label_on_offer_that_two_are_like_is_not_guessed(tmp_path):
     assert read_reply(tmp_path, prompt, "A.") == []
 
 
+def test_what_a_reply_from_a_menu_means_is_asked(tmp_path):
+    line = {name: value for name, value in NAMED.items() if name != "question"} | {"reply": "sea"}
+    message = refused(tmp_path / "replies.jsonl", [line])
+    assert "--question named" in message
+    assert "--question ticked" in message
+    for question, said in (("named", ["no"]), ("ticked", ["yes", "no", "no"])):
+        rows, _ = imported(tmp_path / "replies.jsonl", None, question=question)
+        assert [row["answer"] for row in rows] == said
+
+
 def test_what_does_not_parse_is_counted_and_shown_and_the_rest_read(tmp_path):
     lines = [{**JUDGED, "id": str(n), "reply": f"well {n}"} for n in range(5)]
     lines.append({**JUDGED, "id": "x", "reply": "no"})
@@ -257,7 +289,7 @@ def test_a_repeated_reply_counts_once_and_another_one_stays(tmp_path):
         ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: item is a list"),
         ('{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}', "line 2: label is"),
         ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "probability is 7"),
-        ('{"id": "x", "item": "a", "offered": "sea"}', "offered is 'sea'"),
+        ('{"id": "x", "item": "a", "question": "named", "offered": "sea"}', "offered is 'sea'"),
         ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "asked_for is 0.5"),
     ],
 )

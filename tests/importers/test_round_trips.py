@@ -142,13 +142,14 @@ def test_prodigy(found, unselected):
     ]
     with tempfile.TemporaryDirectory() as top:
         path = write(Path(top), "a.jsonl", tasks)
-        table, _ = read("prodigy", path, unselected=unselected)
+        table, _ = read("prodigy", path, unselected=unselected, question="named")
     _, got = masks(table, LABELS)
-    for number, (answer, style, selected) in enumerate(found):
+    for number, (answer, _, selected) in enumerate(found):
         chosen = [int(at in selected) for at in range(5)]
         others = [1 - each for each in chosen]
         none = [0] * 5
-        judged = style == "single" or unselected == "no"
         assert got["relevant"][number] == (chosen if answer == "accept" else none)
         assert got["named"][number] == (chosen if answer == "reject" else none)
-        assert got["absent"][number] == (others if answer == "accept" and judged else none)
+        assert got["absent"][number] == (
+            others if answer == "accept" and unselected == "no" else none
+        )

@@ -237,7 +237,8 @@ def test_the_users_codes_go_before_the_usual_words(tmp_path):
     text = "\n".join(["answer_id,item,label,answer,question", *rows])
     rows, _ = imported(tmp_path / "t.csv", text, yes=("0", "ja"), no=("1",))
     assert [row.get("answer") for row in rows] == ["no", "yes", "yes"]
-    told = refused(tmp_path / "t.csv", text, None, InputError, yes=("0", "ja"))
+    twice = {"yes": ("0", "ja"), "no": ("0",)}
+    told = refused(tmp_path / "t.csv", text, None, InputError, **twice)
     assert "a code is given twice" in told
     _, tally = imported(tmp_path / "t.csv", text, yes=("1", "ja"), unselected="no")
     assert any("--unselected; it was not used" in each for each in tally.remarks)

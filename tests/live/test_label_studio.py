@@ -161,11 +161,12 @@ OUTSIDE = '<!DOCTYPE a [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + FORM.replac
         (form(choices(DOG, name="pets")), "'sea'; its controls with choices: 'pets'"),
         (form(choices(SEA, more='perRegion="true"')), "offers a label"),
         (form(choices(SEA), choices(SKY, name="that")), "'this' and 'that'"),
-        (form(choices(SEA, SKY, name="not_this"), choices(SEA, SKY)), "do not apply"),
+        (form(choices(SEA, SKY, name="not_this"), choices(SEA, SKY)), "in its control 'not_this'"),
         (form(choices('value="yes"', 'value="no"', name="answer")), "offers a label"),
-        (form(choices(name="applies", more='value="$options"')), "offers a label"),
+        (form(choices(name="applies", more='value="$options"')), "in its control 'applies'"),
+        (form(choices(name="mine", more='value="$options"')), "offers a label"),
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_forms_without_a_place_for_the_labels_are_refused(client, ask, caplog, given, told):
     for answer in (client.post("/setup", json={"schema": given}), ask([task(1, item="1")], given)):

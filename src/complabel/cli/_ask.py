@@ -99,7 +99,7 @@ def ask(
     far and another --out.
     """
     from complabel.asking import suggest_questions
-    from complabel.files import read_item_names, read_shown
+    from complabel.files import read_item_names
     from complabel.importers import write_questions
     from complabel.methods import load
 
@@ -126,7 +126,7 @@ def ask(
             known = None if items is None else read_item_names(items)
         said = _said_about(known, files, label_names, question, contradictions)
         table = suggest_questions(said, n, kind=kind, random_state=seed)
-    seen = None if show is None else read_shown(show, items=table["item"])
+    seen, table = (None, table) if show is None else _with_things_shown(show, table)
     asked = write_questions(table, out, tool=tool, shown=seen, label_names=said.label_names)
     say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
     more = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
@@ -156,8 +156,8 @@ def ask(
             contradictions=contradictions,
             out="model.safetensors",
         )
-    field = next(iter(next(iter(seen.values())))) if seen else None
-    for line in _way_back(tool, kind.partition("-")[0], field, out, answered):
+    fields = {field for each in (seen or {}).values() for field in each}
+    for line in _way_back(tool, kind.partition("-")[0], fields, out, answered):
         say(line)
     say(f"  {then}" if features else f"and, with features of these items in X.csv,\n  {then}")
 
@@ -168,21 +168,38 @@ def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Pat
 
     if show is None and items is not None and has_shown(items):
         return items
-    if show is None and tool in ("label-studio", "prodigy", "mturk"):
+    if show is None and tool != "spreadsheet":
         raise InputError(
-            f"--for {tool} needs what people see of each item: give a table with the columns item"
-            " and text, image or url as --show"
+            f"--for {tool} needs what {'the model sees' if tool == 'replies' else 'people see'} of"
+            " each item: give a table with the columns item and text, image or url as --show"
         )
     return show
 
 
-def _way_back(tool: str, kind: str, field: str | None, out: Path, answered: Path) -> Iterator[str]:
-    """Say how the questions come back as answers."""
+def _with_things_shown(show: Path, table: Any) -> tuple[dict[str, dict[str, str]], Any]:
+    """Return what people see, and the questions about items of which they see something."""
+    from complabel.files import read_shown
+
+    seen = read_shown(show, items=table["item"])
+    is_blank = table["item"].map(lambda item: not seen[str(item)])
+    if is_blank.any():
+        blank = list(dict.fromkeys(map(str, table["item"][is_blank])))
+        remark(
+            f"{show}: nothing is filled in for {len(blank):,} items, such as {blank[0]!r};"
+            " questions about them are left out, since nobody can answer them",
+            style="yellow",
+        )
+    return seen, table[~is_blank]
+
+
+def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path) -> Iterator[str]:
+    """Say how the questions come back as answers; ``fields`` have what is shown."""
     export = {"label-studio": "export.json", "prodigy": "export.jsonl", "mturk": "batch.csv"}
     file: Path | str = export.get(tool, out)
     if tool == "spreadsheet":
         yield "next: fill in what the column to_do says, then"
     elif tool == "label-studio":
+        field = next((each for each in ("text", "image", "url") if each in fields), None)
         form = {"question": "named" if kind == "menu" else kind, "show": field}
         yield "next: make a project of Label Studio with the form of"
         yield f"  {command('labelstudio-config', **form, out='config.xml')}"
@@ -196,7 +213,9 @@ def _way_back(tool: str, kind: str, field: str | None, out: Path, answered: Path
         yield f"next: publish a batch with {out}, download its results as {file}, then"
     else:
         file = "replies.jsonl"
-        yield f"next: send the field prompt of each line, add the field reply, save as {file}, then"
+        picture = " with the picture that its field image names" if "image" in fields else ""
+        yield f"next: send the field prompt of each line{picture}, add the field reply, save as"
+        yield f"{file}, then"
     yield f"  {command('import', file, out=answered)}"
 
 
@@ -280,9 +299,8 @@ def labelstudio_config(
     question: str = option(
         "named|ticked|both|asked",
         "What to ask. named: one label that does not apply; without LABELS, one of the task's"
-        " menu. ticked: all labels that do not apply; without LABELS, all labels of the task that"
-        " apply. both: one label that does not apply, and some that do. asked: whether the label in"
-        " the task applies.",
+        " menu. ticked: all labels that apply; without LABELS, those of the task. both: one label"
+        " that does not apply, and some that do. asked: whether the label in the task applies.",
         default="named",
     ),
     show: str = option("image|text|url|audio", "Kind of the items.", default="image"),
@@ -291,7 +309,7 @@ def labelstudio_config(
     ),
     out: Path | None = target("Write to this file. [default: print to the terminal]"),
 ) -> None:
-    """Write a Label Studio configuration that asks for labels that do not apply."""
+    """Write a Label Studio configuration that asks which labels apply, or do not."""
     from complabel.files import read_label_names
     from complabel.importers import label_studio_config
 
@@ -304,9 +322,9 @@ def labelstudio_config(
     # On standard error: standard output is the configuration, perhaps redirected to a file.
     remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
     remark("the answers as JSON, and read them with")
-    told = {
+    told: dict[str, dict[str, Any]] = {
         "named": {"absent": "not_this"},
-        "ticked": {"absent": "not_this", "question": "ticked"},
+        "ticked": {"label_names": labels},  # an export does not list them
         "both": {"absent": "not_this", "present": "this"},
     }
     options_ = told.get(question, {}) if names else {}  # questions of ask say it themselves

@@ -46,15 +46,19 @@ def import_(
     item: str | None = option(
         "FIELD", "Field with the item's name. [default: depends on the format]"
     ),
-    yes: list[str] | None = option("CODE", 'Code for "applies"; repeat for more. [default: 1]'),
-    no: list[str] | None = option(
-        "CODE", 'Code for "does not apply"; repeat for more. [default: 0]'
+    item_file: str | None = option(
+        "FIELD",
+        "Field with the path or the address of the item's file; its name without folders names the"
+        " item.",
     ),
+    yes: list[str] | None = option("CODE", 'Code for "applies"; repeat for more.'),
+    no: list[str] | None = option("CODE", 'Code for "does not apply"; repeat for more.'),
     unsure: list[str] | None = option("CODE", 'Code for "unsure"; repeat for more.'),
-    unselected: str = option(
-        "unknown|no",
-        "Meaning of labels that were shown but not chosen, if the file does not tell.",
-        default="unknown",
+    unselected: str | None = option(
+        "unknown|no|yes",
+        "Meaning of labels that were shown but not chosen, if the file does not tell. In a blank"
+        " cell, no and yes: nothing was ticked; unknown: nobody answered.",
+        **options.one_of("unknown", "no", "yes"),
     ),
     question: str | None = options.QUESTION,
     answer: str | None = option(
@@ -89,8 +93,9 @@ def import_(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
         item=item,
-        yes=tuple(yes or Options.yes),
-        no=tuple(no or Options.no),
+        item_file=item_file,
+        yes=tuple(yes or ()),
+        no=tuple(no or ()),
         unsure=tuple(unsure or ()),
         unselected=unselected,
         question=question,

@@ -95,13 +95,13 @@ def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[st
     Returns
     -------
     dict of str to dict of str to str
-        The filled fields of each item.
+        The filled fields of each item; a row may be blank, and have none.
 
     Raises
     ------
     DatasetNotFoundError, DatasetFormatError
-        If the file or the columns are missing, one of ``items`` has nothing to show, the file
-        cannot be parsed, or two rows have the same id.
+        If the file or the columns are missing, one of ``items`` has no row, the file cannot be
+        parsed, or two rows have the same id.
 
     Examples
     --------
@@ -125,11 +125,11 @@ def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[st
         each: {name: cell for name, cell in zip(names, cells, strict=True) if cell.strip()}
         for each, cells in zip(ids, zip(*columns, strict=True), strict=True)
     }
-    missing = [each for each in dict.fromkeys(map(str, items)) if not found.get(each)]
+    missing = [each for each in dict.fromkeys(map(str, items)) if each not in found]
     if missing:
         raise fault(
             table.path,
-            f"has no {' or '.join(names)} for item {missing[0]!r} ({len(missing):,} items in all);"
+            f"has no row for item {missing[0]!r} ({len(missing):,} items in all);"
             " add a row for each item that is asked about, with its name as in the answers",
         )
     return found

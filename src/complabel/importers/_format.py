@@ -11,10 +11,11 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
@@ -40,10 +41,14 @@ class Options:
         or do (``present``).
     item : str or None
         The field that names the item; None: it depends on the format.
+    item_file : str or None
+        Instead of ``item``: the field with the path or the address of the item's file, whose name
+        without folders names the item.
     yes, no, unsure : tuple of str
         The codes with these meanings in a table of codes, or of answers.
-    unselected : {"unknown", "no"}
-        Meaning of labels that were shown and not chosen, if the format does not say it.
+    unselected : {"unknown", "no", "yes"} or None
+        Meaning of labels that were shown and not chosen; None: the file or ``question`` says it.
+        In a blank cell, "unknown" says that nobody answered.
     question : {"named", "asked", "ticked", "excluded"} or None
         The question of answers for which the file does not say it. Labels chosen in ``absent`` are
         "named" by default; a table of answers has no default.
@@ -65,10 +70,11 @@ class Options:
     absent: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
     item: str | None = None
-    yes: tuple[str, ...] = ("1",)
-    no: tuple[str, ...] = ("0",)
+    item_file: str | None = None
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
-    unselected: str = "unknown"
+    unselected: str | None = None
     question: str | None = None
     answer: str | None = None
     separator: str | None = None
@@ -222,6 +228,63 @@ def some(names: Iterable[str]) -> str:
     return ", ".join(listed[:8]) + (", ..." if len(listed) > 8 else "")
 
 
+def file_name_of(value: str) -> str:
+    """Return the name of the file at a path or an address, as it was before Label Studio took it.
+
+    It is "" if there is none, as in an address that holds the picture itself.
+    """
+    if value.startswith("data:"):
+        return ""
+    if "://" in value or value.startswith(_OF_LABEL_STUDIO):
+        parts = urlsplit(value)
+        inside = parse_qs(parts.query).get("d") if "/local-files" in parts.path else None
+        value = inside[0] if inside else unquote(parts.path)
+    name = re.split(r"[\\/]", value)[-1]
+    return _TAG.sub("", name) if _OF_LABEL_STUDIO[0] in value else name
+
+
+_OF_LABEL_STUDIO = ("/data/upload/", "/data/local-files/")
+_TAG = re.compile("^[0-9a-f]{8}-(?=.)")  # before the name of each file that somebody uploads
+
+
+def names_from(task: Mapping[str, Any]) -> str:
+    """Return a sentence on how to name items by a field of their tasks."""
+    for key, value in task.items():
+        name = file_name_of(value) if isinstance(value, str) and len(value) < 2000 else ""
+        if "." in name[1:-1] and "/" in value:
+            return f"To name them as the files, such as {name!r}, give --item-file {shown(key)}."
+    fields = some(key for key in task if key[:1] != "_") or "no field"
+    return f"If features have other names, give the field with them as --item; it has {fields}."
+
+
+class FileNames:
+    """Names items after their files, which must differ in their names."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._of: dict[str, str] = {}  # the path or address of each name
+
+    def rename(self, table: Any) -> Any:
+        """Return a table of answers (a pyarrow.Table) with other names of the items."""
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        at = table.schema.get_field_index("item")
+        column = table.schema.field(at)
+        made = pa.array(map(self._name, table["item"].to_pylist()), column.type)
+        return table.set_column(at, column, made)
+
+    def _name(self, value: str) -> str:
+        name = file_name_of(value)
+        if not name:
+            told = f"item {shown(value)} has no name of a file; give another field as --item-file"
+            raise fault(self._path, f"{told}, or as --item to take it as it is")
+        first = self._of.setdefault(name, value)
+        if first != value:
+            told = f"items {shown(first)} and {shown(value)} have one name of a file, {name!r}"
+            raise fault(self._path, f"{told}; give --item instead of --item-file")
+        return name
+
+
 MAX_LINE = 2**28  # bytes: 256 MiB, far more than a task with an image needs
 _SHOWN = 60  # characters of a value in a message
 _BOM = b"\xef\xbb\xbf"
@@ -265,7 +328,7 @@ def seconds_of(value: Any) -> float | None:
     """Return a number or a text as seconds above 0; None if it is none, as no tool needs it."""
     try:
         seconds = float(_point(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return seconds if 0 < seconds < math.inf else None
 
@@ -367,7 +430,7 @@ class Table(files.Table):
 
         Cells without a value are blank. The index has the numbers of the rows, from 0.
         """
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         first = 0
         for piece in self.pieces(others=columns):

@@ -9,6 +9,7 @@ import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
 from complabel.importers._format import (
     WORDS,
+    FileNames,
     Format,
     Head,
     Options,
@@ -335,7 +337,7 @@ def import_answers(
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "codes.csv"
     >>> _ = path.write_text("item,sea,sky\na,1,0\nb,,0\n")
-    >>> table, tally = import_answers(path)
+    >>> table, tally = import_answers(path, options=Options(yes=("1",), no=("0",)))
     >>> print(table[["item", "label", "answer", "question"]].to_string(index=False))
     item label answer question
        a   sea    yes    asked
@@ -414,7 +416,7 @@ def _read(
         if chosen not in named:
             raise InputError(f"--from (format) is {chosen!r}; it must be one of\n{_listed()}")
         chosen = named[chosen]
-    options, totals = options or Options(), _Totals()
+    (options, rename), totals = _named_by(options or Options(), path), _Totals()
     needless = {"question": not chosen.takes_question, "answer": chosen is not TABLE}
     tally.say_unused(options, chosen.name, *(name for name in needless if needless[name]))
     for piece in chosen.read(existing("path", path), options, tally):
@@ -423,6 +425,7 @@ def _read(
         except InputError as cause:
             raise fault(path, str(cause)) from cause
         if table.num_rows:
+            table = rename(table)
             totals.add(table)
             if options.label_names is not None:
                 _refuse_unlisted(path, table, totals.labels, options.label_names)
@@ -437,6 +440,15 @@ def _read(
             " or give another format as --from NAME (format=NAME)",
         )
     totals.finish(tally)
+
+
+def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], Any]]:
+    """Return the options with the field that names the items, and what renames them."""
+    if options.item_file is None:
+        return options, lambda table: table
+    if options.item is not None:
+        raise InputError("--item and --item-file (item, item_file) are given; give one of them")
+    return replace(options, item=options.item_file), FileNames(path).rename
 
 
 def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[str]) -> None:

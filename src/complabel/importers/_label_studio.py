@@ -8,10 +8,11 @@ JSON-MIN, CSV and TSV have a flat record for each annotation, with the task's da
 field has a plain text for one choice, as data have, and JSON for several. Each record is turned
 into a task of the JSON form.
 
-An export does not say what a control means. But tasks of ``complabel ask`` say themselves what was
-asked, and ``label_studio_config`` writes their forms. Also, a control in which people chose only
-"yes", "no" and the like asks about something, and a task with a field ``label`` says about what.
-Somebody who skips a task that says what was asked is unsure.
+An export does not say what a control means, so the user must. But tasks of ``complabel ask`` say
+themselves what was asked, and the controls of forms by ``label_studio_config`` have names of their
+own. Also, a control in which people chose only "yes", "no" and the like asks about something, and a
+task with a field ``label`` says about what. Somebody who skips a task that says what was asked is
+unsure.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from complabel.importers._format import (
     chance,
     checked,
     checked_as,
+    names_from,
     open_table,
     parse,
     pieces,
@@ -47,6 +49,8 @@ from complabel.importers._format import (
 )
 from complabel.importers._questions import (
     CONTROLS,
+    MARKED,
+    SEPARATOR,
     UNSURE,
     Form,
     FormReader,
@@ -55,10 +59,10 @@ from complabel.importers._questions import (
     question_in,
     question_of,
     settle,
+    untold,
 )
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">
-SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 LABEL = "label"  # the field of a task with the label of its question
 _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
@@ -185,7 +189,8 @@ def _as_tasks(
             "was_cancelled": str(record.get("was_cancelled")).casefold() == "true",
             "result": results,
         }
-        data = {name: value for name, value in record.items() if name not in controls}
+        # In such a file "id" is the task's, and hides a field of this name.
+        data = {name: value for name, value in record.items() if name not in (*controls, "id")}
         data[MENU] = _decoded(record.get(MENU), place)
         annotations = [annotation] if is_there else []
         yield place, {"id": record.get("id"), "data": data, "annotations": annotations}
@@ -221,21 +226,24 @@ def _controls_of(
     asked = yes_no if LABEL in fields else []
     kinds = {question_in(record) for record in records} - {None, "asked"}
     given = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
-    if kinds and given.isdisjoint(fields):  # a form of one's own, with one choice in each record
-        given |= {name for name in fields if told[name] and _is_of_menus(name, annotated)}
-    controls = [name for name in fields if name in given]
-    controls = controls or [
+    holding = [
         name for name in fields if any(_holds_choices(record.get(name)) for record in records)
     ]
+    ours = {CONTROLS["named"], CONTROLS["ticked"], MARKED}.intersection(fields)
+    if ours and not given and not asked:
+        given = ours.union(holding)
+    if kinds and given.isdisjoint(fields):  # a form of one's own, with one choice in each record
+        given |= {name for name in fields if told[name] and _is_of_menus(name, annotated)}
+    controls = [name for name in fields if name in given] or holding
     if not controls and not asked and not kinds:
-        hint = f"; if {yes_no[0]!r} says whether a label applies," if yes_no else ""
-        hint += " give each task the field 'label'" * bool(yes_no)
-        raise fault(
-            path,
-            "does not say which of these fields are controls:"
-            f" {', '.join(map(shown, list(fields)[:20])) or 'no fields'}; give them as --absent"
-            f" FIELD (labels do not apply) or --present FIELD (labels apply){hint}",
-        )
+        if yes_no:
+            raise fault(path, _no_label(yes_no[0], "yes or no"))
+        if not any(told.values()):
+            raise fault(path, "has no fields with labels; export the tasks again")
+        values = {name: Counter(map(str, told[name])) for name in fields if told[name]}
+        often = sorted(values, key=lambda name: len(values[name]) / values[name].total())
+        choices = {name: values[name] for name in often}  # labels repeat, texts do not
+        raise untold(path, choices, "field", options.label_names is not None)
     return [*controls, *(name for name in asked if name not in controls)], asked
 
 
@@ -256,7 +264,7 @@ def _holds_choices(value: Any) -> bool:
 
 def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -> Iterator[Form]:
     data = [task.get("data") for _, task in records if isinstance(task, dict)]
-    field = _item_field(data, options)
+    field = _item_field(data, options, tally)
     tasks: set[str] = set()
     first: dict[str, str] = {}  # the place of each annotation
     for number, (record_place, value) in enumerate(records, 1):
@@ -283,6 +291,7 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
                 answer_id=answer_id,
                 item=_item(task, value, field, options.item is not None, place),
                 chosen={} if is_cancelled else _chosen(annotation, place, tally),
+                is_tree=any(map(_is_path, annotation.result or [])),
                 menu=_menu_of(task.data.get(MENU)) if kind in (None, "asked") else None,
                 annotator=annotation.completed_by,
                 time=annotation.created_at,
@@ -310,7 +319,11 @@ def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list
     return chosen
 
 
-def _item_field(data: Sequence[Any], options: Options) -> str | None:
+def _is_path(result: _Result) -> bool:
+    return isinstance(result.value, dict) and "taxonomy" in result.value
+
+
+def _item_field(data: Sequence[Any], options: Options, tally: Tally) -> str | None:
     """Return the field of data that names the item; None if the task's id names it."""
     # The whole file uses one field, because ids of two kinds could be equal by accident.
     if options.item is not None:
@@ -318,6 +331,8 @@ def _item_field(data: Sequence[Any], options: Options) -> str | None:
     for field in ("item", "id"):
         if any(isinstance(each, dict) and each.get(field) is not None for each in data):
             return field
+    first = next((each for each in data if isinstance(each, dict)), {})
+    tally.remark(f"Items have the numbers of the tasks as names. {names_from(first)}")
     return None
 
 
@@ -366,8 +381,6 @@ def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> 
         size = min(n_labels, len(form.menu or ()))
         probability = chance(n_labels, size) if drawn else None
         rows = reader.rows(form, probability)
-        if not rows and not form.is_cancelled:
-            rows = reader.nothing_ticked(form, probability)
         answers: list[Row] = []
         question = _own_question(form, own)
         if question is not None:
@@ -475,20 +488,27 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
         others = [word for word in counts if word not in words]
         if not words or (others and not has_label):
             continue
+        by_user = (*options.absent, *options.present)
+        if by_user and not has_label and name not in by_user:
+            continue  # it asks about something else
         if others or not has_label:
-            why = "but the tasks have no field 'label' to say about"
-            why = f"and also {shown(others[0])}, which is no answer" if others else why
-            raise fault(
-                path,
-                f"in control {shown(name)} people chose {_some(words)}, {why}; if it asks whether a"
-                " label applies, give each task the field 'label', and the choices yes, no and"
-                " unsure; if these words are names of labels, list all with --label-names",
-            )
+            raise fault(path, _no_label(name, _some(words), others[0] if others else None))
         found.append(name)
     if len(found) > 1:
         told = f"has several controls with yes or no: {_some(found)}; only one can be about the"
         raise fault(path, f"{told} task's label: export as JSON, or rename the choices of others")
     return found[0] if found else None
+
+
+def _no_label(control: str, words: str, other: str | None = None) -> str:
+    why = "but the tasks have no field 'label' to say about"
+    why = why if other is None else f"and also {shown(other)}, which is no answer"
+    return (
+        f"in control {shown(control)} people chose {words}, {why}; if it asks whether a label"
+        " applies, give each task the field 'label', and the choices yes, no and unsure; if these"
+        " words are names of labels, list all with --label-names; if it asks about something else,"
+        " say which control has labels with --present or --absent"
+    )
 
 
 def _some(words: Iterable[str]) -> str:

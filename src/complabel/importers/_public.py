@@ -295,8 +295,13 @@ OPENMIC = Format("openmic", _OPENMIC_TITLE, _is_openmic, _read_openmic)
 
 def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read which labels are excluded; features and true labels are not used."""
-    excluded = read_pml(path).excluded
+    data = read_pml(path)
+    excluded = data.excluded
     assert excluded is not None  # a PML file always has candidates
+    n_true, n_lost = int(data.Y.sum()), int((data.Y & excluded).sum())
+    if 2 * n_lost > n_true:
+        told = f"rules out {n_lost:,} of {n_true:,} true labels; 1 in partial_labels must mark"
+        raise fault(path, f"{told} candidates, the labels that are not ruled out")
     n_items, n_labels = excluded.shape
     names = _names_or_numbers(options, n_labels)
     tally.list_labels(names)

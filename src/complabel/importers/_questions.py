@@ -9,17 +9,19 @@ the field ``known`` of the question that follows them, and count once it is answ
 stops early, those among the questions that were answered count, and no others.
 
 Other forms may have a control for labels that do not apply, and one for labels that do. No export
-says which is which, so the user must. Choices in both become one answer, "named" with relevant
-labels: a mistake concerns the whole form, and answers are counted, weighted and held out one by
-one. Only if somebody chooses a label in both controls, the form becomes two answers. Their
-contradiction is resolved when the table is read; within one answer, it would make the file
-unreadable. The seconds of a form are those of its answer, and stay empty if it gives several.
+says which is which, so the user must, unless the form is one of complabel's own. Choices in both
+become one answer, "named" with relevant labels: a mistake concerns the whole form, and answers are
+counted, weighted and held out one by one. Only if somebody chooses a label in both controls, the
+form becomes two answers. Their contradiction is resolved when the table is read; within one answer,
+it would make the file unreadable. The seconds of a form are those of its answer, and stay empty if
+it gives several.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +32,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS
-from complabel.errors import InputError
+from complabel.errors import DatasetFormatError, InputError
 from complabel.files import answers_to_arrow
 from complabel.importers._format import (
     Chance,
@@ -49,6 +51,8 @@ NONE_APPLY = "none apply"  # the answer of somebody who ticks no label
 UNSURE = "unsure"
 CONTROLS = {"asked": "answer", "named": "not_this", "ticked": "applies"}
 """What the control with the answer is called in a form for each kind of question."""
+MARKED = "this"  # the control for labels that apply, beside the one for a label that does not
+SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 
 _COLUMNS = (
     *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
@@ -72,7 +76,7 @@ def tasks_of(
             continue
         del task["answer"]
         if shown_of is not None:
-            if task["item"] not in shown_of:
+            if not shown_of.get(task["item"]):
                 raise InputError(f"{place}: nothing to show for item {task['item']!r} (shown)")
             task |= shown_of[task["item"]]
         if waiting:
@@ -294,6 +298,7 @@ class Form:
     seconds: float | None = None
     task: Mapping[str, Any] = field(default_factory=dict)
     is_cancelled: bool = False
+    is_tree: bool = False  # choices are paths of a taxonomy
 
     def row(self, label: str, answer: str, question: str, **more: Any) -> Row:
         shared = {"annotator": self.annotator, "time": self.time, "seconds": self.seconds}
@@ -309,40 +314,97 @@ def settle(
     *,
     word: str = "control",
 ) -> FormReader:
-    """Decide what the labels in each control mean; ``own`` answer questions of the tasks."""
-    found = Counter(name for form in forms for name, labels in form.chosen.items() if labels)
-    listed = ", ".join(f"{shown(name)} (used {count:,} times)" for name, count in found.items())
-    told = (*options.absent, *options.present)
+    """Decide what the labels in each control mean; ``own`` answer questions of the tasks.
+
+    The user says it, or the controls are those of a form that ``label_studio_config`` writes.
+    """
+    forms, told = list(forms), (*options.absent, *options.present)
+    values = _values_of(forms)
     for name in told:
         if name in options.absent and name in options.present:
             raise fault(path, f"{word} {shown(name)} is given with --absent and with --present")
-        if name not in found:
-            raise fault(
-                path, f"has no choice in a {word} {shown(name)}; it has {listed or 'none at all'}"
-            )
-    if not found and not own:
+        if name not in values:
+            listed = "; ".join(map(_with_values, values.items())) or "none at all"
+            raise fault(path, f"has no choice in a {word} {shown(name)}; it has {listed}")
+    if not values and not own:
         why = "nothing was chosen, or everything was cancelled; export annotated items"
         raise fault(path, f"has no choice in any {word}: {why}")
-    if told or own:
-        unread = [shown(name) for name in found if name not in (*told, *own)]
-        if unread:
-            more = " more" if told else ""
-            tally.remark(
-                f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read{more}."
-            )
-        return FormReader(Controls(options.absent, options.present), options, tally)
-    if len(found) > 1:
-        raise fault(
-            path,
-            f"has several {word}s: {listed}; say what they mean: --absent {word.upper()} for"
-            f" labels that do not apply, --present {word.upper()} for labels that do",
+    controls, question = Controls(options.absent, options.present), options.question
+    if not told and not own:
+        if word == "control":
+            controls, question = _of_our_forms(forms, values, question)
+        if not any(controls):
+            has_labels = any(form.menu for form in forms) or options.label_names is not None
+            raise untold(path, values, word, has_labels)
+    unread = [shown(name) for name in values if name not in (*sum(controls, ()), *own)]
+    if unread:
+        more = " more" if told else ""
+        tally.remark(
+            f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read{more}."
         )
-    (only,) = found
-    tally.remark(
-        f"The only {word}, {shown(only)}, is read as labels that do not apply. Give --present"
-        f" {only!r} if they apply, or --absent {only!r} to confirm that they do not."
+    return FormReader(controls, replace(options, question=question), tally)
+
+
+def _values_of(forms: Iterable[Form]) -> dict[str, Counter[str]]:
+    """Return how often each choice was made, by control; those with most choices come first."""
+    values: dict[str, Counter[str]] = {}
+    for form in forms:
+        for name, labels in form.chosen.items():
+            if labels:
+                values.setdefault(name, Counter()).update(labels)
+    return dict(sorted(values.items(), key=lambda each: -each[1].total()))
+
+
+def _of_our_forms(
+    forms: Sequence[Form], names: Iterable[str], question: str | None
+) -> tuple[Controls, str | None]:
+    """Return the controls of a form that ``label_studio_config`` writes, and its question."""
+    there = {CONTROLS["named"], CONTROLS["ticked"], MARKED}.intersection(names)
+    if there == {CONTROLS["ticked"]} == {*names}:
+        return Controls(present=(CONTROLS["ticked"],)), question or "ticked"
+    several = any(len({*form.chosen.get(CONTROLS["named"], ())}) > 1 for form in forms)
+    if CONTROLS["ticked"] in there or (several and question is None):
+        return Controls(), None  # who names a label names one; older forms also took all of them
+    absent, present = (tuple(there & {name}) for name in (CONTROLS["named"], MARKED))
+    return Controls(absent, present), question
+
+
+_LONGEST, _MOST = 60, 4  # letters of a name, and controls, in the message below
+
+
+def untold(
+    path: Path, values: Mapping[str, Counter[str]], word: str, has_labels: bool
+) -> DatasetFormatError:
+    """Return the error if nothing says what choices mean, with options that say it.
+
+    ``values`` are the choices by control; the options are for the first one.
+    """
+    first, more = next(iter(values)), "" if has_labels else " --label-names FILE"
+    name = shlex.quote(first) if len(first) <= _LONGEST else word.upper()
+    left = len(values) - _MOST
+    lines = (
+        f"{path}: nothing says what people's choices mean, so nothing was read. It has",
+        *(f"  {word} {_with_values(each)}" for each in itertools.islice(values.items(), _MOST)),
+        *[f"  and {left:,} others"] * (left > 0),
+        f"For each {word} with labels, give one of these (absent, present, question of Options):",
+        f"  --present {name} --question ticked{more}",
+        "      people ticked all labels that apply; the others do not",
+        f"  --present {name}",
+        "      a label that was chosen applies; nothing is known about the others, for example if"
+        " only one could be chosen",
+        f"  --absent {name}",
+        "      a label that was chosen does not apply; nothing is known about the others, for"
+        " example if one was to be named",
+        f"  --absent {name} --question ticked{more}",
+        "      people ticked all labels that do not apply; the others do",
     )
-    return FormReader(Controls((only,)), options, tally)
+    return DatasetFormatError("\n".join(str(fault("", line))[2:] for line in lines))
+
+
+def _with_values(control: tuple[str, Counter[str]]) -> str:
+    name, values = control
+    some = [*map(shown, itertools.islice(values, 3)), *["..."] * (len(values) > 3)]
+    return f"{shown(name)} (used {values.total():,} times): {', '.join(some)}"
 
 
 @dataclass(frozen=True)
@@ -353,17 +415,39 @@ class FormReader:
     options: Options
     tally: Tally
 
+    def __post_init__(self) -> None:
+        said, meant = self.options.unselected, self._if_ticked
+        if meant and said in ("no", "yes") and said != meant:
+            what = "do not apply" if meant == "yes" else "apply"
+            raise InputError(
+                f"--unselected is {said} (unselected={said!r}), but labels that were chosen {what},"
+                f" so it must be {meant} or unknown"
+            )
+
+    @property
+    def _if_ticked(self) -> str | None:
+        """What labels are that nobody ticked, if all that apply, or all others, were ticked."""
+        if all(self.controls) or not any(self.controls):
+            return None
+        return "yes" if self.controls.absent else "no"
+
+    @property
+    def rest(self) -> str | None:
+        """What is said of labels that were shown and not chosen: "no", "yes", or nothing."""
+        said = self.options.unselected if self.options.unselected in ("no", "yes") else None
+        return (self._if_ticked if self.options.question == "ticked" else None) or said
+
     def rows(self, form: Form, probability: float | None = None) -> list[Row]:
         """Return the rows of a form, if any; ``probability`` is that of its menu."""
+        if not any(self.controls) or form.is_cancelled:
+            return []
         absent, present = (
             list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
             for names in self.controls
         )
-        # The menu may belong to one control only, so labels that apply need not be on it.
-        for label in absent + present if self.options.unselected == "no" else absent:
-            if form.menu is not None and label not in form.menu:
-                told = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
-                raise fault(form.place, f"{told} them, or rename the field if it is no menu")
+        self._check(form, absent, present)
+        if not absent and not present:
+            return self._nothing_ticked(form, probability)
         parts = [(form, absent, present, self.options.question)]
         if set(absent) & set(present):
             two = [
@@ -373,28 +457,49 @@ class FormReader:
             parts = [(two[0], absent, [], self.options.question), (two[1], [], present, None)]
         return [row for part in parts for row in self._answer(*part, probability)]
 
-    def nothing_ticked(self, form: Form, probability: float | None = None) -> list[Row]:
+    def _check(self, form: Form, absent: list[str], present: list[str]) -> None:
+        # The menu may belong to one control only, so labels that apply need not be on it.
+        for label in absent + present if self.rest == "no" else absent:
+            if form.menu is not None and label not in form.menu:
+                told = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
+                raise fault(form.place, f"{told} them, or rename the field if it is no menu")
+        for label in absent + present:
+            if self.options.label_names is None and label.casefold() in ("yes", UNSURE):
+                told = f"{shown(label)} was chosen, which is an answer and no label; a control with"
+                told += " yes and no is read if tasks have the field 'label' to say about what"
+                raise fault(form.place, f"{told}; if it is a label, list all with --label-names")
+        if self.options.question == "ticked" and all(self.controls) and self.rest is None:
+            left = {*self._shown_in(form)}.difference(absent, present)
+            if left:
+                told = f"{shown(min(left))} was ticked neither as a label that applies nor as one"
+                raise fault(
+                    form.place,
+                    f"{told} that does not; leave out --question ticked, or give --unselected no or"
+                    " yes",
+                )
+
+    def _nothing_ticked(self, form: Form, probability: float | None) -> list[Row]:
         """Return the rows of a form in which people might have ticked labels, but did not."""
-        if self.options.question != "ticked" or not any(self.controls):
+        if self.rest is None or all(self.controls):
             return []
-        is_named = bool(self.controls.absent)
-        all_apply, them = ("all labels", "do not") if is_named else ("no labels", "do")
         self.tally.counts["forms without a tick"] += 1
+        all_apply = "all labels" if self.rest == "yes" else "no labels"
         self.tally.remark(
-            f"Where nothing was ticked, {all_apply} on offer apply, because --question ticked says"
-            f" that people ticked all labels that {them} apply."
+            f"Where nothing was ticked, {all_apply} on offer apply, because people ticked all"
+            f" labels that {'do not ' * (self.rest == 'yes')}apply."
         )
-        said = [("", "yes")] if is_named else [(x, "no") for x in self._shown_in(form)]
+        is_open = self.rest == "yes" and form.menu is None and self.options.label_names is None
+        labels = ("",) if is_open else self._shown_in(form)
         menu = None if form.menu is None else as_json(form.menu)
         about = {"offered": menu, "probability": probability}
-        return [form.row(label, word, "ticked", **about) for label, word in said]
+        return [form.row(label, self.rest, "ticked", **about) for label in labels]
 
     def _shown_in(self, form: Form) -> tuple[str, ...]:
         found = form.menu or self.options.label_names
         if found is None:
             raise fault(
                 form.place,
-                "labels that were not chosen do not apply, so all labels that were shown are"
+                "labels that were not chosen count, too, so all labels that were shown are"
                 " needed; the export does not list them, give --label-names",
             )
         return found
@@ -403,18 +508,27 @@ class FormReader:
         self, form: Form, absent: list[str], present: list[str], told: str | None, chance: Any
     ) -> Iterator[Row]:
         question, menu, options = told or "named", form.menu, self.options
-        unchosen: list[str] = []
-        # If all labels that apply were ticked, those that were not chosen do not apply.
-        all_ticked = options.question == "ticked" and not self.controls.absent
-        if present and (options.unselected == "no" or all_ticked):  # every one shown was judged
+        others: list[tuple[str, str]] = []
+        if self.rest and (present if self.rest == "no" else absent):  # every one shown was judged
             question = "ticked"
-            unchosen = [label for label in self._shown_in(form) if label not in absent + present]
+            others = self._others(form, absent, present)
         elif question != "ticked" and (not absent or (menu is not None and len(menu) == 1)):
             question = "asked"  # a menu of one label is a yes/no question
         if question != "asked" and menu is None and options.label_names is None:
             self.tally.remark(
                 "The export does not list the labels on offer, so only labels that were chosen are"
                 " known. Give all labels with --label-names."
+            )
+        told_all = options.question or options.unselected
+        if present and not self.controls.absent and question == "asked" and not told_all:
+            self.tally.remark(
+                "Nothing is known about labels that were not chosen. If people ticked all that"
+                " apply, give --question ticked."
+            )
+        if len(absent) > 1 and question == "named" and told is None:
+            self.tally.remark(
+                "Several labels that do not apply are read as named, and nothing is known about the"
+                " others. If people ticked all that do not apply, give --question ticked."
             )
         if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
             menu = None  # it belongs to another control
@@ -424,5 +538,21 @@ class FormReader:
             # Labels that somebody volunteered were not drawn at random.
             "probability": None if question == "asked" and not absent else chance,
         }
-        for answer, labels in (("no", absent), ("yes", present), ("no", unchosen)):
-            yield from (form.row(label, answer, question, **about) for label in labels)
+        said = [(label, "no") for label in absent] + [(label, "yes") for label in present]
+        for label, answer in said + others:
+            yield form.row(label, answer, question, **about)
+
+    def _others(self, form: Form, absent: list[str], present: list[str]) -> list[tuple[str, str]]:
+        """Return labels that were shown and not chosen, and what that says of them.
+
+        In a tree, a label applies if one below it does, and none below a label that does not.
+        """
+        is_open = self.rest == "yes" and form.menu is None and self.options.label_names is None
+        found = []
+        for label in () if is_open else self._shown_in(form):
+            if label not in absent and label not in present:
+                above = any(each.startswith(label + SEPARATOR) for each in present)
+                below = any(label.startswith(each + SEPARATOR) for each in absent)
+                kin = "yes" if above else "no" if below else None
+                found.append((label, (kin if form.is_tree else None) or str(self.rest)))
+        return found

@@ -3,9 +3,8 @@
 Prodigy writes JSON lines (``prodigy db-out``). Binary tasks ask about one ``label``: accept is
 "yes", reject is "no". Choice tasks have ``options``, and their answers mean:
 
-- accept: the selected labels apply. If only one label could be selected, the others do not apply.
-  If several could be selected, nothing is known about the others.
-- reject: the selected labels do not apply, like named labels. Nothing is known about the others.
+- accept: the selected labels apply. What that means for the others, the user must say.
+- reject: it does not say about which label. If the user says so, the selected ones were named.
 
 An ignored task says nothing. A task of ``complabel ask`` says itself what was asked; ignoring it
 means "unsure". The name of an option is its ``id``, as in Prodigy's own training. If the id is a
@@ -33,6 +32,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel.errors import InputError
 from complabel.importers._format import (
     Format,
     Head,
@@ -45,6 +45,7 @@ from complabel.importers._format import (
     chance,
     checked,
     checked_as,
+    names_from,
     pieces,
     records,
     shown,
@@ -96,7 +97,10 @@ def _recognizes(head: Head) -> bool:
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     tally.say_unused(options, "Prodigy's", "absent", "present")
-    tally.start("tasks", "ignored tasks", "tasks without a selection")
+    if options.question not in (None, "named"):
+        told = f"--question (question) is {options.question!r}, which does not fit Prodigy"
+        raise InputError(f"{told}; give named if people rejected labels that do not apply, or none")
+    tally.start("tasks", "ignored tasks", "rejected menus", "tasks without a selection")
     rows = _rows(path, options, tally)
     if options.random_questions:
         rows = iter([*rows])  # the number of labels is known only at the end
@@ -123,10 +127,7 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
         if field is None:
             field = "item" if "item" in value else "_input_hash"
         if field == "_input_hash" and options.item is None:
-            tally.remark(
-                "The ids of items are Prodigy's _input_hash. If your features have other ids, give"
-                " the field with these ids as --item."
-            )
+            tally.remark(f"Items are named by Prodigy's _input_hash. {names_from(value)}")
         tally.counts["tasks"] += 1
         _check_labels(task, place)
         tally.counts["ignored tasks"] += task.answer == "ignore"
@@ -144,7 +145,14 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
         tally.list_labels(task.labels)
         if task.answer == "ignore":
             continue
-        question, no, yes = _said(task, place, options, tally)
+        if task.answer == "reject" and len(task.labels) > 1 and options.question is None:
+            tally.counts["rejected menus"] += 1
+            tally.remark(
+                "Menus that were rejected are left out, since reject does not say about which"
+                " label. If people selected labels that do not apply, give --question named."
+            )
+            continue
+        question, no, yes = _said(task, place, options)
         tally.counts["tasks without a selection"] += not no and not yes
         for label, answer in [(label, "no") for label in no] + [(label, "yes") for label in yes]:
             yield Row(
@@ -189,9 +197,7 @@ def _check_labels(task: _Task, place: str) -> None:
             raise fault(place, f"has the option {shown(twice[0])} twice; rename one")
 
 
-def _said(
-    task: _Task, place: str, options: Options, tally: Tally
-) -> tuple[str, list[str], list[str]]:
+def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], list[str]]:
     """Return the question, the labels that do not apply, and the labels that apply."""
     if task.options is None:  # one label, which was accepted or rejected
         labels = task.labels
@@ -199,20 +205,17 @@ def _said(
     selected = _selected(task, place)
     if task.answer == "reject":
         return "asked" if len(task.options) == 1 else "named", selected, []
-    unselected = options.unselected
-    if (task.config or {}).get("choice_style") == "single" and selected:
-        unselected = "no"
-        tally.remark(
-            "If only one option could be selected and one was accepted, the other options were read"
-            " as labels that do not apply."
-        )
-    if unselected == "unknown":
-        tally.remark(
-            "If several options could be selected, those that were not selected were read as"
-            " unknown. If they do not apply, give --unselected no."
-        )
+    if options.unselected == "no":
+        return "ticked", [name for name in task.labels if name not in selected], selected
+    if options.unselected == "unknown" or len(selected) == len(task.options):
         return "asked", [], selected
-    return "ticked", [name for name in task.labels if name not in selected], selected
+    told = f"was accepted with {len(selected)} of {len(task.options)} options selected"
+    raise fault(
+        place,
+        f"{told}, and Prodigy does not say what that means for the others; give --unselected no if"
+        " they do not apply, because people selected all that do, or --unselected unknown if"
+        " nothing is known about them (unselected=)",
+    )
 
 
 def _selected(task: _Task, place: str) -> list[str]:
@@ -234,7 +237,8 @@ def _item(task: dict[str, Any], field: str, place: str) -> str:
     return str(checked_as(Text, value, place, field))
 
 
-PRODIGY = Format("prodigy", "Prodigy: JSON lines of db-out, binary and choice", _recognizes, _read)
+_PRODIGY_TITLE = "Prodigy: JSON lines of db-out, binary and choice"
+PRODIGY = Format("prodigy", _PRODIGY_TITLE, _recognizes, _read, takes_question=True)
 
 
 _END = ".responses"
@@ -374,10 +378,17 @@ def _rows_of_replies(
     seen: set[tuple[str, str, str | None]] = set()  # id, what was said, who
     travelled = Travelled()
     for place, value, line in _with_prompts(path, options):
-        kind = "asked" if value.get("label") else "named"  # of a line that does not say it
+        kind = "asked" if value.get("label") else options.question
         task = {"question": kind, **value, "answer_id": line.id}
-        if question_in(task) is None:
+        if not value.get("label") and not value.get("offered"):
             raise fault(place, "has neither a label nor offered labels; repeat the prompt")
+        if question_in(task) is None:
+            told = "has offered labels, but no question; repeat the prompt, or give --question"
+            raise fault(
+                place,
+                f"{told} named if replies name labels that do not apply, --question ticked if they"
+                " list all that apply",
+            )
         question = question_of(task, place)
         if line.reply is None or line.reply == "":
             tally.counts["prompts without a reply"] += 1
@@ -499,4 +510,4 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 _REPLIES_TITLE = "replies of a language model: the lines of ask --for replies, each with a reply"
-REPLIES = Format("replies", _REPLIES_TITLE, _has_replies, _read_replies)
+REPLIES = Format("replies", _REPLIES_TITLE, _has_replies, _read_replies, takes_question=True)

@@ -4,7 +4,8 @@ Of a wide table, a row is an item, and a column is that of a label or of a perso
 label holds codes, as in CheXpert; a column of a person holds labels. ``absent`` and ``present``
 name the latter, and say what their labels mean. ``COLUMN=PERSON`` says who filled in a column; by
 default the person is called as the column. If there is only one person, a column ``seconds`` has
-the time of each row.
+the time of each row. Codes may mean anything, and a blank cell may be a form in which nothing was
+ticked, or no answer, so the user says what they mean.
 
 Crowdsourcing platforms give out a row for each answer of one person, with the chosen labels in one
 cell. There, ``absent`` and ``present`` say what the column means; tasks of ``complabel ask`` say it
@@ -71,6 +72,14 @@ def _recognizes(head: Head) -> bool:
 def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
+    if not options.yes and not options.no:
+        raise fault(
+            path,
+            "does not say what its codes mean, so nothing was read; give the codes as --yes, --no"
+            " and --unsure (yes, no, unsure): --yes 1 --no 0 if 0 says that somebody judged that"
+            " the label does not apply, --yes 1 --unsure 0 if 0 says nothing, --no 1 --unsure 0 if"
+            " 1 marks what does not apply",
+        )
     needed = [options.item] if options.item else []
     table = open_table(path, *needed, *(options.label_names or ()))
     item = options.item or ("item" if "item" in table.columns else table.columns[0])
@@ -129,12 +138,15 @@ def _unknown_code(
     table: Table, mixed: list[str], others: Mapping[str, tuple[int, str]]
 ) -> DatasetFormatError:
     row, value = others[mixed[0]]
-    besides = ", ".join(f"{n!r} holds {others[n][1]!r}" for n in mixed[1 : _MAX_NAMED + 1])
+    besides = ", ".join(
+        f"{shown(n)} holds {shown(others[n][1])}" for n in mixed[1 : _MAX_NAMED + 1]
+    )
     more = f" (column {besides} as well)" if besides else ""
     return table.refuse(
         row,
-        f"column {mixed[0]!r} holds the code {value!r}, whose meaning is not known{more}; give its"
-        f" meaning with --yes, --no or --unsure (yes, no, unsure), such as --unsure {value}; or, if"
+        f"column {shown(mixed[0])} holds the code {shown(value)}, whose meaning is not known{more};"
+        " give its meaning with --yes, --no or --unsure (yes, no, unsure), such as --unsure"
+        f" {value if len(value) < 20 else 'CODE'}; or, if"
         " the column is not a label, give the label columns with --label-names (label_names)",
     )
 
@@ -181,6 +193,7 @@ def _rows(
     # Of several people, nobody knows whose time it is.
     is_timed = len(people) == 1 and _SECONDS in {*table.columns}.difference([item, *columns])
     times = [_SECONDS] if is_timed else []
+    readers = {person: FormReader(each, options, tally) for person, each in people.items()}
     for piece in table.frames([item, *columns, *times]):
         for row, cells in piece.astype(object).to_dict("index").items():
             chosen = {each: _split(cells[each], options.separator) for each in columns}
@@ -191,14 +204,20 @@ def _rows(
                     raise table.refuse(row, "has no item; fill in the item that the row is about")
                 tally.counts["blank rows"] += 1
                 continue
-            _remark_on_signs(chosen, options, tally)
-            for person, controls in people.items():
-                place, answer_id = f"{table.path}, row {row + 1}", f"{row + 1}-{person}"
+            place = f"{table.path}, row {row + 1}"
+            _refuse_signs(chosen, options, place)
+            for person, reader in readers.items():
                 seconds = seconds_of(cells[times[0]]) if times else None
                 form = Form(
-                    place, answer_id, cells[item], chosen, annotator=person, seconds=seconds
+                    place,
+                    f"{row + 1}-{person}",
+                    cells[item],
+                    chosen,
+                    annotator=person,
+                    seconds=seconds,
                 )
-                yield from FormReader(controls, options, tally).rows(form)
+                if _is_answer(form, reader):
+                    yield from reader.rows(form)
 
 
 def _split(cell: str, separator: str | None) -> list[str]:
@@ -206,18 +225,36 @@ def _split(cell: str, separator: str | None) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _remark_on_signs(chosen: dict[str, list[str]], options: Options, tally: Tally) -> None:
-    """Say that cells may hold several labels, if no separator was told."""
+def _refuse_signs(chosen: Mapping[str, list[str]], options: Options, place: str) -> None:
+    """Refuse cells that may hold several labels, if neither a separator nor labels were told."""
     if options.separator is not None or options.label_names is not None:
         return
     for name, labels in chosen.items():
-        for sign in _SIGNS:
-            if any(sign in label for label in labels):
-                tally.remark(
-                    f"Column {name!r} has cells with {sign!r}, such as {labels[0][:40]!r}; each is"
-                    f" read as one label. If it is several, give --separator {sign!r}."
-                )
-                return
+        sign = next((sign for sign in _SIGNS if any(sign in label for label in labels)), None)
+        if sign is not None:
+            raise fault(
+                place,
+                f"column {shown(name)} has {shown(labels[0])}; if these are several labels, give"
+                f" --separator {sign!r} (separator), and if it is one label, all labels as"
+                " --label-names (label_names)",
+            )
+
+
+def _is_answer(form: Form, reader: FormReader) -> bool:
+    """Return whether somebody filled in a form; a blank cell may be one without a tick."""
+    names = sum(reader.controls, ())
+    if reader.rest is None or any(form.chosen[name] for name in names):
+        return True
+    said = reader.options.unselected
+    if said is None:
+        raise fault(
+            form.place,
+            f"column {shown(names[0])} is blank; it is not known whether nothing was ticked there,"
+            f" or nobody answered: give --unselected {reader.rest} if nothing was ticked, so that"
+            f" {'all' if reader.rest == 'yes' else 'no'} labels apply, or --unselected unknown if"
+            " nobody answered (unselected=)",
+        )
+    return said != "unknown"
 
 
 def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
@@ -247,7 +284,7 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     return people
 
 
-_TITLE = "a table of items x labels that holds codes (CheXpert, any wide table)"
+_TITLE = "a table of items x labels that holds codes (CheXpert); needs --yes, --no"
 CODED = Format("coded", _TITLE, _recognizes, _read_codes)
 
 CELLS = Format(
@@ -295,7 +332,8 @@ _FIGURE_EIGHT = _Site(
     separator="\n",
     refused=("_tainted", "true"),
 )
-_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT, _Site(person="annotator", items=("item",)))
+_OTHER = _Site(person="annotator", items=("item",))
+_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT, _OTHER)
 _TIMES = ("%m/%d/%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S")
 
 
@@ -356,10 +394,14 @@ class _Batch:
                     told = f"has no {self.item}; fill in the item that it is about"
                     raise self.table.refuse(number, told)
                 form = self._form(cells, number)
-                if any(self.reader.controls):
-                    rows = self.reader.rows(form) or self.reader.nothing_ticked(form)
-                else:
+                if not any(self.reader.controls):
                     rows = self._answer(form, cells)
+                else:
+                    if self.site.separator is None:
+                        _refuse_signs(form.chosen, self.reader.options, form.place)
+                    # A platform has rows of answers only; in other files, people fill them in.
+                    is_answer = self.site is not _OTHER or _is_answer(form, self.reader)
+                    rows = self.reader.rows(form) if is_answer else []
                 counts["empty answers"] += not rows
                 yield from rows
 

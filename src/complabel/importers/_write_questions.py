@@ -20,7 +20,14 @@ from complabel._parameters import check_choice
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
-from complabel.importers._questions import ALL_APPLY, CONTROLS, Task, sentence_of, tasks_of
+from complabel.importers._questions import (
+    ALL_APPLY,
+    CONTROLS,
+    MARKED,
+    Task,
+    sentence_of,
+    tasks_of,
+)
 
 XLSX = ".xlsx"
 TO_DO = "to_do"  # the column of a spreadsheet that says what to fill in
@@ -58,7 +65,8 @@ def write_questions(
         form. "prodigy": JSON lines for the views classification and choice. "mturk": a CSV file
         for Mechanical Turk. "replies": JSON lines for a language model.
     shown : mapping of item to mapping, or None, default=None
-        What people see of each item, in the fields ``text``, ``image`` and ``url``.
+        What people see of each item, in the fields ``text``, ``image`` and ``url``; "replies" need
+        it.
     label_names : sequence of str, or None, default=None
         All labels; they are offered by "named" questions without ``offered``.
 
@@ -81,8 +89,9 @@ def write_questions(
     row. In tasks they travel in the field ``known`` of the question that follows them, and the
     importer takes them from there.
 
-    To a language model, send the field ``prompt`` of each line, and add its answer as ``reply``,
-    free text or JSON, and if you like ``annotator``.
+    To a language model, send the field ``prompt`` of each line, which holds the item's text, and
+    with it the picture that the field ``image`` names, if there is one. Add the answer as
+    ``reply``, free text or JSON, and if you like ``annotator``.
 
     Examples
     --------
@@ -92,10 +101,18 @@ def write_questions(
     >>> texts = {4: {"text": "A puppy in the snow."}}
     >>> write_questions(questions, path, tool="replies", shown=texts)
     1
-    >>> json.loads(path.read_text())["prompt"]
-    "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
+    >>> print(json.loads(path.read_text())["prompt"])
+    Does the label 'dog' apply to this item? Answer yes, no, or unsure.
+    <BLANKLINE>
+    The item is this text:
+    A puppy in the snow.
     """
     check_choice("tool", tool, ("spreadsheet", *TOOLS))
+    if tool == "replies" and shown is None:
+        raise InputError(
+            "a prompt holds what the model sees of the item, and nothing is shown; give shown"
+            " (--show FILE, a table with the columns item and text, image or url)"
+        )
     target = Path(path)
     seen = None if shown is None else {str(item): dict(each) for item, each in shown.items()}
     tasks = tasks_of(table, seen, label_names)
@@ -159,9 +176,19 @@ def _reply(task: Task) -> Task:
     return {
         "id": task["answer_id"],
         **task,
-        "prompt": sentence_of(task),
+        "prompt": "\n\n".join([sentence_of(task), *_item_in(task)]),
         "answer_form": _answer_form(task),
     }
+
+
+def _item_in(task: Task) -> list[str]:
+    """Return the item of a task in words for a language model."""
+    words = {
+        "text": "The item is this text:\n",
+        "image": "The item is the picture that goes with this prompt: ",
+        "url": "The item is this page: ",
+    }
+    return [f"{words[name]}{task[name]}" for name in SHOWN if task.get(name)]
 
 
 def _answer_form(task: Task) -> Task:
@@ -258,15 +285,12 @@ def _write_xlsx(table: Any, target: Path) -> None:
 
 _ASKED = {
     "named": "Name one label that does not apply.",
-    "ticked": "Tick every label that does not apply.",
+    "ticked": "Tick every label that applies. If none does, submit without a tick.",
     "both": "Name one label that does not apply. Then mark labels that apply, if you like.",
     "asked": "Does this label apply?",
 }
 
-_MENUS = {
-    "named": "Choose one label that does not apply.",
-    "ticked": "Tick every label that applies. If none does, submit without a tick.",
-}
+_MENUS = {"named": "Choose one label that does not apply.", "ticked": _ASKED["ticked"]}
 _OBJECTS = {"image": "Image", "text": "Text", "url": "HyperText", "audio": "Audio"}
 _KEYS = {"yes": "y", "no": "n", "unsure": "s"}
 
@@ -286,12 +310,11 @@ def label_studio_config(
         All labels; for the question "asked" none. For "named" and "ticked", none means the menu
         that each task of ``complabel ask --for label-studio`` has in its field ``options``.
     question : {"named", "ticked", "both", "asked"}, default="named"
-        "named": name one label that does not apply, in the control ``not_this``. "ticked": tick all
-        that do not apply, in ``not_this``. "both": name one in ``not_this``, and mark labels that
-        apply in ``this``. "asked": yes, no or unsure about the label in the task's field
-        ``label``; the keys y, n and s choose. "named" without labels: name one of the task's menu
-        that does not apply, in ``not_this``. "ticked" without labels: tick all labels of the task
-        that apply, in ``applies``.
+        "named": name one label that does not apply, in the control ``not_this``; without labels,
+        one of the task's menu. "ticked": tick all that apply, in ``applies``; without labels, all
+        of the task. "both": name one in ``not_this``, and mark labels that apply in ``this``.
+        "asked": yes, no or unsure about the label in the task's field ``label``; the keys y, n and
+        s choose.
     show : {"image", "text", "url", "audio"}, default="image"
         What a task shows.
     field : str or None, default=None
@@ -336,10 +359,10 @@ def label_studio_config(
     elif menus:
         _choice_tags(view, CONTROLS[question], how, [], value="$options")
     else:
-        _choice_tags(view, "not_this", how, names)
+        _choice_tags(view, CONTROLS["ticked" if question == "ticked" else "named"], how, names)
     if question == "both":
         ElementTree.SubElement(view, "Header", value="These apply:")
-        _choice_tags(view, "this", "multiple", names)
+        _choice_tags(view, MARKED, "multiple", names)
     ElementTree.indent(view)
     return ElementTree.tostring(view, encoding="unicode")
 

@@ -373,9 +373,9 @@ def _contents(schemas: dict[str, Any]) -> dict[str, Any]:
     return {kind: {"schema": schema} for kind, schema in schemas.items()}
 
 
-# The control of labelstudio-config for labels that do not apply. People must not see a model's
-# guess while they are asked: the guess would change their answers.
-_ASKS = "not_this"
+# The controls of labelstudio-config with labels. People must not see a model's guess while they are
+# asked: the guess would change their answers.
+_ASKS = ("not_this", "applies")
 _LONGEST = 1_000_000
 _TEXTS = ("Text", "HyperText")
 
@@ -453,10 +453,11 @@ def _control_of(form: Any, label_names: Sequence[str]) -> Control:
     if len(form) > _LONGEST:  # forms are kept in memory
         raise FormError(f"the form has more than {_LONGEST:,} characters")
     controls = controls_of(form)
-    if any(control.name == _ASKS for control in controls):
+    asks = next((control.name for control in controls if control.name in _ASKS), None)
+    if asks is not None:
         raise FormError(
-            f"the form asks for labels that do not apply, in its control {_ASKS!r}; a guess of the"
-            " model would change what people answer. Show guesses in another project"
+            f"the form is one of labelstudio-config, and asks people in its control {asks!r}; a"
+            " guess of the model would change what they answer. Show guesses in another project"
         )
     offered = {each: len(each.choices & {*label_names}) for each in controls}
     best = max(offered.values(), default=0)
