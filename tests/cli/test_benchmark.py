@@ -5,6 +5,7 @@ import json
 import pytest
 
 from complabel.cli._compare import parse_grid
+from complabel.methods import get_method
 from complabel.metrics import METRIC_NAMES
 
 
@@ -195,3 +196,18 @@ def test_values_are_read_as_python_or_taken_as_text():
         "C2": [0.001],
     }
     assert type(grid["rank"][0]) is int
+
+
+@pytest.mark.parametrize("text", ["false", "False", "none", "inf", "0.5", "adam"])
+def test_a_grid_and_a_method_read_values_alike(text):
+    (value,) = parse_grid([f"tol={text}"])["tol"]
+    assert get_method(f"pml-lrs:tol={text}").settings["tol"] == value
+
+
+def test_a_grid_of_true_and_false_tries_both(run, tmp_path):
+    code, _, err = run(
+        "tune synthetic --method fpml --grid fit_intercept=true,false --folds 2 --json t.json"
+    )
+    assert (code, "failed" in err) == (0, False)
+    tried = json.loads((tmp_path / "t.json").read_text())["settings"]
+    assert [each["parameters"]["fit_intercept"] for each in tried] == [True, False]

@@ -140,6 +140,42 @@ def test_what_was_found_is_shown(tmp_path):
     ]
 
 
+class _Mistaken:
+    """A fitted classifier with rates of two people."""
+
+    classes_ = ("sea", "sky")
+    error_rate_ = 0.0
+    missed_, invented_ = np.array([0.25, 0.35]), np.array([0.07, 0.07])
+
+
+def test_the_mistakes_that_were_found_are_shown(tmp_path):
+    _, *lines = _fit.chosen(_Mistaken(), tmp_path / "m.safetensors", 3.0)
+    (missed, invented) = (line.rpartition(": ")[2] for line in lines)
+    assert missed == "0.3 (0.25 to 0.35 by person)"
+    assert invented.startswith("0.07")
+
+
+@pytest.mark.parametrize(
+    ("interval", "ends"),
+    [([0, 3], "up to 3 "), ([1.5, 4], "from 1.5 "), ([1, 2], "from 1 up to 2 ")],
+)
+def test_how_little_is_known_of_the_number_of_labels_is_shown(tmp_path, interval, ends):
+    found = type("Found", (_Few,), {"classes_": "abcd", "mean_cardinality_": 1.25})()
+    found.label_frequencies_ = None
+    found.cardinality_interval_ = np.array(interval, dtype=float)
+    *_, number, known = _fit.chosen(found, tmp_path / "m.safetensors", 3.0)
+    assert number.endswith(": 1.25")
+    assert f"any number {ends}fits" in known
+
+
+def test_predict_says_it_again(run):
+    method = ("--method", "selection-likelihood:kernel=linear,alpha=0.1", "--folds", 0)
+    where = ("--features", "X.csv", "--label-names", "labels.txt", "--out", "m.safetensors")
+    out = run("fit", "named.csv", *where, *method)[1]
+    (known,) = (line.strip() for line in out.splitlines() if "any number" in line)
+    assert known in run("predict", "m.safetensors", "X.csv", "--out", "p.csv")[1]
+
+
 class _Many:
     """A fitted classifier with more labels than a terminal has lines."""
 

@@ -9,7 +9,7 @@ from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_back, write_tabl
 
 from complabel.cli import _inspect
 from complabel.files import read_answers
-from complabel.methods import SelectionLikelihoodClassifier, make_classifier
+from complabel.methods import SelectionLikelihoodClassifier, get_method, make_classifier
 from complabel.simulate import draw_answers
 
 MODEL = "model.safetensors"
@@ -182,3 +182,12 @@ def test_consensus_does_without_features(folder, run):
     code, _, _ = run("consensus answers.csv --out shares.csv")
     assert code == 0
     assert len(read_table(folder / "shares.csv")) == ANSWERED
+
+
+def test_consensus_advises_what_it_measured():
+    measured = {"missed": np.array([0.33, 0.0]), "invented": np.array([0.06, 0.01])}
+    settings = get_method(f"selection-likelihood:{_inspect._measured(measured)}").settings
+    assert settings == {"missed": [0.33, 0.0], "invented": [0.06, 0.01]}
+    for unknown in ([np.nan, 0.1], [0.1] * 50):
+        people = {"missed": np.array(unknown), "invented": np.zeros(len(unknown))}
+        assert _inspect._measured(people) == "missed=auto,invented=auto"

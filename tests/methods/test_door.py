@@ -23,10 +23,12 @@ from tests.methods.small import (
     learned,
 )
 
+from complabel import metrics
 from complabel.answers import (
     Answers,
     ClassPerRowWarning,
     IgnoredAnswersWarning,
+    ReadAsComplementaryWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
 )
@@ -126,7 +128,7 @@ def test_an_indicator_is_given_as_it_is_without_the_rows_that_mark_nothing(metho
     message = r"2 of 90 rows of y .*\(rows 4, 61\).*; 1 of them have known relevant labels"
     with pytest.warns(UnansweredRowWarning, match=message) as caught:
         classifier = method().fit(X, gaps, relevant=relevant)
-    assert [warning.filename for warning in caught] == [__file__]
+    assert {warning.filename for warning in caught} == {__file__}
     expected = X[answered], gaps[answered], relevant[answered]
     for found, same in zip(classifier.given_, expected, strict=True):
         np.testing.assert_array_equal(found, same)
@@ -177,7 +179,7 @@ def test_one_class_per_row_is_predicted_as_one_class_per_row():
 def test_doubtful_classes_say_how_they_are_read(y, words):
     with pytest.warns(ClassPerRowWarning, match=words) as caught:
         Recorder().fit(X, y)
-    assert [warning.filename for warning in caught] == [__file__]
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_names_of_labels_become_the_classes():
@@ -251,7 +253,7 @@ def test_labels_that_nothing_rules_out_are_warned_of():
         for y in (named, Answers.from_complementary(named)):
             with pytest.warns(UnchosenLabelWarning, match="label 2;") as caught:
                 method().fit(X, y)
-            assert [warning.filename for warning in caught] == [__file__]
+            assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_who_understands_is_not_warned_of_labels_that_were_judged():
@@ -438,3 +440,52 @@ def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
     assert supervised.score(frame, true) == pytest.approx(supervised.score(X, Y))
     found = average_precision_scorer(supervised, frame, true_labels=true)
     assert found == pytest.approx(supervised.score(X, Y))
+
+
+def said_of(y, method=Recorder):
+    """The categories of warnings that a fit gives, each time."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        method().fit(X, y)
+    return [each for each in said if each.category is ReadAsComplementaryWarning]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame, pl.DataFrame])
+@every_kind
+def test_a_matrix_is_told_to_be_read_as_what_does_not_apply(kind, method):
+    (warning,) = said_of(kind(COMPLEMENTARY), method)
+    text = str(warning.message)
+    assert text.startswith("1 in y means that the label does NOT apply")
+    assert warning.filename == __file__ or "test_door" in warning.filename
+
+
+def test_where_the_meaning_is_told_nothing_is_said():
+    assert not said_of(FREE)
+    assert not said_of(ASKED, Understanding)
+    assert not said_of(CLASSES)
+    assert not said_of(Y, Reference)
+
+
+def test_the_advice_for_what_applies_learns_what_applies():
+    told = Answers.from_arrays(relevant=Y, absent=1 - Y)
+    right, opposite = (brief("ridge", alpha=1.0).fit(X, y) for y in (FREE, Y))
+    with warnings.catch_warnings(action="ignore", category=IgnoredAnswersWarning):
+        advised = brief("ridge", alpha=1.0).fit(X, told)
+    found = [metrics.average_precision(Y, each.predict_proba(X)) for each in (advised, right)]
+    assert min(found) > metrics.average_precision(Y, opposite.predict_proba(X))
+
+
+def test_it_is_told_once_in_a_process(monkeypatch):
+    monkeypatch.setattr("complabel.methods._door._assumed", set())
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        for at in range(3):
+            Recorder().fit(X[at:], COMPLEMENTARY[at:])
+    assert [each.category for each in said] == [ReadAsComplementaryWarning]
+
+
+def test_a_table_of_answers_leads_to_where_it_is_read():
+    table = pd.DataFrame({"item": [0, 1, 1], "label": ["a", "b", "a"], "answer": ["no"] * 3})
+    for each in (table, pl.from_pandas(table)):
+        with pytest.raises(InputError, match=r"Answers\.from_table"):
+            Recorder().fit(X, each)

@@ -83,6 +83,17 @@ def test_parameters_override_the_names_settings_and_these_the_papers(name, param
     assert (made.learning_rate, made.beta) == (rate, beta)
 
 
+def test_a_text_is_refused_where_a_number_or_a_truth_value_is_meant():
+    for name, method in METHODS.items():
+        parameters = inspect.signature(method.classifier).parameters.values()
+        for each in parameters:
+            if isinstance(each.default, bool | int | float):
+                classifier = method.classifier(**{each.name: "false"})
+                y = PROBLEM.Y if name in REFERENCES else COMPLEMENTARY
+                with pytest.raises(InputError, match=each.name):
+                    classifier.fit(PROBLEM.X, y)
+
+
 def test_the_registry_cannot_be_changed_by_its_users_and_tells_titles_apart():
     with pytest.raises(TypeError):
         METHODS["mlcl"] = METHODS["prior"]

@@ -5,12 +5,14 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from complabel.reports._charts import (
     Bar,
     bar_chart,
     heat_map,
     matrix_charts,
+    new_axes,
     precision_recall_chart,
     reliability_chart,
 )
@@ -145,3 +147,10 @@ def test_a_curve_of_precision_and_recall_goes_forward_and_skips_what_is_unknown(
     assert np.diff(y).max() < 0  # upward, as precision grows
     assert "fill: var(--accent)" in svg
     assert {"precision", "recall"} <= set(texts(svg))
+
+
+@pytest.mark.parametrize("letters", [10, 50, 500])
+def test_long_names_leave_room_to_draw(letters):
+    axes = new_axes(Figure(figsize=(6, 3)), "", "", names=["short", "x" * letters])
+    assert axes.get_position().width > 0.3
+    assert axes.get_yticklabels()[0].get_text() == "short"

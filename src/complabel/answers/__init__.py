@@ -5,6 +5,7 @@ from complabel.answers._checks import (
     AssumedUniformWarning,
     ClassPerRowWarning,
     IgnoredAnswersWarning,
+    ReadAsComplementaryWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "AssumedUniformWarning",
     "ClassPerRowWarning",
     "IgnoredAnswersWarning",
+    "ReadAsComplementaryWarning",
     "Statements",
     "UnansweredRowWarning",
     "UnchosenLabelWarning",

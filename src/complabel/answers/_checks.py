@@ -53,6 +53,10 @@ class AssumedUniformWarning(UserWarning):
     """
 
 
+class ReadAsComplementaryWarning(AssumedUniformWarning):
+    """``fit`` was given a matrix of 0 and 1, and took 1 for "this label does *not* apply"."""
+
+
 def check_complementary(
     complementary: IndicatorLike,
     *,

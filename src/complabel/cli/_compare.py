@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -248,8 +247,9 @@ def tune(
 
 
 def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
-    """Return the values of each parameter: Python literals where possible, else text."""
+    """Return the values of each parameter, read as those after a method's name."""
     from complabel.errors import InputError
+    from complabel.methods import literal
 
     grid: dict[str, list[Any]] = {}
     for text in texts:
@@ -263,15 +263,8 @@ def parse_grid(texts: list[str]) -> dict[str, list[Any]]:
             raise InputError(
                 f"--grid {text}: {name} is given twice; give all its values in one --grid"
             )
-        grid[name] = [_literal(value) for value in found]
+        grid[name] = [literal(value) for value in found]
     return grid
-
-
-def _literal(text: str) -> Any:
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, ValueError):
-        return text
 
 
 def _show_settings(result: TuningResult, *, answered: bool) -> None:

@@ -184,7 +184,9 @@ def _criteria_of(given: tuple[Any, Any, Any], known: Any, n_labels: int) -> dict
         counted = (n_known > 0) if each.of_rows is None else ranked
         counts = (counted.sum(), n_known[counted].sum())
         cells = [f"{count:,}" for count in counts[: len(rests_on)]]
-        table.add_row(each.title, f"{values[each.name]:.4f}", *cells)
+        # Labels have an average precision of their own, over the items.
+        by_item = ", by item" * (each.name == "average_precision")
+        table.add_row(each.title + by_item, f"{values[each.name]:.4f}", *cells)
     show(table)
     return {"n_known": int(n_known.sum()), "n_ranked": int(ranked.sum()), "criteria": values}
 
@@ -247,7 +249,8 @@ def _show_labels(
                 " labels that apply to some items:"
             )
     headings = (heading.replace("_", " ") for heading in next(iter(labels.values()), {}))
-    table = new_table("", "label", numbers=("F1" if each == "f1" else each for each in headings))
+    called = {"f1": "F1", "average precision": "average precision, by label"}
+    table = new_table("", "label", numbers=(called.get(each, each) for each in headings))
     for name in shown:
         table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
     if overall:

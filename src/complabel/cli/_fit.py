@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, HeldOutScore
 
 _MOST_LABELS = 12
+_CARDINALITY = "labels that apply to an item, on average"
 _ESTIMATES = {
     "alpha_": "penalty",
-    "mean_cardinality_": "labels that apply to an item, on average",
+    "mean_cardinality_": _CARDINALITY,
     "error_rate_": "share of mistakes",
+    "missed_": "how often people miss a label that applies",
+    "invented_": "how often people say that a label applies which does not",
 }
 
 
@@ -220,11 +223,22 @@ def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> l
     lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
     if kernel:
         lines.append(f"  features: {kernel}" + (f", scaling {scaling}" if scaling else ""))
-    for name, title in _ESTIMATES.items():
-        value = getattr(classifier, name, None)
-        if isinstance(value, int | float):
-            lines.append(f"  {title}: {value:.3g}")
+    estimates = {title: getattr(classifier, name, None) for name, title in _ESTIMATES.items()}
+    if hasattr(classifier, "missed_"):
+        estimates.pop("share of mistakes")  # 0: only one sort of mistakes is found
+    for title, value in estimates.items():
+        if value is not None:
+            lines.append(f"  {title}: {_range(value)}")
+        if title == _CARDINALITY and (known := own.about_cardinality(classifier)):
+            lines.append(f"    {known}")
     return lines + _frequencies(classifier, path)
+
+
+def _range(values: Any) -> str:
+    """Return a number, or the mean of those of several people and between which they lie."""
+    each = [float(value) for value in getattr(values, "flat", [values])]
+    ends = "" if len(each) == 1 else f" ({min(each):.3g} to {max(each):.3g} by person)"
+    return f"{sum(each) / len(each):.3g}{ends}"
 
 
 def _frequencies(classifier: Any, path: Path) -> list[str]:

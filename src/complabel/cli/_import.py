@@ -197,8 +197,8 @@ def features(
         say(f"  {made.n_kept_from_before:,} items were done before an interruption")
     if made.n_empty:
         remark(
-            f"{made.n_empty:,} items have only zeros, for example texts without a word; a model"
-            " gives all of them the same probabilities",
+            f"{made.n_empty:,} items have only zeros: texts without a word that counts, or pictures"
+            " of one colour. A model gives all of them the same probabilities",
             style="yellow",
         )
     if made.skipped:

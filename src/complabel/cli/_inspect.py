@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
+_MOST_IN_COMMAND = 6  # people whose rates stand in a command
+_ENOUGH_REPEATED = 30  # pairs; with fewer, complabel.people says that nothing tells who errs
 _MOST_PEOPLE = 20
 _MOST_JUDGED = 100_000  # judgements from which people are compared; more would take minutes
 
@@ -333,4 +335,17 @@ def consensus(
     # People who differ about doubtful cases do not err at random. On new items, models with rates
     # of missed labels were worse than those with a small error rate (benchmarks/relations.py).
     say("next: learn from the answers, to predict items that nobody was asked about:")
-    say_fit(answers, features, items, label_names, question, mistakes="error_rate=0.05")
+    mistakes = "error_rate=0.05"
+    if result.n_states == 2 and result.n_repeated >= _ENOUGH_REPEATED:
+        mistakes = _measured(result.people)
+    say_fit(answers, features, items, label_names, question, mistakes=mistakes)
+
+
+def _measured(people: Mapping[str, Any]) -> str:
+    """Return the rates of people as settings of a method; of many people, that they be found."""
+    rates = [people[name].tolist() for name in ("missed", "invented")]
+    known = all(0 <= rate < 1 for each in rates for rate in each)  # not if nobody judged
+    if not known or not 0 < len(rates[0]) <= _MOST_IN_COMMAND:
+        return "missed=auto,invented=auto"
+    missed, invented = (",".join(f"{rate:.3f}" for rate in each) for each in rates)
+    return f"missed=[{missed}],invented=[{invented}]"

@@ -158,6 +158,20 @@ def advise_on(found: Features, said: Answers) -> None:
         remark(f"hint: {text}")
 
 
+def about_cardinality(classifier: ComplementaryClassifier) -> str:
+    """Say how little is known of how many labels apply, if labels were only named; else nothing."""
+    interval = getattr(classifier, "cardinality_interval_", None)
+    if interval is None or len(interval) != 2:
+        return ""
+    low, high = map(float, interval)
+    least = f" from {low:.2g}" if low > 0 else ""
+    most = f" up to {high:.2g}" if high < len(classifier.classes_) else ""
+    return (
+        f"any number{least}{most} fits the answers about as well; 200 yes/no questions about random"
+        " labels would tell (complabel ask)"
+    )
+
+
 def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
     """Return the columns that a model needs, matched by name if both sides have names."""
     wanted = getattr(classifier, "feature_names_in_", None)

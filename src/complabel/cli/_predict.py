@@ -115,6 +115,10 @@ def predict(
     say(f"wrote {out}: {done:,} items, {len(names)} labels")
     if said is not None:
         say(f"  {answered:,} of them by consensus; {said.n_items:,} items have answers")
+    known = own.about_cardinality(classifier)
+    if known:
+        number = f"{classifier.mean_cardinality_:.3g}"
+        say(f"  the model takes {number} labels to apply to an item, on average; {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")

@@ -98,7 +98,8 @@ def annotate(
     ),
     token: str | None = option(
         "TOKEN",
-        "What the address must have to be let in. [default: a secret, kept with the answers]",
+        "What the address must have to be let in: at least 8 letters or digits. [default: a"
+        " secret, kept with the answers]",
     ),
     no_browser: bool = flag("Do not open the page in a browser.", "--no-browser"),
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),

@@ -122,6 +122,9 @@ def report(
 
     measured = None if seconds is None else _measured_seconds(seconds)
     results = running.opened_results(store, study_name, with_criteria=True)
+    which = "" if study_name else f", the last study that {store} holds"
+    say(f"{results.plan.name}{which}: {len(results.having('done'))} of {len(results.units)} units")
+    running.say_failed(results)
     if measured is not None:
         plan = results.plan.model_copy(update={"seconds": measured})
         results = replace(results, plan=plan)

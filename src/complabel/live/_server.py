@@ -281,7 +281,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return listening
     except (OSError, OverflowError) as error:
         raise InputError(
-            f"the server cannot listen at host={host!r}, port={port}: "
+            f"the server cannot listen at {host}, port {port}: "
             f"{getattr(error, 'strerror', None) or error}; give another port (0 is any that is"
             " free) or another host"
         ) from error

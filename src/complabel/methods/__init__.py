@@ -11,6 +11,7 @@ from complabel.methods._places import Grid as Grid
 from complabel.methods._registry import METHODS, get_method, make_classifier
 from complabel.methods._registry import Method as Method
 from complabel.methods._registry import check_parameter as check_parameter
+from complabel.methods._registry import literal as literal
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier

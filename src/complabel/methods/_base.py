@@ -26,6 +26,7 @@ from complabel.methods._door import (
     read_weights,
     refuse_arguments,
     refuse_other_number_of_rows,
+    refuse_table,
 )
 from complabel.methods._features import validated
 from complabel.methods._model_file import read_tree
@@ -33,7 +34,9 @@ from complabel.methods._saving import MISSING, Numbers, model_of, save_model
 
 
 class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
-    """Base class of all methods; a method implements ``_fit`` and ``_decision``.
+    """Base class of all methods, which learn from labels that do *not* apply: 1 in ``y`` says so.
+
+    A method implements ``_fit`` and ``_decision``.
 
     Attributes
     ----------
@@ -96,15 +99,17 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         relevant: ArrayLike | None = None,
         **refused: Any,
     ) -> Self:
-        """Learn from complementary labels, or from answers of any kind.
+        """Learn from labels that do *not* apply (1 in ``y``), or from answers of any kind.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
-            An indicator of complementary labels that were named freely; the columns of a data
-            frame name the labels. Or one complementary class per row; then exactly one class
-            applies to each row. Or :class:`complabel.answers.Answers` to any questions.
+            An indicator of complementary labels that were named freely: 1 if a label does *not*
+            apply. If 1 means in yours that it applies, give ``Answers.from_arrays(relevant=Y,
+            absent=1 - Y)`` instead. The columns of a data frame name the labels. Or one
+            complementary class per row; then exactly one class applies to each row. Or
+            :class:`complabel.answers.Answers` to any questions.
 
             Rows without a label or an answer are left out with a warning. A method with
             ``learns_from = "relevant"`` takes the relevant labels instead. Rows of pandas data
@@ -131,6 +136,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
         Warns
         -----
+        ReadAsComplementaryWarning
+            If ``y`` is an indicator, once in a process: nothing in it says what 1 means.
         UnchosenLabelWarning
             If a label is complementary in no row.
         UnansweredRowWarning
@@ -149,6 +156,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         return self._learn_from(X, y, relevant, None)
 
     def _learn_from(self, X: ArrayLike, y: Any, relevant: Any, sample_weight: Any) -> Self:
+        refuse_table(y)
         y = pair_rows(X, y)
         relevant = pair_rows(X, relevant, names=("X", "relevant"))
         sample_weight = pair_rows(X, sample_weight, names=("X", "sample_weight"))
@@ -487,7 +495,7 @@ class WeightedClassifier(ComplementaryClassifier):
         sample_weight: ArrayLike | None = None,
         **refused: Any,
     ) -> Self:
-        """Learn from complementary labels, or from answers of any kind.
+        """Learn from labels that do *not* apply (1 in ``y``), or from answers of any kind.
 
         Parameters
         ----------

@@ -20,6 +20,7 @@ from complabel.answers import (
     AssumedUniformWarning,
     ClassPerRowWarning,
     IgnoredAnswersWarning,
+    ReadAsComplementaryWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
     check_complementary,
@@ -120,6 +121,15 @@ def refuse_arguments(given: Mapping[str, Any], learner: str) -> None:
         raise TypeError(f"{learner}.fit() got an unexpected keyword argument {name!r}")
 
 
+def refuse_table(y: Any) -> None:
+    """Refuse a data frame with a line for each answer, which is no indicator."""
+    if {"item", "label"} <= {str(name) for name in getattr(y, "columns", ())}:
+        raise InputError(
+            "y is a table with the columns item and label, one line for each answer; give"
+            " Answers.from_table(y, items=...) of complabel.answers, with the item of each row of X"
+        )
+
+
 def read_weights(values: Any, n_samples: int) -> Array | None:
     """Return the weights (n,) of rows, checked; None if ``fit`` was given none."""
     if values is None:
@@ -151,12 +161,16 @@ def warn_user(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=depth)
 
 
-def warn_assumed(message: str) -> None:
-    """Give an AssumedUniformWarning, once in a process unless a filter asks for each of them."""
-    actions = (each[0] for each in warnings.filters if issubclass(AssumedUniformWarning, each[2]))
-    if message not in _assumed or next(actions, "default") in ("always", "error"):
-        _assumed.add(message)
-        warn_user(message, AssumedUniformWarning)
+def warn_assumed(
+    message: str, category: type[AssumedUniformWarning] = AssumedUniformWarning
+) -> None:
+    """Give such a warning, once in a process unless a filter asks for each of them."""
+    actions = (each[0] for each in warnings.filters if issubclass(category, each[2]))
+    action = next(actions, "default")
+    if message not in _assumed or action in ("always", "error"):
+        if action != "ignore":
+            _assumed.add(message)
+        warn_user(message, category)
 
 
 def _true_labels(X: Features, y: Any, relevant: Any) -> Targets:
@@ -182,6 +196,14 @@ def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Tar
     else:
         complementary = check_complementary(y, allow_unanswered=True, name="y")
         classes = _labels_of(y, complementary.shape[1])
+        # Nothing in a matrix tells which of the two it holds.
+        warn_assumed(
+            "1 in y means that the label does NOT apply. If 1 means that it applies in yours, the"
+            " model learns the opposite: give Answers.from_arrays(relevant=Y, absent=1 - Y)"
+            " instead of Y. If y is right, Answers.from_complementary(y) says so, without this"
+            " warning. Answers is in complabel.answers",
+            ReadAsComplementaryWarning,
+        )
     if relevant is not None:
         relevant = check_known(relevant, complementary, classes.tolist(), name="y")
     _warn_unless_ruled_out(complementary.any(axis=0), classes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 """All methods by name, in the order tables list them."""
 
 _BETWEEN_SETTINGS = re.compile(r",(?=\w+=)")
-_CONSTANTS = {"true": True, "false": False, "none": None}
+_CONSTANTS = {"true": True, "false": False, "none": None, "inf": math.inf}
 
 
 def get_method(name: str) -> Method:
@@ -155,15 +156,19 @@ def check_parameter(method: Method, name: str) -> None:
     raise InputError(f"{method.base} has no parameter {name!r}; {hint}")
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    """Read ``key=value``; a value that is not a Python literal, true, false or none is a string."""
-    key, _, value = text.partition("=")
-    if value.lower() in _CONSTANTS:
-        return key, _CONSTANTS[value.lower()]
+def literal(text: str) -> Any:
+    """Return the value of a text: a Python literal, true, false, none or inf; else the text."""
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
     try:
-        return key, ast.literal_eval(value)
+        return ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return key, value
+        return text
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, _, value = text.partition("=")
+    return key, literal(value)
 
 
 def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Method:

@@ -380,6 +380,8 @@ def new_axes(
     """Return axes with fixed margins in inches; matplotlib's layout engine would take minutes."""
     figure.set_layout_engine("none")
     width, height = figure.get_size_inches()
+    most = int((width / 2 - 0.15) / _LETTER)  # a longer name would leave no room to draw
+    names = [name if len(name) <= most else f"{name[: most - 1]}…" for name in names]
     left = 0.15 + _LETTER * max(map(len, names)) if names else 0.55
     above = 0.28 if title else 0.08
     axes = figure.add_axes(

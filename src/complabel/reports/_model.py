@@ -255,7 +255,9 @@ def _learned_from(notes: Mapping[str, Any]) -> str:
     by_question = {word: n for word, n in questions.items() if isinstance(n, int)}
     kinds = ", ".join(f"{n:,} {word}" for word, n in by_question.items())
     text = f"{sum(by_question.values()):,} answers ({kinds}) about {n_items:,} items"
-    return text + (f", by {people:,} people" if isinstance(people, int) and people else "")
+    if not isinstance(people, int) or not people:
+        return text
+    return f"{text}, by {people:,} {'person' if people == 1 else 'people'}"
 
 
 def _held_out(score: Any) -> str:

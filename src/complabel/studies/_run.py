@@ -22,7 +22,12 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from sklearn.utils import gen_batches
 
 from complabel._training import dask_client
-from complabel.answers import AssumedUniformWarning, IgnoredAnswersWarning, UnansweredRowWarning
+from complabel.answers import (
+    AssumedUniformWarning,
+    IgnoredAnswersWarning,
+    ReadAsComplementaryWarning,
+    UnansweredRowWarning,
+)
 from complabel.datasets import MultiLabelDataset, dataset_fingerprint
 from complabel.errors import InputError
 from complabel.methods import get_method
@@ -323,6 +328,7 @@ def run_units(
     with warnings.catch_warnings(record=True) as said:
         for category in _ALIKE:
             warnings.simplefilter("always", category)
+        warnings.simplefilter("ignore", ReadAsComplementaryWarning)  # it is what was drawn
         try:
             unit = units[0]
             _refuse_other_code(unit)

@@ -227,6 +227,28 @@ def test_a_second_fit_forgets_what_only_the_first_chose(X, complementary):
     classifier.set_params(cardinality=1.5).fit(X[:200], complementary[:200])
     assert not hasattr(classifier, "cv_results_")
     assert not hasattr(classifier, "cardinality_curve_")
+    assert not hasattr(classifier, "cardinality_interval_")
+
+
+def test_the_interval_of_the_cardinality_is_about_the_true_one(chosen, relevant):
+    # Each row has a label, so labels are not quite independent, as the likelihood takes them.
+    low, high = chosen.cardinality_interval_
+    assert low / 1.1 <= relevant[TRAIN].sum(axis=1).mean() <= 1.1 * high
+    assert low <= chosen.mean_cardinality_ <= high
+    results = chosen.cv_results_
+    tried = np.asarray(results["param_cardinality"], dtype=float)
+    assert {low, high} <= {0.0, float(relevant.shape[1]), *np.round(tried, 3)}
+    best = results["mean_test_score"].max()
+    for end in {low, high} & {*tried}:
+        assert results["mean_test_score"][tried == end].max() < best
+
+
+def test_fewer_rows_make_the_interval_of_the_cardinality_no_narrower(X, complementary):
+    widths = []
+    for n in (60, 1000):
+        found = fixed(cardinality="auto").fit(X[:n], complementary[:n]).cardinality_interval_
+        widths.append(found[1] - found[0])
+    assert widths[0] > widths[1]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,11 @@ Rounds: TypeAlias = Iterator[tuple[Array, bool]]
 class LinearCandidateClassifier(ComplementaryClassifier):
     """Base class of methods with linear scores x W; a method implements ``_rounds``."""
 
-    _constraints: ClassVar[Constraints] = {"max_iter": Integer(at_least=1), "tol": Real(at_least=0)}
+    _constraints: ClassVar[Constraints] = {
+        "fit_intercept": (True, False),
+        "max_iter": Integer(at_least=1),
+        "tol": Real(at_least=0),
+    }
     _fitted: ClassVar[Constraints] = {
         "coef_": Numbers("K", "d"),
         "intercept_": Numbers("K"),

@@ -28,9 +28,10 @@ from complabel.methods.selection._saved import (
 # Attributes that only some fits set. Each fit deletes those of the fit before.
 _ONLY_SOME = (
     *("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_", "cardinality_curve_"),
-    *("propensities_", "error_rates_", "exclusion_rates_", "label_frequencies_"),
-    *("label_frequencies_errors_", "label_frequencies_covariance_", "label_frequencies_intervals_"),
-    *("missed_", "invented_", "missed_by_label_", "invented_by_label_", "_kept"),
+    *("cardinality_interval_", "propensities_", "error_rates_", "exclusion_rates_"),
+    *("label_frequencies_", "label_frequencies_errors_", "label_frequencies_covariance_"),
+    *("label_frequencies_intervals_", "missed_", "invented_"),
+    *("missed_by_label_", "invented_by_label_", "_kept"),
 )
 _ONE_SIDED = ("missed", "invented", "missed_by_label", "invented_by_label")
 
@@ -188,6 +189,11 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)
         If one was chosen, each ``cardinality`` tried, and ``mean_log_likelihood`` with the best
         alpha for it.
+    cardinality_interval_ : ndarray of shape (2,)
+        If the cardinality was chosen and no label frequencies are known: between which values all
+        fit about as well. The ends are the nearest values tried under which held-out answers are
+        less likely by three standard errors; 0 or K if there is none. It only holds if labels come
+        to mind as readily as the fit assumes.
     model_ : LinearMap or MappedLinear
         Maps features to the logits of p.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)

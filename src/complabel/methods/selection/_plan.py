@@ -113,8 +113,11 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
         rungs = rungs_for(choices, tunes_gamma=classifier.gamma == "auto")
         setting = rungs.choose_setting(space)
+        curve, interval = None, None
+        if len(space.cardinalities) > 1:
+            curve = rungs.cardinality_curve()
+            interval = rungs.cardinality_interval() if choices.frequencies is None else None
         results = rungs.results()
-        curve = rungs.cardinality_curve() if len(space.cardinalities) > 1 else None
         prepared = rungs.prepare(setting.features)
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
             named = replace(choices, answers=answers_without_audit(choices.answers))
@@ -134,15 +137,17 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
             kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
     (linear,) = found.models
+    mean = prepared.mean_cardinality(linear, choices.weights)
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
-        "mean_cardinality_": prepared.mean_cardinality(linear, choices.weights),
+        "mean_cardinality_": mean,
         "rank_": setting.rank,
         **{f"{name}_": value for name, value in setting.features.parameters.items()},
         **_of_frequencies(choices, setting.cardinality),
         "cv_results_": results,
         "cardinality_curve_": curve,
+        "cardinality_interval_": interval and np.sort([*interval, mean])[[0, 2]],
         "model_": prepared.model(linear),
         "n_iter_": found.n_iter,
         "_annotators": annotators,

@@ -36,6 +36,8 @@ FITTED: Constraints = {
     "label_frequencies_intervals_": (MISSING, Numbers("K", "ends", at_least=0)),
     "cv_results_": (MISSING, dict),
     "cardinality_curve_": (MISSING, dict),
+    # Files of before there were these intervals do not hold this.
+    "cardinality_interval_": (MISSING, Numbers("ends", at_least=0)),
     "n_iter_": Integer(at_least=0),
     "model_": {
         "transformer": (None, "rows", _KERNEL),

@@ -217,6 +217,20 @@ class Trials:
         weights[whole] = special.softmax(sums, axis=1).mean(axis=0)
         return weights
 
+    def alike_by_cardinality(self, features: FeatureMap, *, errors: float) -> dict[float, bool]:
+        """Return for each cardinality tried whether it is within errors of the best with these."""
+        # Nothing is fitted: a setting is compared on the parts that it was tried on.
+        ordered = sorted(self.by_part, key=self.mean)
+        tried = [each for each in ordered if each.features == features]
+        whole = [each for each in tried if len(self.by_part[each]) == len(self._parts)]
+        leading = np.concatenate(self.by_part[whole[-1]])
+        alike = {}
+        for setting in tried:  # the best setting of each cardinality comes last
+            rows = np.concatenate(self.by_part[setting])
+            lost = leading[: len(rows)] - rows
+            alike[float(setting.cardinality or 0)] = lost.mean() <= errors * _standard_error(lost)
+        return alike
+
     def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
         return likeliest_rates(*self._held_out(setting), start)
 
