@@ -6,9 +6,10 @@ doubled, in another encoding and so on. The table has a row for each run. A verd
 
 - traceback: an error of Python reached the user; hangs: the command did not end
 - half: the command failed, and an output is there
-- silent: exit 0, a result that differs from the sound one, and nothing new on standard error
+- silent: exit 0, and a result that differs from the sound one by numbers or names alone
 - unnamed: the command refused, and its message does not name the damaged file
-- told, same, refused: as it should be
+- told: exit 0, another result, and a line that the sound run did not print: look at it
+- same, refused: as it should be
 
 A flipped bit may turn a number into another one: nobody can see this in a table.
 """
@@ -23,6 +24,7 @@ import multiprocessing
 import os
 import pkgutil
 import random
+import re
 import shutil
 import signal
 import sys
@@ -43,6 +45,10 @@ from complabel.cli import main as complabel
 from complabel.datasets import make_synthetic
 from complabel.simulate import draw_answers
 
+# Times, addresses and tokens, which differ from run to run.
+VARYING = re.compile(
+    r'[0-9.]+ s\b|https?://\S+|"[a-z_]*(seconds|memory)[a-z_]*": [^,}\n]*|scoring .* folds.*'
+)
 LIMIT = 120  # seconds of a run
 N, K = 120, 4
 LABELS = ["beach", "mühle", "road", "sea"]
@@ -263,7 +269,7 @@ def results(folder: Path) -> dict[str, object]:
         elif path.suffix == ".sqlite" or "sqlite" in path.name:
             found[path.name] = "a database"
         else:
-            found[path.name] = path.read_bytes()
+            found[path.name] = VARYING.sub("", path.read_bytes().decode(errors="replace"))
     return found
 
 
@@ -294,9 +300,18 @@ def verdict(row: dict[str, object], sound: dict[str, object]) -> str:
         if row["result"]:
             return "half"
         return "refused" if name in text.replace("\n", "") else "unnamed"
-    if (row["result"], row["said"]) == (sound["result"], sound["said"]):
-        return "same" if row["errors"] == sound["errors"] else "same, told"
-    return "silent" if row["errors"] == sound["errors"] else "told"
+    news = [line for line in lines(row) if line not in lines(sound)]
+    row["first line"] = row["first line"] or "".join(news[:1])
+    without_times = [VARYING.sub("", str(each["said"])) for each in (row, sound)]
+    if row["result"] == sound["result"] and len({*without_times}) == 1:
+        return "same"
+    return "told" if news else "silent"
+
+
+def lines(row: dict[str, object]) -> list[str]:
+    """Return what a command said, without numbers and what is drawn around them."""
+    text = VARYING.sub("", f"{row['errors']}\n{row['said']}")
+    return [" ".join(re.sub(r"[-0-9.,:±─━]+", " ", line).split()) for line in text.splitlines()]
 
 
 def main() -> None:
