@@ -39,6 +39,7 @@ slow: $(VENV)/.test ## Test everything, also what takes long on real data
 
 theory: $(VENV)/.test ## Check the paper's theorems; simulate and measure what its matrices cost (10 minutes)
 	$(BIN)/python -m research.theory $(if $(DATA),--data-dir $(DATA))
+	$(PYTEST) research/tests
 
 newcomer: ## Do what a new user does, in an environment of its own
 	$(PYTHON) tests/newcomer/session.py

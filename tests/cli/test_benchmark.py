@@ -55,7 +55,7 @@ def test_a_benchmark_may_ask_another_question(run, tmp_path):
     code, out, err = run(
         "benchmark synthetic --method prior --method ridge --folds 2 --question menu-2"
         " --propensity-sd 0.5 --missed 0.2 --invented 0.1 --answers-per-item 2 --items-share 0.5"
-        " --labels uniform --json a.json"
+        " --scheme uniform --json a.json"
     )
     assert code == 0
     title = " ".join(out.split())

@@ -148,21 +148,6 @@ def test_what_a_dataset_has_no_answers_for_is_refused_before_anything_runs(draw,
         plan_units(benchmark_plan(["synthetic"], ["prior"], draw=draw))
 
 
-@pytest.mark.parametrize(
-    ("former", "today"),
-    [
-        ({"labels_per_row": 2}, {"asked_for": 2}),
-        ({"mistakes": 0.1}, {"error_rate": 0.1}),
-        ({"labels": "own"}, {"scheme": "own"}),
-    ],
-)
-def test_former_keys_say_what_they_are_called_now(former, today):
-    (key,) = today
-    with pytest.warns(FutureWarning, match=f"is now called '{key}'"):
-        draw = Draw(name="d", **former)
-    assert draw == Draw(name="d", **today)
-
-
 # (draw, answers about 120 items, seconds with 6 labels): 10 s for a yes or no, 2 for each further
 # label on the form, 30 to name a label, 20 to name one from a menu.
 BY_HAND = {
@@ -202,13 +187,6 @@ def test_a_form_takes_at_least_as_long_as_a_yes_or_no(times):
     asked, ticked, labels = times
     with pytest.raises(InputError, match="at least as long"):
         Seconds.measured(asked=asked, ticked=ticked, labels=labels)
-
-
-def test_the_former_key_of_seconds_says_what_it_is_called_now():
-    with pytest.warns(FutureWarning, match="is now called 'judged'"):
-        former = Seconds.model_validate({"asked": 1.5, "ticked": 1.5})
-    # What each label took then, the first included.
-    assert former.to_judge(6) == pytest.approx(6 * 1.5)
 
 
 def test_nobody_was_asked_for_a_datasets_own_labels():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
@@ -35,15 +38,72 @@ class LinearMap:
         return logits
 
 
+class _Fits:
+    """The threads that fit now, and what there was before the first of them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.mine = threading.local()  # has ``inside`` in a thread that is in the block
+        self.n_threads = 0
+        self.torch = 1
+        self.blas: Any = None
+
+
+_fits = _Fits()
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Let torch and BLAS use one thread inside the block, so that several fits can run at once."""
+    """Let torch and BLAS use one thread inside the block, so that several fits can run at once.
+
+    The number of BLAS is one for the whole process: the last thread that leaves gives it back.
+    """
     import torch
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(limits=1):
+    fits = _fits
+    if hasattr(fits.mine, "inside"):
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with fits.lock:
+            before = (
+                torch.get_num_threads()
+            )  # after this, what other threads set does not reach this one
+            if fits.n_threads == 0:
+                fits.torch = before
+            stack.callback(torch.set_num_threads, fits.torch)
+            # The number of OpenMP belongs to the thread. Only this limit is entered: when it is
+            # left, threadpoolctl 3.8 lets another thread set BLAS, here the last that leaves.
+            stack.enter_context(_limit("openmp"))
+            if fits.n_threads == 0:
+                fits.blas = _limit("blas")
+            fits.n_threads += 1
+            torch.set_num_threads(1)
+        fits.mine.inside = True
+        try:
             yield
-    finally:
-        torch.set_num_threads(before)
+        finally:
+            del fits.mine.inside
+            with fits.lock:
+                fits.n_threads -= 1
+                torch.set_num_threads(fits.torch)
+                if fits.n_threads == 0:
+                    fits.blas.restore_original_limits()
+
+
+def _limit(kind: str) -> Any:
+    # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
+    return ThreadpoolController().select(user_api=kind).limit(limits=1)
+
+
+def _in_forked_child() -> None:
+    """Keep the child of a fork to one thread: it lacks the threads that OpenMP would wait for."""
+    global _fits
+    _fits = _Fits()
+    _limit("openmp")
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_forked_child)

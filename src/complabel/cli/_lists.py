@@ -115,7 +115,7 @@ def _show_own(entry: Mapping[str, Any]) -> None:
     say(f"  labels: {listed}")
     n_left_out = entry["n_samples"] - entry["n_some_labels"]
     if entry["excluded"]:
-        say("  people ruled labels out here: --labels own uses that, and keeps all instances")
+        say("  people ruled labels out here: --scheme own uses that, and keeps all instances")
     elif n_left_out:
         say(
             f"  {n_left_out} instances have none or all of the labels; benchmark, tune and study"

@@ -14,7 +14,6 @@ from typing import Any
 import typer
 
 from complabel.cli._outputs import Output
-from complabel.errors import InputError
 
 
 def option(
@@ -263,8 +262,8 @@ def _draw(
     labels: str | None = option(
         "LABELS",
         "released: the uniform or biased labels that the paper's group released, from"
-        " released/NAME.csv in the data folder. Else another name of --scheme.",
-        **one_of("uniform", "biased", "own", "released"),
+        " released/NAME.csv in the data folder.",
+        **one_of("released"),
     ),
     question: str = option(
         "QUESTION",
@@ -278,9 +277,7 @@ def _draw(
     propensity_sd: float = option(
         "SD", "How unequally labels come to mind; 0: all alike.", default=0.0, min=0
     ),
-    error_rate: float = share(
-        "Share of answers that are given at random.", "--error-rate", "--mistakes"
-    ),
+    error_rate: float = share("Share of answers that are given at random.", "--error-rate"),
     missed: float = share("How often people miss a label that applies."),
     invented: float = share("How often people invent a label that does not apply."),
     answers_per_item: int = option("N", "Independent answers about each item.", default=1, min=1),
@@ -306,13 +303,6 @@ def with_tables_and_draw(command: Callable[..., None]) -> Callable[..., None]:
             name: {each: value for each in options if (value := given.pop(each)) is not None}
             for name, options in groups.items()
         }
-        draw = grouped["draw"]
-        if draw.get("labels", "released") != "released":
-            if "scheme" in draw:
-                raise InputError(
-                    "--labels is another name of --scheme unless it is released; give one of them"
-                )
-            draw["scheme"] = draw.pop("labels")
         command(**given, **grouped)
 
     parameters: list[inspect.Parameter] = []

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -39,8 +37,6 @@ _SHORT = {
     "items_share": "share",
     "audit": "audit",
 }
-# Keys of plans before version 0.1, with the keys of today; version 0.2 refuses them.
-_RENAMED = {"labels_per_row": "asked_for", "mistakes": "error_rate"}
 _EXCLUDED = "the dataset's own excluded labels"
 # Settings that may be chosen beside some others, with the reason why the rest may not.
 _GIVEN = ", which are taken as somebody gave them; leave that out, or take labels uniform"
@@ -133,19 +129,6 @@ class Draw(BaseModel):
     answers_per_item: Annotated[int, Field(ge=1)] = 1
     items_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     audit: Annotated[int, Field(ge=0)] = 0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_former_keys(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        renamed = {old: new for old, new in _RENAMED.items() if old in data and new not in data}
-        if data.get("labels") in get_args(Labels) and "scheme" not in data:
-            renamed["labels"] = "scheme"
-        for former, today in renamed.items():
-            text = f"the key {former!r} of a draw is now called {today!r}"
-            warnings.warn(text, FutureWarning, stacklevel=2)
-        return {renamed.get(key, key): value for key, value in data.items()}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -334,19 +317,6 @@ class Seconds(BaseModel):
     judged: _NotNegative = 0.28
     named: _Positive = 30.0
     menu: _Positive = 24.0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _take_former_key(cls, data: Any) -> Any:
-        if not isinstance(data, Mapping) or "ticked" not in data or "judged" in data:
-            return data
-        warnings.warn(
-            "the key 'ticked' of [seconds] is now called 'judged': the seconds for each further"
-            " label on a form whose first label takes as long as a yes or no",
-            FutureWarning,
-            stacklevel=2,
-        )
-        return {"judged" if key == "ticked" else key: value for key, value in data.items()}
 
     @classmethod
     def measured(cls, *, asked: float, ticked: float, labels: int) -> Self:

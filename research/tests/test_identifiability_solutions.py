@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from tests.docs.enumeration import (
+from research.tests.enumeration import (
     exact,
     frequencies,
     independent,

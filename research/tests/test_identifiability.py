@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, linprog
-from tests.docs.enumeration import (
+from research.tests.enumeration import (
     both_apply,
     distribution,
     exact,
@@ -16,6 +15,7 @@ from tests.docs.enumeration import (
     said,
     shares,
 )
+from scipy.optimize import brentq, linprog
 
 HALF = Fraction(1, 2)
 NOTHING = distribution(3, {(): 1})

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.docs.enumeration import (
+from research.tests.enumeration import (
     both_apply,
     frequencies,
     independent,
