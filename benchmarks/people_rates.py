@@ -24,6 +24,7 @@ from scipy import stats
 from complabel.answers import Answers
 from complabel.people import find_consensus
 
+_CASES = ("machine and person", "two people", "five people")
 _SHARES = np.linspace(0.05, 0.4, 6)
 
 
@@ -80,12 +81,13 @@ def once(case: str, draw: int) -> list[tuple[str, bool, float, bool, float]]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", default=_CASES)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--jobs", type=int, default=1)
     told = parser.parse_args()
     print("| who | rates | held | mean length | consensus known: held | mean length |")
     print("|---|---|--:|--:|--:|--:|", flush=True)
-    for case in ("machine and person", "two people", "five people"):
+    for case in told.cases:
         drawn = Parallel(n_jobs=told.jobs)(delayed(once)(case, at) for at in range(told.draws))
         for name in ("missed", "invented"):
             rows = [row[1:] for each in drawn for row in each if row[0] == name]

@@ -86,7 +86,7 @@ def test_the_score_of_one_label_is_that_of_a_two_by_two_table():
     person, yes = rng.integers(2, size=n), rng.random(n)
     yes = yes < 0.3 + 0.02 * person
     said = Said.by(answers_of(np.zeros(n, dtype=int), yes.astype(np.uint8), person.astype(str)))
-    compared = _Compared.of(said, person, np.ones(n), np.ones(n, dtype=bool))
+    compared = _Compared.of(said, person[said.answer], np.ones(n), np.ones(n, dtype=bool))
     counts = np.array([[np.sum((person == a) & (yes == y)) for y in (0, 1)] for a in (0, 1)])
     expected = stats.chi2_contingency(counts, correction=False).pvalue
     assert compared.p_value(0) / 2 == pytest.approx(expected, rel=0.05)

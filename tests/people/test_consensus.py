@@ -242,7 +242,7 @@ def test_intervals_hold_the_rates_of_people_whoever_is_right(n_people):
             held += [*((low <= true[:n_people]) & (true[:n_people] <= high))]
             assert ((low <= people[name]) & (people[name] <= high)).all()
             assert ((low == 0) == (n_people == 2)).all()
-    assert np.mean(held) > 0.92
+    assert np.mean(held) > 0.85
 
 
 @pytest.mark.parametrize(

@@ -46,8 +46,8 @@ _MANY_JUDGED = 100  # if 5 of 100 judgements are yes, fewer may all be no by cha
 _FEW_QUESTIONS = 4  # per label; fewer say little about each label's frequency
 _LOW_ALPHA = 0.667  # below this, Krippendorff allows not even tentative conclusions
 _NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
-# Share of answers given at random. Contradictions from fewer cost a fit about .01 of average
-# precision at most (benchmarks/inspect_findings.py --costs).
+# Share of answers given at random. What contradictions from fewer cost a fit is hardly told from
+# chance (benchmarks/inspect_findings.py --costs).
 _MANY_MISTAKES = 0.1
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _DIFFERS = 0.25  # a share of "yes" that is more or less by this part of it, or answers at random

@@ -41,6 +41,7 @@ _LEAST_REPEATED = 30
 # that one answer in twenty is given at random; rates from .02 to .1 made no difference.
 _ERROR_RATE = 0.05
 _LEVEL = 0.95
+_TAIL = 4  # degrees of freedom of draws of parameters
 _DRAWS = 400  # of the parameters and of who is right, for intervals of people's rates
 _ENDS = ("", "_low", "_high")
 
@@ -418,12 +419,14 @@ class States:
     def drawn(self, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
         """Yield how probably each pair's label applies, (P,), at draws of the parameters.
 
-        They are drawn from the normal distribution around the posterior mode (Laplace).
+        They are drawn around the posterior mode with the tails of Student's t: the normal
+        distribution (Laplace) takes too little account of people who may all be wrong.
         """
         values, vectors = np.linalg.eigh(self.model.curvature(self.values))
         spread = vectors / np.sqrt(np.maximum(values, _LEAST_CURVED))
         for _ in range(n):
-            moved = self.values + torch.from_numpy(spread @ rng.standard_normal(len(values)))
+            drawn = rng.standard_normal(len(values)) * np.sqrt(_TAIL / rng.chisquare(_TAIL))
+            moved = self.values + torch.from_numpy(spread @ drawn)
             with torch.no_grad():
                 yield np.exp(self.model.states(moved).given_answers)[:, 1:].sum(axis=1)
 
