@@ -124,6 +124,46 @@ def people_world(rates: list[float], share: float) -> World:
     return world
 
 
+def strangers_world(bad: str, n_people: int, least: int = 3) -> World:
+    """Return a world in which people answer 300 random questions each, about items of their own.
+
+    All err in one answer of fifty. ``bad`` says what the first of them does: "yes", "no" or
+    "random"; nothing: the same as the others.
+    """
+
+    def world(rng: Rng) -> Answers:
+        K = max(sizes(rng)[1], least)
+        Y = truth(rng, 300 * n_people, K)
+        item, label = np.arange(len(Y)), rng.integers(K, size=len(Y))
+        says = Y[item, label] ^ (rng.random(len(Y)) < 0.02)
+        of_first = {"yes": 1, "no": 0, "random": rng.integers(2, size=300)}
+        says[:300] = of_first.get(bad, says[:300])
+        marks = np.eye(K, dtype=np.uint8)[label]
+        return Answers.from_arrays(
+            relevant=marks * says[:, None],
+            absent=marks * (1 - says[:, None]),
+            annotator=[f"p{person}" for person in item // 300],
+            probability=1 / K,
+        )
+
+    return world
+
+
+def flips_world(rate: float) -> World:
+    """Return a world in which two of ten people judge each pair, and some answers are wrong."""
+    return people_world([2 * rate] * 10, 1)
+
+
+def twice(Y: np.ndarray, rng: Rng, rate: float) -> Answers:
+    """Two people judge the same pairs, and err at this rate; contradictions are dropped."""
+    item, label = np.arange(len(Y)), rng.integers(Y.shape[1], size=len(Y))
+    says = Y[item, label] ^ (rng.random((2, len(Y))) < rate)
+    kept = says[0] == says[1]
+    marks, yes = np.eye(Y.shape[1], dtype=np.uint8)[label[kept]], says[0][kept, None]
+    said = {"relevant": marks * yes, "absent": marks * (1 - yes), "item": item[kept]}
+    return Answers.from_arrays(**said, n_items=len(Y), probability=1 / Y.shape[1])
+
+
 def picked(rng: Rng) -> Answers:
     """Chosen labels that do not apply, written down as answers to yes/no questions."""
     n, K = sizes(rng)
@@ -249,6 +289,20 @@ CASES = [
          "3 people, one of whom answers at random", people_world([0.0, 0.0, 1.0], 1)),
     Case("no-agreement", "one answer in ten at random", people_world([0.1] * 10, 1),
          "all answers at random", people_world([1.0] * 10, 1)),
+    *(
+        Case("yes-shares-differ", f"{n} people, 300 random questions each, no item in common",
+             strangers_world("", n, 5), f"the first {does}; 5 labels or more",
+             strangers_world(bad, n, 5))
+        for n in (2, 5, 10)
+        for bad, does in {"yes": "always says yes", "no": "always says no",
+                          "random": "answers at random"}.items()
+    ),
+    Case("people-contradict", "1 % of answers wrong", flips_world(0.01),
+         "10 %", flips_world(0.1)),
+    Case("people-contradict", "2 % of answers wrong", flips_world(0.02),
+         "one answer in ten wrong, 3 people", people_world([0.2] * 3, 1)),
+    Case("people-contradict", "3 % of answers wrong", flips_world(0.03),
+         "3 people, one of whom answers at random", people_world([0.0, 0.0, 1.0], 1)),
     Case("low-alpha", "no mistakes", people_world([0.0] * 10, 1),
          "one label in fifty applies; 7 answers in 100 at random",
          lambda rng: rare_people(rng)),
@@ -287,7 +341,10 @@ def found(case: Case, failing: bool, seed: int) -> bool:
     rng = np.random.default_rng([seed, CASES.index(case), failing])
     answers = (case.failing if failing else case.clean)(rng)
     listed = case.finding != "similar-names"
-    return inspect_answers(answers, labels_listed=listed).finding(case.finding) is not None
+    raised = inspect_answers(answers, labels_listed=listed).finding(case.finding)
+    if case.finding == "people-contradict":  # a note says how often; a warning that it matters
+        return raised is not None and raised.severity == "warning"
+    return raised is not None
 
 
 def costs(draws: int) -> None:
@@ -307,6 +364,10 @@ def costs(draws: int) -> None:
             "asked, no mistakes": (yes_no(0.0), {}),
             "mistakes: one answer in twenty at random": (yes_no(0.05), {}),
             "mistakes: three answers in ten at random": (yes_no(0.3), {}),
+            **{
+                f"people-contradict: {rate:.0%} of answers wrong": (twice(Y, rng, rate), {})
+                for rate in (0.01, 0.03, 0.05, 0.1)
+            },
         }
 
     print("\n| world | average precision |\n|---|--:|")

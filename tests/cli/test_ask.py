@@ -49,7 +49,7 @@ def test_prompts_and_replies(run, folder):
     write_table(folder / "texts.csv", ["item", "text"], texts)
     code, out, _ = run(
         "ask", "asked.csv", *LABELS, "-n", 10, "--for", "replies", "--out", "p.jsonl",
-        "--show", "texts.csv",
+        "--all-known", "--show", "texts.csv",
     )  # fmt: skip
     assert code == 0
     assert "wrote p.jsonl: 10 questions in random order\n" in out
@@ -88,6 +88,45 @@ def test_a_prompt_holds_its_item_and_a_blank_item_stops_nothing(run, folder):
     assert first["prompt"].endswith(f"goes with this prompt: {first['item']}.jpg")
     code, _, err = run(*ask[:1], "asked.csv", *ask[3:], "--out", "r.jsonl")
     assert (code, "--for replies needs what the model sees" in err) == (1, True)
+
+
+BY = [(person, item) for person, items in (("gpt", ITEMS), ("ann", ITEMS[:20])) for item in items]
+
+
+@pytest.mark.parametrize("tool", ["spreadsheet", "replies"])
+@pytest.mark.parametrize("kind", ["asked", "ticked-2"])
+def test_what_a_machine_said_is_no_answer_of_the_person_who_is_asked(run, folder, tool, kind):
+    rows = [[item, label, "no", person, 0.25] for person, item in BY for label in NAMES]
+    header = ["item", "label", "answer", "annotator", "probability"]
+    write_table(folder / "both.csv", header, rows)
+    texts = [[item, f"text of {item}"] for item in ITEMS]
+    write_table(folder / "texts.csv", ["item", "text"], texts)
+    out = {"spreadsheet": "q.csv", "replies": "q.jsonl"}[tool]
+    asked = ("ask", "both.csv", *LABELS, "-n", 60, "--kind", kind, "--for", tool)
+    told = {"spreadsheet": (), "replies": ("--show", "texts.csv")}[tool]
+    for who, known in ((), set()), (("--annotator", "ann"), {"ann"}):
+        code, said, _ = run(*asked, *told, *who, "--out", f"{len(who)}-{out}")
+        assert code == 0
+        assert ("known answer" in said) == bool(known)
+        if tool == "spreadsheet":
+            found = [row for row in read_table(folder / f"{len(who)}-{out}") if row["answer"]]
+        else:
+            lines = (folder / f"{len(who)}-{out}").read_text("utf-8").splitlines()
+            assert not any("annotator" in json.loads(line) for line in lines)
+            found = [known for line in lines for known in json.loads(line).get("known", ())]
+        assert {each["annotator"] for each in found} == known
+        assert {each["item"] for each in found} <= set(ITEMS[:20])
+    if tool == "replies":
+        text = [json.loads(line) for line in (folder / "2-q.jsonl").read_text("utf-8").splitlines()]
+        replies = [json.dumps({**task, "reply": "unsure", "annotator": "bob"}) for task in text]
+        (folder / "replies.jsonl").write_text("\n".join(replies), encoding="utf-8")
+        assert run("import", "replies.jsonl", "--out", "answered.csv")[0] == 0
+        back = read_table(folder / "answered.csv")
+        assert {row["annotator"] for row in back if row["answer"] == "no"} == {"ann"}
+    code, _, err = run(*asked, *told, "--annotator", "an", "--out", f"3-{out}")
+    assert (code, "'gpt', 'ann'" in err or "'ann', 'gpt'" in err) == (1, True)
+    code, _, err = run(*asked, *told, "--annotator", "ann", "--all-known", "--out", f"3-{out}")
+    assert (code, "--all-known" in err) == (1, True)
 
 
 @pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
@@ -225,7 +264,7 @@ def test_a_second_round_names_another_file(run, folder):
     code, _, err = run(*first)
     assert (code, "such as q-2.csv" in err) == (1, True)
     assert run("import", "q.csv", "--out", "answered-q.csv")[0] == 0
-    code, out, _ = run("ask", "answered-q.csv", *first[1:-1], "q-2.csv")
+    code, out, _ = run("ask", "answered-q.csv", "--all-known", *first[1:-1], "q-2.csv")
     assert code == 0
     assert "complabel import q-2.csv --out answered-q-2.csv" in out
     assert (folder / "q.csv").read_bytes() == filled

@@ -191,3 +191,19 @@ def test_consensus_advises_what_it_measured():
     for unknown in ([np.nan, 0.1], [0.1] * 50):
         people = {"missed": np.array(unknown), "invented": np.zeros(len(unknown))}
         assert _inspect._measured(people) == "missed=auto,invented=auto"
+
+
+def test_consensus_says_whose_mistakes_cannot_be_told_apart(run, folder):
+    rows = [
+        [item, label, "yes" if (at + int(who == "gpt")) % 3 else "no", who]
+        for who in ("ann", "gpt")
+        for at, item in enumerate(ITEMS[:20])
+        for label in NAMES
+    ]
+    write_table(folder / "both.csv", ["item", "label", "answer", "annotator"], rows)
+    code, out, _ = run("consensus", "both.csv", "--out", "c.csv", "--json", "c.json")
+    assert code == 0
+    assert "Nothing tells whether 'ann', 'gpt' err, or those who judged the same" in out
+    people = json.loads((folder / "c.json").read_text("utf-8"))["people"]
+    assert [person["told_apart"] for person in people] == [False, False]
+    assert [person["missed_low"] for person in people] == [0, 0]

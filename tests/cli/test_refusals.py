@@ -86,7 +86,7 @@ REFUSED = [
     (f"{ASK} named.csv --show truth.csv", 1, "there is no column text, image, url, only 'item'"),
     (f"{ASK} named.csv --for prodigy", 1, "--for prodigy needs what people see of each item"),
     (f"{ASK} named.csv --for replies", 1, "--for replies needs what the model sees of each"),
-    (f"{ASK} named.csv -n 5000", 1, "more than the 180 pairs of item and label"),
+    (f"{ASK} named.csv -n 5000", 1, "more than the 240 pairs of item and label"),
     (f"{ASK} photos.csv {X}", 1, "there is no column 'item'"),
     (f"{FIT} none.csv {X}", 1, "none.csv: no such file"),
     (f"{FIT} named.csv --features none.csv", 1, "none.csv: no such file"),

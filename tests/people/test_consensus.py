@@ -2,6 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from scipy import optimize, special
 
 from complabel.answers import Answers, IgnoredAnswersWarning
@@ -209,3 +210,81 @@ def test_what_cannot_be_done_is_refused():
 def test_log_odds_are_finite():
     np.testing.assert_allclose(as_log_odds(np.array([0.25])), special.logit([0.25]))
     assert np.isfinite(as_log_odds(np.array([0.0, 1.0]))).all()
+
+
+def people_of_pairs(judges, missed, invented, seed):
+    """Answers about one of five labels of each item, (n, R) marks who judges; and the rates."""
+    rng = np.random.default_rng(seed)
+    label = rng.integers(5, size=len(judges))
+    truth = rng.random(len(judges)) < np.linspace(0.1, 0.4, 5)[label]
+    item, person = np.nonzero(judges)
+    rates = np.where(truth[item], missed[person], invented[person])
+    yes = (truth[item] ^ (rng.random(len(item)) < rates))[:, np.newaxis]
+    marks = np.eye(5, dtype=np.uint8)[label[item]]
+    said = {"relevant": marks * yes, "absent": marks * ~yes, "item": item, "n_items": len(judges)}
+    return Answers.from_arrays(**said, annotator=[f"p{at}" for at in person])
+
+
+@pytest.mark.parametrize("n_people", [2, 4])
+def test_intervals_hold_the_rates_of_people_whoever_is_right(n_people):
+    """Of two people nobody knows who errs; of four, the answers tell it."""
+    missed, invented = np.array([0.25, 0.05, 0.1, 0.15]), np.array([0.03, 0.01, 0.02, 0.05])
+    judges = np.ones((400, n_people), dtype=bool)
+    judges[150:, 1] = n_people > 2
+    held = []
+    for seed in range(6):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            people = find_consensus(None, people_of_pairs(judges, missed, invented, seed)).people
+        assert (people["told_apart"] == (n_people > 2)).all()
+        for name, true in (("missed", missed), ("invented", invented)):
+            low, high = people[f"{name}_low"], people[f"{name}_high"]
+            held += [*((low <= true[:n_people]) & (true[:n_people] <= high))]
+            assert ((low <= people[name]) & (people[name] <= high)).all()
+            assert ((low == 0) == (n_people == 2)).all()
+    assert np.mean(held) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("couples", "told"),
+    [
+        (["ab"], ""),
+        (["ab", "bc"], ""),
+        (["ab", "bc", "ca"], "abc"),
+        (["ab", "bc", "cd", "da"], ""),
+        (["ab", "bc", "cd", "da", "ac"], "abcd"),
+        (["ab", "bc", "ca", "de", "f"], "abc"),
+        (["abc", "cd"], "abcd"),
+    ],
+)
+def test_rates_are_told_apart_in_odd_circles_of_people_who_judged_the_same(couples, told):
+    names = sorted({name for couple in couples for name in couple})
+    pair = [at for at, couple in enumerate(couples) for _ in couple]
+    person = np.array([names.index(name) for couple in couples for name in couple])
+    at, yes = np.arange(len(couples)), np.ones(len(person), dtype=bool)
+    found = Judgements(at, 0 * at, np.array(pair), yes, person, n_labels=1, n_people=len(names))
+    assert [name for name, is_told in zip(names, found.told_apart(), strict=True) if is_told] == [
+        *told
+    ]
+
+
+def test_the_curvature_is_that_of_the_gradient(monkeypatch):
+    _, answers = several_people(n_items=20)
+    z = np.random.default_rng(0).normal(size=answers.shape)
+    model = _Model(Judgements.of(answers), z, 2)
+    at = model.start() + np.random.default_rng(1).normal(scale=0.3, size=len(model.start()))
+    whole = model.curvature(torch.from_numpy(at))
+    steps = 1e-5 * np.eye(len(at))
+    expected = [
+        (model.loss_and_gradient(at + step)[1] - model.loss_and_gradient(at - step)[1]) / 2e-5
+        for step in steps
+    ]
+    np.testing.assert_allclose(whole, expected, rtol=1e-4, atol=1e-5)
+    monkeypatch.setattr("complabel.people._consensus._MOST_CURVED", 10)
+    of_many = model.curvature(torch.from_numpy(at))
+    few = len(at) - 24
+    np.testing.assert_allclose(of_many[:few], whole[:few], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(of_many, of_many.T, rtol=1e-10)
+    apart = of_many[few:, few:]
+    assert (np.diag(apart) >= 1).all()
+    assert (apart == np.diag(np.diag(apart))).all()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import special
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
 
 from complabel.answers import Answers
@@ -300,3 +301,24 @@ def test_wrong_arguments_are_refused(changes, message):
     given = {"probabilities": [[0.5], [0.7]], **changes}
     with pytest.raises(InputError, match=message):
         estimate_metrics(judgements([1, 0], 0.5), **given)
+
+
+def test_intervals_of_a_rare_label_hold_the_truth():
+    """A label of one item in fifty, with 80 questions each time; the probabilities are off."""
+    rng = np.random.default_rng(0)
+    logits = 1.5 * rng.normal(size=2000) - 5.5
+    y = rng.random(2000) < special.expit(logits)
+    p = special.expit(logits + 1 + 0.7 * rng.normal(size=2000))[:, np.newaxis]
+    truth, held, known = average_precision_score(y, p[:, 0]), [], []
+    for _ in range(150):
+        item = rng.choice(2000, 80, replace=False)
+        yes = y[item, np.newaxis].astype(np.uint8)
+        said = {"relevant": yes, "absent": 1 - yes, "item": item, "n_items": 2000}
+        found = estimate_metrics(Answers.from_arrays(**said, probability=1), p, new_items=False)
+        figure = found.labels["0"].average_precision
+        held.append(figure.low <= truth <= figure.high)
+        known.append((yes.sum(), figure.high - figure.low))
+    assert np.mean(held) > 0.92
+    n_yes, length = np.array(known).T
+    assert length[n_yes == 0].min() > 0.95, "nobody said yes"
+    assert length[n_yes > 3].mean() < length[n_yes == 1].mean()

@@ -18,7 +18,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from complabel.asking._choice import EXPECTED, KNOWN, LEVEL
-from complabel.asking._inspection import DEPENDS, SEVERITIES, ChoiceTest, Finding, Inspection
+from complabel.asking._inspection import (
+    DEPENDS,
+    SEVERITIES,
+    Agreement,
+    ChoiceTest,
+    Finding,
+    Inspection,
+)
 from complabel.asking._said import Said, similar_names
 
 # Number of questions that repair most of the damage of a biased choice: docs/frequencies.md.
@@ -39,8 +46,11 @@ _MANY_JUDGED = 100  # if 5 of 100 judgements are yes, fewer may all be no by cha
 _FEW_QUESTIONS = 4  # per label; fewer say little about each label's frequency
 _LOW_ALPHA = 0.667  # below this, Krippendorff allows not even tentative conclusions
 _NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
-_MANY_MISTAKES = 0.1  # share of answers given at random
+# Share of answers given at random. What contradictions from fewer cost a fit is hardly told from
+# chance (benchmarks/inspect_findings.py --costs).
+_MANY_MISTAKES = 0.1
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
+_DIFFERS = 0.25  # a share of "yes" that is more or less by this part of it, or answers at random
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
 
@@ -117,7 +127,14 @@ def _counts(context: Context) -> Found:
     elif seen.n_unanswered:
         yield "items-without-answers", {}
     if seen.n_contradictions and seen.people_compared:
-        yield "people-contradict", {"first": seen.contradictions[0]}
+        assert seen.agreement is not None
+        rate, highest = _disagreement(seen.agreement)
+        many = rate is None or rate > _MANY_MISTAKES or highest < _LOW_ALPHA
+        words = {"first": seen.contradictions[0], "severity": "warning" if many else "note"}
+        words["much"] = (
+            "" if rate is None else f" This is as if {rate / 2:.1%} of answers were wrong."
+        )
+        yield "people-contradict", words
     elif seen.n_contradictions:
         yield "contradictions", {"first": seen.contradictions[0]}
     if seen.n_repeated:
@@ -214,14 +231,19 @@ def _extremes(seen: Inspection) -> str:
     return f" {often!r} is named {most / least:.1f} times as readily as {rarely!r}."
 
 
+def _disagreement(found: Agreement) -> tuple[float | None, float]:
+    """Return the share of answers at random that explains it, and the highest likely alpha."""
+    if found.alpha is None or found.alpha_error is None:
+        return found.error_rate, 1.0
+    return found.error_rate, found.alpha + _ONE_SIDED * found.alpha_error
+
+
 def _agreement(context: Context) -> Found:
     found = context.seen.agreement
     if found is None or not context.seen.people_compared:
         return
     alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
-    highest = 1.0
-    if found.alpha is not None and found.alpha_error is not None:
-        highest = found.alpha + _ONE_SIDED * found.alpha_error
+    highest = _disagreement(found)[1]
     rate, error = found.error_rate or 0.0, found.error or 0.0
     none = found.error_rate is None or highest < _NO_ALPHA
     many = rate > _MANY_MISTAKES and rate - _ONE_SIDED * error > _FEW_MISTAKES
@@ -234,6 +256,28 @@ def _agreement(context: Context) -> Found:
         yield "mistakes", words | {"rate": rate, "error": error, "most": most}
     if highest < _LOW_ALPHA and not (none or many):
         yield "low-alpha", words
+
+
+def _yes_shares(context: Context) -> Found:
+    """Somebody says yes more or less often than the others do about the same labels."""
+    shares = context.seen.yes_shares
+    if not shares:
+        return
+    some = [
+        f"{one.annotator!r} says yes to {one.said:.0%}, where the answers of the others about the"
+        f" same labels give {one.expected:.0%} ({one.judged:,} judgements)"
+        for one in shares
+    ]
+    matters = any(
+        abs(one.said - one.expected) > _DIFFERS * one.expected or one.at_random > _DIFFERS
+        for one in shares
+    )
+    words = {
+        "severity": "warning" if matters else "note",
+        "people": some,
+        "n": context.possible(100),
+    }
+    yield "yes-shares-differ", words
 
 
 def _features(context: Context) -> Found:
@@ -369,6 +413,7 @@ _TESTS = (
     _judgements,
     _choice,
     _agreement,
+    _yes_shares,
     _features,
     _audit_size,
     _alike,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 from typing import Any, TypeAlias
@@ -28,6 +29,7 @@ from complabel.asking._said import (
     look_at_features,
     names_of_labels,
     nested_exclusions,
+    shares_that_differ,
     summarize_kinds,
     times_of,
 )
@@ -39,6 +41,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 
+_MOST_APART = 5  # people whose answers are looked at apart from the others
 _SHOWN = 100  # contradictions that are listed
 # An estimate from named labels takes minutes with more labels, or with more menu entries.
 _MOST_LABELS = 200
@@ -102,7 +105,8 @@ def inspect_answers(
             " from a table"
         )
     said = Said.by(answers)
-    knowledge, by_label, audit = _what_is_known(said)
+    differing = tuple(shares_that_differ(said))
+    knowledge, by_label, audit = _what_is_known(said, [each.annotator for each in differing])
     shared = Shared.of(said)
     agreement = shared.agreement()
     names = names_of_labels(answers)
@@ -136,6 +140,7 @@ def inspect_answers(
         identical=tuple(tuple(names[label] for label in group) for group in identical_labels(said)),
         nested=tuple((names[a], names[b]) for a, b in nested_exclusions(said)),
         features=None if X is None else look_at_features(X, said),
+        yes_shares=differing,
     )
     context = Context(found, said, labels_listed, source, features)
     return replace(found, findings=all_findings(context))
@@ -198,7 +203,9 @@ def _annotators(
     )
 
 
-def _what_is_known(said: Said) -> tuple[Knowledge, _Columns, LabelFrequencies | None]:
+def _what_is_known(
+    said: Said, differing: list[str]
+) -> tuple[Knowledge, _Columns, LabelFrequencies | None]:
     """Return what is known about label frequencies; the last is from random judgements only."""
     answers = said.answers
     at_random = judged_at_random(answers)
@@ -229,8 +236,20 @@ def _what_is_known(said: Said) -> tuple[Knowledge, _Columns, LabelFrequencies | 
         cardinality=None if found is None else found.cardinality,
         error=None if found is None else found.cardinality_error,
         spread=None if found is None or found.propensities is None else found.spread,
+        apart=() if found is None else tuple(_apart(answers.only(at_random), differing)),
     )
     return summary, columns, audit
+
+
+def _apart(answers: Answers, differing: list[str]) -> Iterator[tuple[str, float, float]]:
+    """Yield the cardinality by each of those who differ, and by the others, with its error."""
+    codes = [answers.annotator_names.index(name) for name in differing[:_MOST_APART]]
+    others = ~np.isin(answers.annotator, codes)
+    parts = [(repr(answers.annotator_names[code]), answers.annotator == code) for code in codes]
+    for name, rows in [*parts, ("the others", others)]:
+        if codes and rows.any():
+            found = estimate_label_frequencies(answers.only(rows))
+            yield name, found.cardinality, found.cardinality_error
 
 
 def _estimate(

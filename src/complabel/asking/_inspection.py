@@ -88,6 +88,18 @@ class AnnotatorSummary:
 
 
 @dataclass(frozen=True)
+class YesShare:
+    """Somebody who says yes to random questions more or less often than the others."""
+
+    annotator: str
+    judged: int  # labels, in answers to random questions
+    said: float  # share of "yes" among them
+    expected: float  # the share that the others' answers about the same labels give
+    at_random: float  # share of answers at random that explains the difference best
+    p_value: float  # after Holm's correction
+
+
+@dataclass(frozen=True)
 class Contradiction:
     """A label of an item about which answers contradict each other."""
 
@@ -166,6 +178,8 @@ class Knowledge:
     cardinality: float | None = None  # estimate of that number
     error: float | None = None  # its standard error
     spread: float | None = None  # of propensities: the standard deviation of their logarithms
+    # Who differs from the others, the others, the cardinality by each, and its standard error.
+    apart: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -229,6 +243,8 @@ class Inspection:
         Pairs of labels: the first is excluded wherever the second is.
     features : FeatureSummary or None
         None if no features were given.
+    yes_shares : tuple of YesShare
+        Who says yes to random questions more or less often than the others, the clearest first.
     findings : tuple of Finding
         The most severe first; equally severe ones in the order in which to deal with them.
     """
@@ -252,6 +268,7 @@ class Inspection:
     identical: tuple[tuple[str, ...], ...]
     nested: tuple[tuple[str, str], ...]
     features: FeatureSummary | None
+    yes_shares: tuple[YesShare, ...] = ()
     findings: tuple[Finding, ...] = ()
 
     @property

@@ -37,7 +37,8 @@ def suggest_questions(
     ----------
     answers : Answers
         What is known so far; there may be no answer at all. Everything that is said about a pair
-        is taken as right. A pair about which answers contradict each other is not known.
+        is taken as right: give only what the person who is asked said, or what is certain. A pair
+        about which answers contradict each other is not known.
     n : int, default=200
         How many questions to ask.
     kind : str, default="asked"
@@ -57,6 +58,7 @@ def suggest_questions(
           numbers as text);
         - ``answer``: empty in the n rows that ask a question; "yes" or "no" in known rows;
         - ``question``: "asked";
+        - ``annotator``: in known rows, who said so; not there if ``answers`` name nobody;
         - ``probability``: the chance with which a pair of this label would be drawn if one
           question were asked for each item; 1/K if nothing is known.
 
@@ -132,7 +134,19 @@ def suggest_questions(
     told = np.where(absent[items, labels], "no", "yes").astype(object)
     told[~known[items, labels]] = None
     probability = (shares.chance * (answers.n_items / n))[labels]
-    return table_of_pairs(answers, items, labels, told, probability)
+    by = None
+    if answers.annotator_names:
+        by = _who_said(answers, items, labels)
+        by[~known[items, labels]] = None
+    return table_of_pairs(answers, items, labels, told, probability, by)
+
+
+def _who_said(answers: Answers, items: NDArray[np.intp], labels: NDArray[np.intp]) -> NDArray[Any]:
+    """Return who said what is said about these pairs, None if that is not known."""
+    said, who = answers.statements(), np.full(answers.shape, -1)
+    who[said.item, said.label] = answers.annotator[said.answer]
+    names: NDArray[Any] = np.array([*answers.annotator_names, None], dtype=object)
+    return np.asarray(names[who[items, labels]])
 
 
 def _size_of(kind: str, n_labels: int) -> int:
@@ -194,6 +208,12 @@ def _of_forms(
     def of_form(values: Any) -> NDArray[Any]:
         return np.repeat(np.array(values), labels.shape[1])
 
+    by: dict[str, NDArray[Any]] = {}
+    if answers.annotator_names and not is_named:
+        who = _who_said(answers, items[:, None], menus)
+        one = who[:, 0].copy()
+        one[to_ask | (who != who[:, :1]).any(axis=1)] = None
+        by["annotator"] = of_form(one)
     return {
         "answer_id": of_form([f"form {at}" for at in range(1, len(items) + 1)]),
         "item": of_form(items if answers.item_names is None else answers.item_names[items]),
@@ -202,6 +222,7 @@ def _of_forms(
         "question": np.full(labels.size, "named" if is_named else "ticked", dtype=object),
         "offered": of_form(np.array(offered, dtype=object)),
         **({"asked_for": np.ones(labels.size, dtype=np.intp)} if is_named else {}),
+        **by,
         "probability": np.full(labels.size, chance),
     }
 
@@ -212,14 +233,16 @@ def table_of_pairs(
     labels: NDArray[np.intp],
     told: NDArray[Any],
     probability: NDArray[np.float64],
+    annotator: NDArray[Any] | None = None,
 ) -> Any:
-    """Return a table of yes/no questions, of which some have been ``told`` the answer."""
+    """Return a table of yes/no questions, of which some were ``told`` the answer by annotators."""
     return _as_table(
         {
             "item": items if answers.item_names is None else answers.item_names[items],
             "label": np.array(names_of_labels(answers), dtype=object)[labels],
             "answer": told,
             "question": np.full(len(labels), "asked", dtype=object),
+            **({} if annotator is None else {"annotator": annotator}),
             "probability": np.minimum(probability, 1.0),
         }
     )

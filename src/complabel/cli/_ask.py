@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, explain, remark, save, say, working
-from complabel.cli._options import argument, option, target
+from complabel.cli._options import argument, flag, option, target
 from complabel.cli._outputs import unused
 from complabel.errors import InputError
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from complabel.files import Features
     from complabel.methods import ComplementaryClassifier
 
+_MOST_NAMES = 5  # in a message
 _HEADER = 4096  # most bytes of a file with a header alone
 
 
 @options.with_examples(
     "ask --features X.csv --label-names labels.txt -n 200 --out questions.csv",
-    "ask answers.csv --features X.csv -n 200 --out questions.csv",
+    "ask answers.csv --annotator ann --features X.csv -n 200 --out questions.csv",
     "ask --items photos.csv --label-names labels.txt --for label-studio --out tasks.json",
     "ask answers.csv --kind ticked-10 -n 50 --for prodigy --show texts.csv --out tasks.jsonl",
     "ask answers.csv --to-evaluate model.safetensors --features X.csv --out questions.csv",
@@ -77,6 +78,17 @@ def ask(
         " recall or average-precision. [default: f1]",
         **options.one_of("f1", "precision", "recall", "average-precision"),
     ),
+    annotator: str | None = option(
+        "NAME",
+        "Who will answer. What NAME said in ANSWERS is not asked again; its share of the random"
+        " sample is written, with NAME. [default: all pairs of an item and a label may be asked"
+        " about, whatever others or a machine said of them]",
+    ),
+    all_known: bool = flag(
+        "The same for everything in ANSWERS, whoever said it: if all of it is right, such as rules"
+        " that never err.",
+        "--all-known",
+    ),
     features: Path | None = option(
         "FILE",
         "Features of all items, with or without an answer. [default: ask only about the"
@@ -96,7 +108,7 @@ def ask(
 
     Answer them in a spreadsheet, whose column to_do says how, or in another tool. Then read the
     file, or the export of the tool, with complabel import. For the next round, give all answers so
-    far and another --out.
+    far, --annotator and another --out.
     """
     from complabel.asking import suggest_questions
     from complabel.files import read_item_names
@@ -108,10 +120,11 @@ def ask(
     if to_evaluate is None and figure is not None:
         raise InputError("--figure is given without --to-evaluate; also give the model")
     if to_evaluate is not None:
-        if features is None or kind != "asked" or label_names is not None:
+        if features is None or kind != "asked" or label_names is not None or annotator is not None:
             raise InputError(
-                "--to-evaluate asks yes or no about the labels of the model, by the features of the"
-                " items: give --features, and leave out --kind and --label-names"
+                "--to-evaluate asks yes or no about the labels of the model, by the features of"
+                " items without an answer: give --features, and leave out --kind and"
+                " --label-names, and also --annotator"
             )
         classifier = load(to_evaluate)
         d = classifier.n_features_in_
@@ -125,7 +138,10 @@ def ask(
         else:  # without items, those that the answers mention
             known = None if items is None else read_item_names(items)
         said = _said_about(known, files, label_names, question, contradictions)
-        table = suggest_questions(said, n, kind=kind, random_state=seed)
+        known_before = _said_by(said, annotator, all_known=all_known)
+        table = suggest_questions(known_before, n, kind=kind, random_state=seed)
+        if annotator is not None:
+            table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
     asked = write_questions(table, out, tool=tool, shown=seen, label_names=said.label_names)
     say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
@@ -270,6 +286,28 @@ def _said_about(
     labels = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     say(f"no answers yet: {len(items):,} items, {len(labels)} labels")
     return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
+
+
+def _said_by(said: Answers, annotator: str | None, *, all_known: bool) -> Answers:
+    """Return what the person who will answer said; nothing, if it is not said who that is."""
+    if all_known and annotator is not None:
+        raise InputError("--annotator is given with --all-known; leave one of them out")
+    if all_known:
+        return said
+    if annotator is None:
+        if said.n_answers:
+            explain(
+                f"{said.n_answers:,} earlier answers do not count as those of the person who is"
+                " asked: give --annotator NAME if some do, or --all-known if all are right"
+            )
+        return said.only(said.annotator < -1)  # none
+    if said.n_answers and annotator not in said.annotator_names:
+        names = ", ".join(map(repr, said.annotator_names[:_MOST_NAMES])) or "nobody"
+        raise InputError(
+            f"--annotator {annotator}: the answers are by {names}; give one of these names, or"
+            " leave the option out if this person did not answer before"
+        )
+    return said.only(said.annotator == [*said.annotator_names, annotator].index(annotator))
 
 
 def _is_blank(path: Path) -> bool:

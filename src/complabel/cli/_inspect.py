@@ -34,7 +34,7 @@ _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
 _ENOUGH_REPEATED = 30  # pairs; with fewer, complabel.people says that nothing tells who errs
-_MOST_PEOPLE = 20
+_MOST_PEOPLE, _MOST_NAMED = 20, 5
 _MOST_JUDGED = 100_000  # judgements from which people are compared; more would take minutes
 
 
@@ -223,6 +223,14 @@ def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
         "misses: of the labels that apply, the share that this person says does not; invents: of"
         " those that do not apply, the share that this person says does."
     )
+    alike = [repr(person["annotator"]) for person in people if not person.get("told_apart", True)]
+    if alike:
+        more = f" and {len(alike) - _MOST_NAMED:,} more" if len(alike) > _MOST_NAMED else ""
+        explain(
+            f"Nothing tells whether {', '.join(alike[:_MOST_NAMED])}{more} err, or those who judged"
+            " the same: the intervals reach from none to all of what they contradict. If a third"
+            " person judges the same pairs as two of them, the answers tell."
+        )
     return people
 
 

@@ -56,7 +56,7 @@ SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 
 _COLUMNS = (
     *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
-    "probability",
+    *("probability", "annotator"),
 )
 Task = dict[str, Any]
 
@@ -112,6 +112,8 @@ def _all_of(table: Any, label_names: Sequence[str] | None) -> Iterator[tuple[Tas
             raise InputError(f"{place}: {told}; give asked, ticked or named")
         if first["probability"] is not None:
             asked["probability"] = first["probability"]
+        if asked["answer"] is not None and first["annotator"] is not None:
+            asked["annotator"] = first["annotator"]  # who said what is known
         yield task | {"question": kind} | asked, place
 
 
@@ -224,6 +226,7 @@ class _Known(Question):
     """A known answer, which travels with the question that follows it."""
 
     answer: Literal["yes", "no", "unsure"] | list[Text]
+    annotator: OptionalText = None
 
 
 def question_in(task: Mapping[str, Any]) -> str | None:
@@ -266,7 +269,8 @@ class Travelled:
             known, text = checked(_Known, each, f"{place}, known"), json.dumps(each)
             if text not in self._known:
                 self._known.add(text)
-                found += known.rows(known.answer, answer_id=self._unlike(known.answer_id))
+                answer_id = self._unlike(known.answer_id)
+                found += known.rows(known.answer, answer_id=answer_id, annotator=known.annotator)
         answer_id = self._unlike(question.answer_id or shared.get("answer_id"))
         return [*found, *question.rows(said, **{**shared, "answer_id": answer_id})]
 

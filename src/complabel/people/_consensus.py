@@ -16,14 +16,15 @@ taken where repeated judgements do not tell that people differ: a third state co
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import optimize, sparse, stats
+from scipy.sparse import csgraph
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from torch import Tensor
@@ -40,6 +41,9 @@ _LEAST_REPEATED = 30
 # that one answer in twenty is given at random; rates from .02 to .1 made no difference.
 _ERROR_RATE = 0.05
 _LEVEL = 0.95
+_TAIL = 4  # degrees of freedom of draws of parameters
+_DRAWS = 400  # of the parameters and of who is right, for intervals of people's rates
+_ENDS = ("", "_low", "_high")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +70,9 @@ class Consensus:
         A table of people in the order of ``annotator_names``: ``annotator``, ``judged`` (how many
         labels), and how often each misses a label that applies, and invents one that does not:
         ``missed``, ``missed_low``, ``missed_high``, ``invented``, ``invented_low`` and
-        ``invented_high``, with 95 % intervals.
+        ``invented_high``, with 95 % intervals; and ``told_apart``: False if nothing tells whether
+        this person errs or those who judged the same. Then intervals go from "all others err" to
+        "this person does".
     n_repeated : int
         How many pairs of an item and a label were judged more than once. These tell most about
         people.
@@ -197,7 +203,7 @@ def find_consensus(
         share=share,
         applies=applies,
         doubtful=_doubtful(judgements, answers, states, of_each),
-        people=_people(judgements, answers, of_each),
+        people=_people(judgements, answers, of_each, states),
         n_repeated=n_repeated,
         n_states=n_states,
     )
@@ -249,36 +255,55 @@ def _doubtful(
 
 
 def _people(
-    judgements: Judgements, answers: Answers, applies: NDArray[np.float64]
+    judgements: Judgements,
+    answers: Answers,
+    applies: NDArray[np.float64],
+    states: States,
 ) -> dict[str, NDArray[Any]]:
-    """Count each person's mistakes by how probably a label applies, given all answers (J,)."""
+    """Count each person's mistakes by how probably a label applies, given all answers (J,).
+
+    An interval is a mixture: draws of the parameters say which labels may apply, draws of these say
+    who was wrong, and each draw has Jeffreys' posterior of a share.
+    """
     # A person's own answer belongs to what is given: P(applies, says no) is what is counted.
     # Without it, the rates of missed labels came out .1 too high.
     known = judgements.person >= 0
+    person, n = judgements.person[known], judgements.n_people
 
     def count(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        sums = np.zeros(judgements.n_people)
-        np.add.at(sums, judgements.person[known], weights[known])
-        return sums
+        return np.bincount(person, weights[known], minlength=n).astype(np.float64)
 
+    told = judgements.told_apart()
     table: dict[str, NDArray[Any]] = {
         "annotator": np.array(answers.annotator_names, dtype=object),
-        "judged": count(np.ones(len(applies))).astype(np.intp),
+        "judged": np.bincount(person, minlength=n),
     }
-    for name, weights, wrong in (
-        ("missed", applies, ~judgements.yes),
-        ("invented", 1 - applies, judgements.yes),
-    ):
+    rng, tail = np.random.default_rng(0), (1 - _LEVEL) / 2
+    counts = np.empty((_DRAWS, 2, 2, n))  # by draw, does not apply and applies, right and wrong
+    for at, drawn in enumerate(states.drawn(_DRAWS, rng)):
+        is_there = (rng.random(len(drawn)) < drawn)[judgements.pair]
+        for truth in (0, 1):
+            for wrong in (0, 1):
+                counts[at, truth, wrong] = count(
+                    1.0 * ((is_there == truth) & ((judgements.yes != truth) == wrong))
+                )
+    for truth, (name, weights) in enumerate((("invented", 1 - applies), ("missed", applies))):
+        wrong = judgements.yes != truth
         of_all, of_wrong = count(weights), count(weights * wrong)
-        # Jeffreys' interval, with the expected numbers in place of the counts
-        chances = stats.beta(of_wrong + 0.5, of_all - of_wrong + 0.5)
-        tail = (1 - _LEVEL) / 2
+        value = np.divide(of_wrong, of_all, out=np.full(n, np.nan), where=of_all > 0)
+        rates = rng.beta(counts[:, truth, 1] + 0.5, counts[:, truth, 0] + 0.5)
+        low, high = np.quantile(rates, [tail, 1 - tail], axis=0)
+        # If the others are right, this is the rate; if they err, the rate is less.
+        disagreed, said = judgements.beside_others(truth == 1)
+        most = stats.beta(disagreed + 0.5, said - disagreed + 0.5).ppf(1 - tail)
+        low, high = np.where(told, low, 0.0), np.where(told, high, most)
         table |= {
-            name: np.divide(of_wrong, of_all, out=np.full(len(of_all), np.nan), where=of_all > 0),
-            f"{name}_low": np.asarray(chances.ppf(tail)),
-            f"{name}_high": np.asarray(chances.ppf(1 - tail)),
+            name: value,
+            f"{name}_low": np.fmin(low, value),
+            f"{name}_high": np.fmax(high, value),
         }
-    return table
+    order = ("annotator", "judged", *(f"{m}{end}" for m in ("missed", "invented") for end in _ENDS))
+    return {name: table[name] for name in order} | {"told_apart": told}
 
 
 # Log-odds of a "yes" in each of two or three states: the means of normal priors with a standard
@@ -287,6 +312,8 @@ _START = {2: (-4.0, 1.0), 3: (-4.5, -1.2, 1.3)}
 # Standard deviations of normal priors, in log-odds. The thresholds differ by label as much as label
 # frequencies do. Labels and people differ from the common rates by less.
 _PRIOR = {"slope": 0.3, "threshold": 2.0, "gap": 0.5, "of_label": 0.5, "of_person": 1.0}
+_LEAST_CURVED = 0.05  # of the posterior density: less would be a flat direction
+_MOST_CURVED = 1500  # parameters whose second derivatives are all computed
 _COMMON = 3.0  # of the common slope, threshold and gap, which little should hold
 _MAX_ITER = 200
 _STANDARD_ERRORS = 2  # by which three states have to be likelier than two
@@ -326,6 +353,38 @@ class Judgements:
         """Whether a pair was judged more than once, (P,)."""
         return np.bincount(self.pair, minlength=len(self.item)) > 1
 
+    def told_apart(self) -> NDArray[np.bool_]:
+        """Return whose rates, (R,), the answers can tell from those of the others.
+
+        If a and b judged the same, it may be either who errs. With c, who judged the same as both,
+        three agreements tell three rates. So people must form an odd circle: where they fall into
+        two sides that judged the same only as people of the other side, all of one side may err.
+        """
+        person, pair = self.person[self.person >= 0], self.pair[self.person >= 0]
+        size = (len(self.item), self.n_people)
+        judged: Any = sparse.csr_array((np.ones(len(pair)), (pair, person)), shape=size)
+        beside = (judged.T @ judged).tocsr()
+        beside.setdiag(0)
+        beside.eliminate_zeros()
+        # In the graph with two copies of each person, both are connected if there is an odd circle.
+        twice = sparse.block_array([[None, beside], [beside, None]], format="csr")
+        _, part = csgraph.connected_components(twice, directed=False)
+        return np.asarray(part[: self.n_people] == part[self.n_people :])
+
+    def beside_others(self, applies: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return how often each person contradicts others who say so of a pair, (R,), of how many.
+
+        The judgements of a pair by several others count as one, by the share of those who say so.
+        """
+        same = np.bincount(self.pair, self.yes == applies, minlength=len(self.item))[self.pair]
+        others = np.bincount(self.pair, minlength=len(self.item))[self.pair] - 1
+        by_others = (same - (self.yes == applies)) / np.maximum(others, 1)
+        known = self.person >= 0
+        return tuple(  # type: ignore[return-value]
+            np.bincount(self.person[known], weight[known], minlength=self.n_people)
+            for weight in (by_others * (self.yes != applies), by_others)
+        )
+
     def only(self, which: NDArray[np.bool_]) -> Judgements:
         """Return some of the judgements, (J,), and the pairs that they are about."""
         pairs, pair = np.unique(self.pair[which], return_inverse=True)
@@ -356,6 +415,20 @@ class States:
         applies = self.chance_of_yes.T > 0.5
         applies[:, -1] = True  # also a label that most people miss
         return (states * self.chance_of_yes.T).sum(axis=-1), (states * applies).sum(axis=-1)
+
+    def drawn(self, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+        """Yield how probably each pair's label applies, (P,), at draws of the parameters.
+
+        They are drawn around the posterior mode with the tails of Student's t: the normal
+        distribution (Laplace) takes too little account of people who may all be wrong.
+        """
+        values, vectors = np.linalg.eigh(self.model.curvature(self.values))
+        spread = vectors / np.sqrt(np.maximum(values, _LEAST_CURVED))
+        for _ in range(n):
+            drawn = rng.standard_normal(len(values)) * np.sqrt(_TAIL / rng.chisquare(_TAIL))
+            moved = self.values + torch.from_numpy(spread @ drawn)
+            with torch.no_grad():
+                yield np.exp(self.model.states(moved).given_answers)[:, 1:].sum(axis=1)
 
     def of_each(self, judgements: Judgements) -> NDArray[np.float64]:
         """Return the log-probability (J,) of each judgement given all others and the features."""
@@ -440,6 +513,30 @@ class _Model:
 
     def loss_and_gradient(self, values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         at = torch.from_numpy(values.copy()).requires_grad_()
+        loss = self._loss(at)
+        (gradient,) = torch.autograd.grad(loss, at)
+        return float(loss.detach()), gradient.numpy()
+
+    def curvature(self, values: Tensor) -> NDArray[np.float64]:
+        """Return the second derivatives (D, D) of the loss.
+
+        Many people count as independent of each other: only sums of their rows are computed.
+        """
+        at = values.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad(self._loss(at), at, create_graph=True)
+        people = 2 * self._sizes["of_person"][1]
+        few = len(at) if len(at) <= _MOST_CURVED else len(at) - people
+        found = torch.eye(len(at), dtype=torch.float64)
+        for row in range(few):
+            (found[row],) = torch.autograd.grad(gradient[row], at, retain_graph=True)
+        if few < len(at):
+            found[:, :few] = found[:few].T
+            for half in (slice(few, few + people // 2), slice(few + people // 2, len(at))):
+                (sums,) = torch.autograd.grad(gradient[half].sum(), at, retain_graph=True)
+                found.diagonal()[half] = sums[half].clamp(min=_PRIOR["of_person"] ** -2)
+        return found.numpy()
+
+    def _loss(self, at: Tensor) -> Tensor:
         of_pair, of_judgement, parts = self._chances(at)
         evidence = torch.logsumexp(of_pair + self._by_pair(of_judgement), dim=1).sum()
         loss = (parts["state"] - self._start).square().sum() / 2 - evidence
@@ -448,8 +545,7 @@ class _Model:
             if len(self._sizes[name]) == 1:  # the last entry is what all labels share
                 spreads[-1] = _COMMON
             loss = loss + (parts[name] / spreads).square().sum() / 2
-        (gradient,) = torch.autograd.grad(loss, at)
-        return float(loss.detach()), gradient.numpy()
+        return loss
 
     def states(self, values: Tensor) -> States:
         of_pair, of_judgement, parts = self._chances(values)

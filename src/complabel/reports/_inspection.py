@@ -191,9 +191,11 @@ def _about_frequencies(inspection: Inspection) -> str:
             f" between {known.at_least:,.2f} and {known.at_most:,.2f} labels apply to an item on"
             " average."
         )
+    apart = ", ".join(f"{value:.2f} ± {error:.2f} by {who}" for who, value, error in known.apart)
     return (
         f"Labels that apply to an item: {known.cardinality:.2f} on average, ± {known.error:.2f}"
         f" (one standard error), from {known.reason}."
+        + (f" People differ about it: {apart}." if apart else "")
     )
 
 

@@ -109,7 +109,8 @@ class MetricEstimates(Figures):
         found = {}
         for label, name in enumerate(self._label_names):
             pairs = self._pairs.of_label(label, n_labels)
-            found[name] = Figures(**_figures(pairs, self.confidence, new_items=self.new_items))
+            told = {"new_items": self.new_items, "of_label": True}
+            found[name] = Figures(**_figures(pairs, self.confidence, **told))
         return found
 
     def curve(self, n_points: int = 50) -> dict[str, Array]:
@@ -193,7 +194,8 @@ def estimate_metrics(
     Platt's method, are a guess at all pairs, and judgements correct the sums of it (the difference
     estimator). The error is that of the linearised figure. The interval is that of a share in as
     many judgements as would have this error, with Jeffreys' prior (Korn and Graubard's effective
-    sample size). Several judgements of one item count as a cluster.
+    sample size). Several judgements of one item count as a cluster. For the average precision of
+    one label with n "yes", the variance counts 1 + 1 / n times.
 
     References
     ----------
@@ -284,7 +286,12 @@ _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
 
 
 def _figures(
-    pairs: ScoredPairs, confidence: float, *, new_items: bool, names: Any = tuple(_FIGURES)
+    pairs: ScoredPairs,
+    confidence: float,
+    *,
+    new_items: bool,
+    names: Any = tuple(_FIGURES),
+    of_label: bool = False,
 ) -> dict[str, Figure]:
     of_predicted = int(pairs.n_said[pairs.predicted[pairs.place]].sum())
     nothing_applies = pairs.applies.sum() <= 0  # by the answers, after mistakes were taken out
@@ -300,7 +307,11 @@ def _figures(
         # can make 0 or 1.
         typical, *slopes = _FIGURES[name](pairs, pairs.chance)
         variance = pairs.variance(*slopes, new_items=new_items)
-        low, high = _interval(value, typical, variance.total, confidence)
+        # A mean over few "yes" tells its own error badly: with one it is doubled, with none there
+        # is no end to it. Without this, few labels as rare as .02 had the truth in their interval.
+        few = of_label and name == "average_precision"
+        unsure = 1 + 1 / max(pairs.n_yes, _ROUNDING) if few else 1.0
+        low, high = _interval(value, typical, variance.total * unsure, confidence)
         more = int(pairs.n_said.sum()) * (variance.times_to_halve() - 1)
         are_left = more <= len(pairs) - len(pairs.place)
         found[name] = Figure(value, low, high, n, math.ceil(more) if are_left else None)

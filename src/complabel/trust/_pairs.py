@@ -164,6 +164,12 @@ class ScoredPairs:
         return order, np.repeat(starts, sizes), np.repeat(starts + sizes, sizes)
 
     @property
+    def n_yes(self) -> float:
+        """Kish's effective number of judged pairs whose label applies."""
+        weight = self.weight[self.said > 0.5]
+        return float(weight.sum() ** 2 / max((weight**2).sum(), np.finfo(float).tiny))
+
+    @property
     def n_predicted(self) -> int:
         return int(np.count_nonzero(self.predicted))
 
