@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from tests.cli.own import ITEMS, write_table
-from tests.features.pictures import write_pictures
+from tests.features.pictures import noise, write_pictures
 
 from complabel.features import text_features
 from complabel.files import read_features
@@ -52,8 +52,19 @@ def test_zeros_and_left_out_pictures_are_told(run, folder):
     assert "leave such pictures out with --on-error skip" in err
     code, out, err = run("features photos --out X.npz --on-error skip")
     assert code == 0
-    assert "1 items, 832 features" in out
+    assert "1 items, 1,149 features" in out
     assert err.startswith("1 pictures were left out, and have no row:\n  photos/00.png: is no")
+
+
+def test_files_that_are_no_pictures_are_named_and_tiff_is_read(run, folder):
+    write_pictures(folder / "photos", 2)
+    noise(3).save(folder / "photos" / "c.tif")
+    for name in ("d.cr2", "e.cr2", "notes.txt"):
+        (folder / "photos" / name).touch()
+    code, out, err = run("features photos --out X.npz")
+    assert (code, err) == (0, "photos: 3 files are left out: 2 .cr2, 1 .txt\n")
+    assert "3 items" in out
+    assert read_features("X.npz").items.tolist() == ["00.png", "01.png", "c.tif"]
 
 
 def made(run, name, model):

@@ -19,11 +19,15 @@ from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_truth
+from complabel.files._names import HEIC as HEIC
 from complabel.files._names import PICTURES as PICTURES
+from complabel.files._names import READ_PICTURES as READ_PICTURES
 from complabel.files._names import SHOWN as SHOWN
+from complabel.files._names import PictureFolder as PictureFolder
 from complabel.files._names import has_shown as has_shown
 from complabel.files._names import list_pictures as list_pictures
 from complabel.files._names import may_show as may_show
+from complabel.files._names import read_folder as read_folder
 from complabel.files._names import read_item_names as read_item_names
 from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
