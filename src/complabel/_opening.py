@@ -10,6 +10,7 @@ import errno
 import gzip
 import io
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,8 +47,27 @@ def fault(source: object, problem: str, **place: int) -> DatasetFormatError:
     Control characters are escaped, as text from the file could otherwise control a terminal.
     """
     where = "".join(f", {noun} {number}" for noun, number in place.items())
-    text = f"{source}{where}: {problem}"
-    return DatasetFormatError("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
+    text = visible(f"{source}{where}: {problem}")
+    return DatasetFormatError(text.replace("\n", "\\n").replace("\t", "\\t"))
+
+
+# Control characters but tab and line feed, marks that turn the direction of a line, further ends of
+# lines, invisible tags, and halves of characters, which no stream takes.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Return a text with what could steer a terminal, or hide what is written, spelled out.
+
+    Examples
+    --------
+    >>> print(visible("red\x1b[31m"), visible("été 東京"))
+    red\x1b[31m été 東京
+    """
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 @contextlib.contextmanager

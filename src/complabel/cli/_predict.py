@@ -22,7 +22,7 @@ from complabel.cli._console import (
     save_json,
     say,
     show,
-    shown,
+    visible,
     working,
 )
 from complabel.cli._options import option, target
@@ -233,7 +233,7 @@ def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None
 
 def _plain(text: str) -> str:
     """Return a text of the file on one line, without control characters."""
-    return shown(" ".join(text.split()))
+    return visible(" ".join(text.split()))
 
 
 @options.with_examples(

@@ -54,8 +54,8 @@ class Table:
     """A table of which only the names of the columns have been read.
 
     ``delimiter`` is that of CSV, in UTF-8 or UTF-16, plain or packed, or the sheet of an ``.xlsx``
-    file; empty for Parquet, which has a ``schema``. In text, semicolons may separate values, as some spreadsheets write them. Numbers
-    then often have decimal commas, so they are refused.
+    file; empty for Parquet, which has a ``schema``. In text, semicolons may separate values, as
+    some spreadsheets write them. Numbers then often have decimal commas, so they are refused.
     """
 
     path: Path
