@@ -103,6 +103,47 @@ def test_a_model_doubts_features_that_do_not_say_how_they_were_made(run, tickets
     assert err.startswith("plain.npz does not say how it was made. m.safetensors learned from")
 
 
+def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets):
+    made(run, "T.npz", "words")
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    assert run("predict m.safetensors T.npz --out a.csv")[0] == 0
+    code, out, err = run("predict m.safetensors tickets.csv --text body --out b.csv")
+    assert (code, err) == (0, "")
+    assert (tickets / "a.csv").read_bytes() == (tickets / "b.csv").read_bytes()
+    assert "complabel features tickets.csv --text body --model words --out X.npz" in out
+    code, _, err = run("predict m.safetensors tickets.csv --image body --out c.csv")
+    assert (code, "learned from text, but tickets.csv holds pictures" in err) == (1, True)
+
+
+@pytest.mark.parametrize("model", ["colours", "pixels"])
+def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder, model):
+    """Also by the model that an older version took by default."""
+    write_pictures(folder / "photos", len(ITEMS))
+    (folder / "photos" / "notes.txt").touch()
+    for at, item in enumerate(ITEMS):
+        (folder / "photos" / f"{at:02}.png").rename(folder / "photos" / f"{item}.png")
+    run(f"features photos --model {model} --out X.npz")
+    named = (folder / "named.csv").read_text("utf-8")
+    for item in ITEMS:
+        named = named.replace(f"\n{item},", f"\n{item}.png,")
+    (folder / "named.csv").write_text(named, "utf-8")
+    assert run(f"{FIT} --features X.npz --out m.safetensors")[0] == 0
+    assert run("predict m.safetensors X.npz --out a.csv")[0] == 0
+    code, out, err = run("predict m.safetensors photos --out b.csv")
+    assert (code, err) == (0, "photos: 1 file is left out: 1 .txt\n")
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+    assert f"complabel features photos --model {model} --out X-2.npz\n" in out
+    assert "complabel evaluate m.safetensors X-2.npz" in out
+
+
+def test_a_model_that_does_not_say_how_its_features_were_made_names_the_command(run, tickets):
+    assert run(f"{FIT} --features X.csv --out m.safetensors")[0] == 0
+    code, _, err = run("predict m.safetensors tickets.csv --text body --out p.csv")
+    assert code == 1
+    assert "complabel features tickets.csv --text body --out" in err
+    assert not (tickets / "p.csv").exists()
+
+
 def test_thresholds_keep_the_recipe(run, tickets):
     made(run, "T.npz", "words")
     assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
