@@ -38,6 +38,7 @@ from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._table import some_of as some_of
 from complabel.files._write import AnswerWriter
+from complabel.files._write import FormulaWarning as FormulaWarning
 from complabel.files._write import PredictionWriter as PredictionWriter
 from complabel.files._write import answers_to_arrow as answers_to_arrow
 
