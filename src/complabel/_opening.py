@@ -5,10 +5,12 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import csv
 import errno
 import gzip
 import io
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,9 +33,11 @@ _UNPACK: dict[str, Callable[[Any], Any]] = {
     ".xlsx": lambda file: io.BytesIO(_sheet_as_csv(file)),
 }
 _CHUNK = 1 << 20
-_LEAST_LIMIT = 1 << 30  # bytes that any file may unpack to
+_LEAST_LIMIT = 1 << 28  # bytes that any file may unpack to
 # Sound archives of features shrink up to a hundredfold; a hostile one a thousandfold and more.
 _MOST_SHRUNK = 100
+_MOST_DEFLATED = 1032  # how much gzip shrinks at most
+_MOST_CELLS = 10_000_000  # of the rectangle of a sheet, which may be nearly empty
 _LONGEST = 1 << 24  # bytes of a line, so that a damaged file cannot fill the memory
 
 
@@ -43,8 +47,27 @@ def fault(source: object, problem: str, **place: int) -> DatasetFormatError:
     Control characters are escaped, as text from the file could otherwise control a terminal.
     """
     where = "".join(f", {noun} {number}" for noun, number in place.items())
-    text = f"{source}{where}: {problem}"
-    return DatasetFormatError("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
+    text = visible(f"{source}{where}: {problem}")
+    return DatasetFormatError(text.replace("\n", "\\n").replace("\t", "\\t"))
+
+
+# Control characters but tab and line feed, marks that turn the direction of a line, further ends of
+# lines, invisible tags, and halves of characters, which no stream takes.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Return a text with what could steer a terminal, or hide what is written, spelled out.
+
+    Examples
+    --------
+    >>> print(visible("red\x1b[31m"), visible("été 東京"))
+    red\x1b[31m été 東京
+    """
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 @contextlib.contextmanager
@@ -120,12 +143,39 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
     UTF-16 with a byte order mark is given as UTF-8, and the sheet of an .xlsx file as CSV.
     """
     with explained(path, _AGAIN, (OSError, EOFError, zlib.error)), path.open("rb") as file:
-        unpack = _UNPACK.get(path.suffix.lower())
-        content = io.BufferedReader(unpack(file), _CHUNK) if unpack else file
+        content: Any = file
+        if unpack := _UNPACK.get(path.suffix.lower()):
+            content = io.BufferedReader(_Limited(path, unpack(file)), _CHUNK)
         if content.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             text = _read(path, content, limit_of(path)).decode("utf-16")
             content = io.BufferedReader(cast(Any, io.BytesIO(text.encode())))
         yield content
+
+
+class _Limited(io.RawIOBase):
+    """What is unpacked from a file, up to the limit for its size."""
+
+    def __init__(self, path: Path, content: Any) -> None:
+        self._path, self._content = path, content
+        self._done, self._limit = 0, limit_of(path)
+        if path.suffix.lower() == ".gz":  # its last bytes tell the size, unless it is damaged
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                file.seek(max(size - 4, 0))
+                told = int.from_bytes(file.read(4), "little")
+            self._count(told if told <= _MOST_DEFLATED * size else 0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        number: int = self._content.readinto(buffer)
+        self._done += number
+        self._count(self._done)
+        return number
+
+    def _count(self, n_bytes: int) -> None:
+        refuse_large(self._path, "its content", n_bytes, self._limit)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -199,11 +249,10 @@ def _sheet_as_csv(file: BinaryIO) -> bytes:
     """Return the only sheet of an ``.xlsx`` file that is not empty, as CSV; a row is a line."""
     path = Path(file.name)
     try:
-        import openpyxl  # type: ignore[import-untyped]  # noqa: F401
-        import pandas as pd  # type: ignore[import-untyped]
+        import openpyxl  # type: ignore[import-untyped]
     except ImportError as cause:
         raise InputError(
-            f"{path}: reading .xlsx needs pandas and openpyxl; install them with: pip install"
+            f"{path}: reading .xlsx needs openpyxl; install it with: pip install"
             ' "complabel[tables]", or save the sheet as CSV'
         ) from cause
     with explained(path, "this is not an .xlsx file, or damaged; save it again, or as CSV"):
@@ -211,13 +260,57 @@ def _sheet_as_csv(file: BinaryIO) -> bytes:
         with zipfile.ZipFile(content) as parts:
             size = sum(part.file_size for part in parts.infolist())
         refuse_large(path, "its content", size, limit_of(path))
-        # As text, so that 007 stays 007; without a header, so that no name is changed.
-        how: dict[str, Any] = {"dtype": str, "keep_default_na": False, "engine": "openpyxl"}
-        found = pd.read_excel(content, sheet_name=None, header=None, **how)
-    sheets = {name: sheet for name, sheet in found.items() if (sheet != "").to_numpy().any()}
+        book = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
+        found = {sheet.title: _rows_of(path, sheet) for sheet in book.worksheets}
+    sheets = {name: rows for name, rows in found.items() if rows}
     if len(sheets) > 1:
         names = ", ".join(map(repr, sheets))
         problem = f"has {len(sheets)} sheets with content, {names}; keep one, or save one as CSV"
         raise fault(path, problem)
-    texts = [sheet.to_csv(index=False, header=False) for sheet in sheets.values()]
-    return "".join(texts).encode()
+    text = io.StringIO()
+    for rows in sheets.values():
+        width = max(map(len, rows))
+        write = csv.writer(text, lineterminator="\n").writerow
+        for row in rows:
+            write(row + [""] * (width - len(row)))
+    return text.getvalue().encode()
+
+
+def _rows_of(path: Path, sheet: Any) -> list[list[str]]:
+    """Return the cells of a sheet as texts, without what is empty on the right and at the end.
+
+    What the file says about its size is not believed, and no cell may lie far from the others: the
+    rows between would fill the memory.
+    """
+    sheet.reset_dimensions()
+    rows: list[list[str]] = []
+    width = n_filled = empty = 0
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
+        row = [_text_of(cell) for cell in cells]
+        while row and not row[-1]:
+            row.pop()
+        if not row:
+            empty += 1
+            continue
+        width, n_filled = max(width, len(row)), n_filled + sum(map(bool, row))
+        if number * width > max(_MOST_CELLS, _MOST_SHRUNK * n_filled):
+            place = f"{path}, sheet {sheet.title!r}, cell {cells[len(row) - 1].coordinate}"
+            raise fault(
+                place,
+                f"makes the sheet {number:,} rows long and {width:,} columns wide, though only"
+                f" {n_filled:,} cells are filled so far; delete what lies far from the table",
+            )
+        rows += [[]] * empty
+        rows.append(row)
+        empty = 0
+    return rows
+
+
+def _text_of(cell: Any) -> str:
+    """Return what is in a cell: whole numbers without a point, so that 7 is not 7.0."""
+    value = cell.value
+    if value is None or cell.data_type == "e":  # such as #N/A
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value)

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 from tests.cli.own import ITEMS, write_table
-from tests.features.pictures import write_pictures
+from tests.features.pictures import noise, write_pictures
 
 from complabel.features import text_features
 from complabel.files import read_features
@@ -52,8 +52,19 @@ def test_zeros_and_left_out_pictures_are_told(run, folder):
     assert "leave such pictures out with --on-error skip" in err
     code, out, err = run("features photos --out X.npz --on-error skip")
     assert code == 0
-    assert "1 items, 832 features" in out
+    assert "1 items, 1,149 features" in out
     assert err.startswith("1 pictures were left out, and have no row:\n  photos/00.png: is no")
+
+
+def test_files_that_are_no_pictures_are_named_and_tiff_is_read(run, folder):
+    write_pictures(folder / "photos", 2)
+    noise(3).save(folder / "photos" / "c.tif")
+    for name in ("d.cr2", "e.cr2", "notes.txt"):
+        (folder / "photos" / name).touch()
+    code, out, err = run("features photos --out X.npz")
+    assert (code, err) == (0, "photos: 3 files are left out: 2 .cr2, 1 .txt\n")
+    assert "3 items" in out
+    assert read_features("X.npz").items.tolist() == ["00.png", "01.png", "c.tif"]
 
 
 def made(run, name, model):
@@ -90,6 +101,47 @@ def test_a_model_doubts_features_that_do_not_say_how_they_were_made(run, tickets
     code, _, err = run("predict m.safetensors plain.npz --out p.csv")
     assert code == 0
     assert err.startswith("plain.npz does not say how it was made. m.safetensors learned from")
+
+
+def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets):
+    made(run, "T.npz", "words")
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    assert run("predict m.safetensors T.npz --out a.csv")[0] == 0
+    code, out, err = run("predict m.safetensors tickets.csv --text body --out b.csv")
+    assert (code, err) == (0, "")
+    assert (tickets / "a.csv").read_bytes() == (tickets / "b.csv").read_bytes()
+    assert "complabel features tickets.csv --text body --model words --out X.npz" in out
+    code, _, err = run("predict m.safetensors tickets.csv --image body --out c.csv")
+    assert (code, "learned from text, but tickets.csv holds pictures" in err) == (1, True)
+
+
+@pytest.mark.parametrize("model", ["colours", "pixels"])
+def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder, model):
+    """Also by the model that an older version took by default."""
+    write_pictures(folder / "photos", len(ITEMS))
+    (folder / "photos" / "notes.txt").touch()
+    for at, item in enumerate(ITEMS):
+        (folder / "photos" / f"{at:02}.png").rename(folder / "photos" / f"{item}.png")
+    run(f"features photos --model {model} --out X.npz")
+    named = (folder / "named.csv").read_text("utf-8")
+    for item in ITEMS:
+        named = named.replace(f"\n{item},", f"\n{item}.png,")
+    (folder / "named.csv").write_text(named, "utf-8")
+    assert run(f"{FIT} --features X.npz --out m.safetensors")[0] == 0
+    assert run("predict m.safetensors X.npz --out a.csv")[0] == 0
+    code, out, err = run("predict m.safetensors photos --out b.csv")
+    assert (code, err) == (0, "photos: 1 file is left out: 1 .txt\n")
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+    assert f"complabel features photos --model {model} --out X-2.npz\n" in out
+    assert "complabel evaluate m.safetensors X-2.npz" in out
+
+
+def test_a_model_that_does_not_say_how_its_features_were_made_names_the_command(run, tickets):
+    assert run(f"{FIT} --features X.csv --out m.safetensors")[0] == 0
+    code, _, err = run("predict m.safetensors tickets.csv --text body --out p.csv")
+    assert code == 1
+    assert "complabel features tickets.csv --text body --out" in err
+    assert not (tickets / "p.csv").exists()
 
 
 def test_thresholds_keep_the_recipe(run, tickets):

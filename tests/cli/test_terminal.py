@@ -1,14 +1,21 @@
 """The terminal: what is printed, tables that are too wide for it, and the next command."""
 
+import contextlib
 import io
+import os
 import sys
+from unittest import mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 from tests.cli.conftest import forget_consoles
 
-from complabel.cli import _console
+from complabel._opening import fault
+from complabel.cli import _app, _console
+from complabel.files import UnmatchedItemsWarning
 
 
 def test_what_a_file_holds_cannot_steer_the_terminal(capsys):
@@ -19,6 +26,80 @@ def test_what_a_file_holds_cannot_steer_the_terminal(capsys):
     assert captured.out == "a\\x1b[31m\\x9b1m\\rb\nd\n"
     assert captured.err == "e\\x07\n"
     forget_consoles()
+
+
+# A text that sets the title, one that clears the screen, one that turns the line, and any other.
+HOSTILE = st.one_of(
+    st.sampled_from(
+        ["\x1b]0;x\x07", "\x1b[2J", "a\u202eb", "\x9b1m", "\r", "[red]\x1b[/red]", "\ud800"]
+    ),
+    st.text(st.characters(exclude_characters="\n\t"), max_size=12),
+)
+DOORS = {
+    "say": _console.say,
+    "explain": _console.explain,
+    "remark": _console.remark,
+    "complain": _console.complain,
+    "output": lambda text: _console.output().print(Text(text)),
+    "errors": lambda text: _console.errors().print(text, markup=False),
+    "table": lambda text: _console.show(table_of(text)),
+    "log": lambda text: [log := _console.Log(text), setattr(log, "_logged", -1e9), log(text)],
+    "hint": lambda text: _app._hint(UnmatchedItemsWarning(text), UnmatchedItemsWarning),
+    "warning": lambda text: _app._hint(UserWarning(text), UserWarning, "a.py", 3),
+    "error": lambda text: complabel_error(text),
+}
+
+
+def table_of(text):
+    table = _console.new_table(text, text, numbers=[text])
+    table.add_row(text, Text(text))
+    return table
+
+
+def complabel_error(text):
+    _console.complain(f"error: {_app._as_typed(str(fault(text, text)))}")
+
+
+@pytest.mark.parametrize("width", [20, 120])
+@pytest.mark.parametrize("door", DOORS)
+@given(text=HOSTILE)
+@settings(max_examples=25)
+def test_nothing_that_steers_leaves_by_any_door(door, width, text):
+    """On terminals, too: there, the only escapes are those of colours, which are off here."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(out),
+        mock.patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": str(width)}),
+    ):
+        forget_consoles()
+        DOORS[door](text)
+        forget_consoles()
+    written = out.getvalue()
+    written.encode()  # no halves of characters
+    assert not {c for c in written if c < " "} - {"\n", "\t"}
+    assert not {*written} & {*map(chr, range(0x7F, 0xA0)), *"\u202a\u202b\u202d\u202e\u2066\u2028"}
+
+
+def test_progress_on_a_terminal_shows_names_without_what_steers(monkeypatch):
+    file = io.StringIO()
+    console = _console._Console(file=file, force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(_console, "errors", lambda: console)
+    with _console.working("reading \x1b]0;title\x07") as far:
+        far("b\u202ec")
+    written = file.getvalue()
+    assert "\\x1b]0;title" in written
+    assert not {"\x07", "\u202e"} & {*written}
+    assert "\x1b]" not in written
+
+
+@pytest.mark.parametrize(
+    "words", [["fit", "--\x1b[2J"], ["\x1b[2J"], ["show", "m", "\x1b[2J"], ["show", "\x1b[2J"]]
+)
+def test_what_is_typed_cannot_steer_the_terminal_either(run, words):
+    code, out, err = run(*words)
+    assert code in (1, 2)
+    assert "\x1b" not in out + err
+    assert "\\x1b[2J" in err
 
 
 def test_a_log_gets_a_line_every_half_minute(monkeypatch, capsys):

@@ -4,6 +4,7 @@ import csv
 import zipfile
 
 import numpy as np
+import openpyxl
 import pytest
 from scipy import sparse
 from tests.features.pictures import noise, write_pictures
@@ -18,6 +19,7 @@ from complabel.features import (
 )
 from complabel.features._encoder import Encoder
 from complabel.files import iterate_features, read_features
+from complabel.live import read_things
 
 TEXTS = ["out of paper", "no ink", "", "paper jam in the second tray"]
 
@@ -181,6 +183,36 @@ def test_a_table_may_hold_paths_of_pictures(tmp_path):
     assert found.items.tolist() == ["b", "a"]
     paths = [tmp_path / "photos" / name for name in ("01.png", "00.png")]
     np.testing.assert_allclose(found.X, picture_features(paths), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "unicode.txt", "unicode.csv", "semicolon.csv"])
+def test_tables_are_read_as_spreadsheets_save_them(tmp_path, name):
+    rows = [["item", "body, and more"], ["007", 'été, "so"'], ["b", "x"]]
+    path = tmp_path / name
+    if path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(path)
+    else:
+        sign = ";" if "semicolon" in name else "\t"
+        with path.open("w", newline="", encoding="utf-8" if sign == ";" else "utf-16") as file:
+            csv.writer(file, delimiter=sign).writerows([["item", "body"], *rows[1:]])
+    column = "body, and more" if path.suffix == ".xlsx" else "body"
+    source = open_source(path, text=column)
+    assert list(source.pairs()) == [("007", 'été, "so"'), ("b", "x")]
+    things = read_things(path, text=column)
+    assert things.names == ["007", "b"]
+    assert things.show(0) == {"text": 'été, "so"'}
+
+
+def test_a_line_of_a_sheet_is_named(tmp_path):
+    book = openpyxl.Workbook()
+    for row in (["item", "body"], ["a", "x"], [None, "y"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(ComplabelError, match="line 3"):
+        list(open_source(tmp_path / "t.xlsx", text="body").pairs())
 
 
 def test_parquet_and_rows_without_names(tmp_path):

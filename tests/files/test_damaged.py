@@ -133,3 +133,11 @@ def test_the_files_that_are_mutated_are_sound(name, tmp_path):
 def test_mutants_are_read_or_cleanly_refused(name, tmp_path):
     count = examples(15).max_examples
     assert 0 < read_mutants(name, tmp_path, count) <= count
+
+
+def test_a_small_parquet_file_of_many_rows_is_refused_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr("complabel._opening._LEAST_LIMIT", 1000)
+    path = tmp_path / "X.parquet"
+    pd.DataFrame({"item": np.zeros(2_000_000, dtype=np.int8)}).to_parquet(path, index=False)
+    with pytest.raises(ComplabelError, match="2,000,000"):
+        read_features(path)

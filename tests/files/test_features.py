@@ -313,7 +313,7 @@ def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
     with pytest.raises(DatasetNotFoundError, match=r"X\.csv: no such file"):
         read_features(tmp_path / "X.csv")
     with pytest.raises(DatasetFormatError, match=r"files of features must end in \.npy, \.npz, "):
-        read_features(write_text(tmp_path / "X.xlsx", "x"))
+        read_features(write_text(tmp_path / "X.ods", "x"))
     with pytest.raises(InputError, match=r"path is 3 .*give a path"):
         read_features(3)
     np.save(tmp_path / "X.npy", X)

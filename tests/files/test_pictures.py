@@ -3,7 +3,7 @@
 import pytest
 
 from complabel.errors import ComplabelError
-from complabel.files import list_pictures
+from complabel.files import READ_PICTURES, list_pictures, read_folder
 
 
 def test_pictures_of_all_folders_are_sorted_and_named_from_the_top(tmp_path):
@@ -27,6 +27,23 @@ def test_hidden_files_and_links_out_do_not_count(tmp_path):
     (top / "in.png").symlink_to(top / "b.png")
     (top / "shown.png").symlink_to(top / ".hidden" / "a.png")
     assert list_pictures(top) == ["b.png", "in.png"]
+
+
+def test_files_that_are_left_out_are_counted_by_their_ending(tmp_path):
+    names = ("a.png", "b.tif", "in/c.TIF", "d.heic", "e.txt", "README", ".f.txt", ".g/h.txt")
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "i.png").symlink_to(tmp_path / "nothing.png")
+    shown = read_folder(tmp_path)
+    assert shown.pictures == ["a.png"]
+    assert shown.left_out().startswith("6 files are left out: 2 .tif, ")
+    for kind in ("1 .heic", "1 .txt", "1 without an ending", "1 by links that lead nowhere"):
+        assert kind in shown.left_out()
+    read = read_folder(tmp_path, READ_PICTURES)
+    assert read.pictures == ["a.png", "b.tif", "d.heic", "in/c.TIF"]
+    assert read.others.total() == 3
+    assert read_folder(tmp_path / "in", [".tif"]).left_out() == ""
 
 
 def test_a_folder_without_pictures_and_odd_names_are_refused(tmp_path):

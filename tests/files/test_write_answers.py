@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from tests.examples import examples
 
 from complabel.errors import InputError, OutputError
-from complabel.files import COLUMNS, AnswerWriter, PredictionWriter, answers_to_arrow
+from complabel.files import (
+    COLUMNS,
+    AnswerWriter,
+    FormulaWarning,
+    PredictionWriter,
+    answers_to_arrow,
+)
 
 PIECES = (
     {
@@ -190,6 +196,7 @@ def test_menus_become_json_whatever_holds_them():
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5)
 
 
+@pytest.mark.filterwarnings("ignore::complabel.files.FormulaWarning")
 @examples(25)
 @given(st.lists(st.tuples(TEXT.filter(bool), TEXT), min_size=1, max_size=4))
 def test_any_text_comes_back(tmp_path_factory, rows):
@@ -197,3 +204,30 @@ def test_any_text_comes_back(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("any") / "answers.csv"
     found = read_csv(write(path, [{"item": items, "label": labels}]))[1:]
     assert [row[1:3] for row in found] == [[item, label] for item, label in rows]
+
+
+@pytest.mark.parametrize(
+    "text", ["=cmd|' /C calc'!A0", "+x", "-5+cmd|x", "@SUM(1)", "\t=1", "\r=1"]
+)
+@pytest.mark.parametrize("column", ["item", "label", "annotator"])
+def test_a_text_that_a_spreadsheet_may_run_is_warned_of_and_kept(tmp_path, text, column):
+    piece = {"item": ["a"], "label": ["sea"], "annotator": ["ann"], column: [text]}
+    with (
+        pytest.warns(FormulaWarning, match=r"a\.csv") as caught,
+        AnswerWriter(tmp_path / "a.csv") as writer,
+    ):
+        writer.write({name: values * 2 for name, values in piece.items()})
+    assert len(caught) == 1
+    with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
+        assert [row[column] for row in csv.DictReader(file)] == [text, text]
+
+
+def test_numbers_and_other_files_are_not_warned_of(tmp_path):
+    for name, text in (
+        ("a.csv", "-5"),
+        ("b.csv", "+1.5e-3"),
+        ("c.csv", "a=b"),
+        ("d.parquet", "=1"),
+    ):
+        with AnswerWriter(tmp_path / name) as writer:
+            writer.write({"item": [text]})

@@ -327,3 +327,11 @@ def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, mon
         results = store.results(plan.name)
         assert (summary.n_ran, summary.n_failed) == (6, 0), results.having("failed")
         assert [record["method"] for record in results.records()] == names
+
+
+@pytest.mark.parametrize(("start", "middle", "end"), [("[", "", "]"), ("{a = ", "1", "}")])
+def test_a_plan_that_is_nested_too_deeply_is_refused(tmp_path, start, middle, end):
+    path = tmp_path / "deep.toml"
+    path.write_text(f"name = {start * 50_000}{middle}{end * 50_000}", encoding="utf-8")
+    with pytest.raises(PlanError, match=r"deep\.toml"):
+        read_plan(path)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import logging
 import os
 import re
 import shutil
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import typer
@@ -18,7 +20,7 @@ from typer.core import TyperGroup
 from complabel import __version__
 from complabel.cli._ask import ask, labelstudio_config
 from complabel.cli._compare import benchmark, tune
-from complabel.cli._console import complain, remark
+from complabel.cli._console import complain, remark, visible
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
 from complabel.cli._import import features, import_
@@ -36,6 +38,7 @@ _NARROW = 60
 _INDENT = 6
 # Typer writes a type such as "<path>" behind a name in capitals, which says enough by itself.
 _TYPE = re.compile(r"(?<=[A-Z\]]) <[^<>]*>$")
+_UsageError: Any = typer.BadParameter.__base__  # of click, which typer may hold inside
 _Formatter: Any = typer.Context.formatter_class
 
 
@@ -85,12 +88,34 @@ class _Context(typer.Context):
     formatter_class = _HelpFormatter
 
 
+@contextlib.contextmanager
+def _visible_refusals() -> Iterator[None]:
+    """Escape what was typed, such as the name of a file, in messages of click."""
+    try:
+        yield
+    except _UsageError as refusal:
+        raise _UsageError(visible(refusal.format_message()), refusal.ctx) from None
+
+
 class _Command(GuardedCommand):
     context_class = _Context
+
+    def make_context(self, *args: Any, **given: Any) -> Any:
+        with _visible_refusals():
+            return super().make_context(*args, **given)
 
 
 class _Group(TyperGroup):
     context_class = _Context
+
+    def resolve_command(self, *args: Any) -> Any:
+        with _visible_refusals():
+            return super().resolve_command(*args)
+
+
+class _VisibleLog(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
 
 
 def _add(group: typer.Typer, *commands: Callable[..., None]) -> None:
@@ -140,6 +165,8 @@ def main() -> None:
     # a library.
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
+    if logging.lastResort is not None:  # prints what no program has asked for
+        logging.lastResort.setFormatter(_VisibleLog())
     with warnings.catch_warnings():
         warnings.showwarning = _hint  # type: ignore[assignment]  # nobody passes keywords
         try:
@@ -180,4 +207,4 @@ def _hint(message: Warning | str, category: type[Warning], *where: Any) -> None:
     if issubclass(category, FutureWarning) or category.__module__.startswith("complabel."):
         remark(f"hint: {message}")
     else:
-        sys.stderr.write(warnings.formatwarning(message, category, *where[:2]))
+        sys.stderr.write(visible(warnings.formatwarning(message, category, *where[:2])))

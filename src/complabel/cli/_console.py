@@ -6,56 +6,76 @@ import contextlib
 import functools
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from complabel._opening import visible as visible
 from complabel._writing import write_text
 from complabel.cli._outputs import unused
 
 _FOLDED = 10  # least width of a column whose words may be broken
 _WIDTH_OF_FILES = 120  # columns of a table in a pipe or a file, which have no width of their own
-_STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # control characters but tab, line feed
 _LOG_SECONDS = 30.0  # least time between two lines of progress where no line can move
+
+
+class _Console(Console):
+    """The one door to a terminal, of lines, tables and progress: no text in them can steer it."""
+
+    def render(self, renderable: Any, options: Any = None) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
 
 
 @functools.cache
 def output() -> Console:
     """Return the console for results."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDTH_OF_FILES)
+    console = _Console()
+    return console if console.is_terminal else _Console(width=_WIDTH_OF_FILES)
 
 
 @functools.cache
 def errors() -> Console:
     """Return the console for progress and errors."""
-    return Console(stderr=True)
+    return _Console(stderr=True)
+
+
+class _Table(Table):
+    """A table whose cells are written as they are, without markup; widths count what is shown."""
+
+    def add_row(self, *cells: Any, **given: Any) -> None:
+        super().add_row(*map(_as_cell, cells), **given)
+
+    def add_column(self, header: Any = "", *args: Any, **given: Any) -> None:
+        super().add_column(_as_cell(header), *args, **given)
+
+
+def _as_cell(cell: Any) -> Any:
+    if isinstance(cell, Text) and cell.plain != visible(cell.plain):
+        return Text(visible(cell.plain), style=cell.style)
+    return Text(visible(cell)) if isinstance(cell, str) else cell
 
 
 def say(text: str, style: str = "") -> None:
     """Print a line of the result unchanged: Rich adds no markup, colours or line breaks."""
-    output().print(shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
-
-
-def shown(text: str) -> str:
-    """Return a text with control characters spelled out, which could steer a terminal."""
-    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+    output().print(visible(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def explain(text: str) -> None:
     """Print how to read a result; on a terminal, lines break between words."""
     console = output()
-    console.print(text, markup=False, highlight=False, soft_wrap=not console.is_terminal)
+    console.print(visible(text), markup=False, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def save(path: Path, text: str) -> None:
@@ -71,7 +91,7 @@ def save_json(path: Path | None, found: object) -> None:
 
 def remark(text: str, style: str = "") -> None:
     """Print a line unchanged on standard error."""
-    errors().print(shown(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    errors().print(visible(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
 def complain(text: str) -> None:
@@ -81,8 +101,10 @@ def complain(text: str) -> None:
 
 def new_table(title: str, *headings: str, numbers: Iterable[str] = ()) -> Table:
     """Return an empty table in the style of all commands: columns of text, then of numbers."""
-    heading = Text(title) if title else None
-    table = Table(*headings, title=heading, title_justify="left", box=SIMPLE_HEAD)
+    heading = Text(visible(title)) if title else None
+    table = _Table(title=heading, title_justify="left", box=SIMPLE_HEAD)
+    for each in headings:
+        table.add_column(each)
     for each in numbers:
         table.add_column(each, justify="right")
     return table

@@ -161,8 +161,9 @@ def features(
         "MODEL",
         "What makes the numbers. Of texts: words (counts of hashed words), wordllama,"
         " model2vec/NAME or sentence-transformers/NAME; with +words after the name, both. Of"
-        " pictures: pixels (small grey ones, and edges), timm/NAME, torchvision/NAME or a network"
-        " in FILE.onnx. [default: wordllama if it is installed, else words; pixels]",
+        " pictures: colours (small pixels, edges and colours), pixels (grey ones and edges alone),"
+        " timm/NAME, torchvision/NAME or a network in FILE.onnx. [default: wordllama if it is"
+        " installed, else words; colours]",
     ),
     on_error: str = option(
         "stop|skip",
@@ -180,6 +181,8 @@ def features(
     from complabel.features import encoder_for, make_features, open_source
 
     source = open_source(things, text=text, image=image, item=item)
+    if source.folder is not None and source.folder.others:
+        remark(f"{things}: {source.folder.left_out()}", style="yellow")
     with working("loading the model"):
         encoder = encoder_for(source.kind, model)
     started = time.monotonic()

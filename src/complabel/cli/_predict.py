@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +24,11 @@ from complabel.cli._console import (
     save_json,
     say,
     show,
-    shown,
+    visible,
     working,
 )
 from complabel.cli._options import option, target
+from complabel.cli._outputs import unused
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +45,8 @@ _MOST = 20  # rows of a table
     "predict model.safetensors X.npy --top 3 --out top.jsonl",
     "predict model.safetensors X.csv --labels --out labels.csv",
     "predict model.safetensors X.csv --answers answers.csv --out consensus.csv",
+    "predict model.safetensors photos/ --out predictions.csv",
+    "predict model.safetensors tickets.csv --text body --out predictions.csv",
 )
 def predict(
     model: Path = options.MODEL,
@@ -50,6 +55,12 @@ def predict(
         "Write here: .csv, .csv.gz, .parquet or .jsonl.",
         default=...,
         endings=(*options.TABLE, ".jsonl"),
+    ),
+    text: str | None = option(
+        "COLUMN", "Of a table of texts: the column with a text, instead of features."
+    ),
+    image: str | None = option(
+        "COLUMN", "Of a table of pictures: the column with the path of a picture."
     ),
     items: Path | None = options.ITEMS,
     answers: list[Path] | None = option(
@@ -74,10 +85,13 @@ def predict(
 ) -> None:
     """Predict the labels of items: one row for each item, one probability for each label.
 
-    Probabilities are rounded to single precision, about 7 digits.
+    A folder of pictures, or a table with --text or --image, may stand in place of the features,
+    which are then made as the model's file says. Probabilities are rounded to single precision,
+    about 7 digits.
     """
     import numpy as np
 
+    from complabel.features import model_of
     from complabel.files import PredictionWriter, iterate_features
     from complabel.methods import load
 
@@ -94,16 +108,15 @@ def predict(
         assert said.item_names is not None  # a table names its items
         row_of = {str(name): row for row, name in enumerate(said.item_names)}
     started, done, answered = time.monotonic(), 0, 0
-    pieces = iterate_features(
-        features, items=items, n_features=classifier.n_features_in_, n_rows=rows
-    )
     with (
+        _made_for(model, features, text, image) as read,
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
-        for piece in pieces:
+        n_features = classifier.n_features_in_
+        for piece in iterate_features(read, items=items, n_features=n_features, n_rows=rows):
             if done == 0:
-                own.refuse_other_features(model, piece, features)
+                own.refuse_other_features(model, piece, read)
             found = classifier.predict_proba(own.for_model(piece, classifier))
             if said is not None:
                 answered += _give_consensus(found, classifier, piece, said, row_of)
@@ -120,8 +133,49 @@ def predict(
         number = f"{classifier.mean_cardinality_:.3g}"
         say(f"  the model takes {number} labels to apply to an item, on average; {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
+    if read != features:
+        name = model_of(_recipe(model) or "")[1]
+        made = unused(Path("X.npz"))
+        says = command("features", features, text=text, image=image, model=name, out=made)
+        say(f"  {says}")
+        features = Path(made)
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")
+
+
+@contextlib.contextmanager
+def _made_for(model: Path, things: Path, text: str | None, image: str | None) -> Iterator[Path]:
+    """Give a file of features: that of the user, or one made of texts or pictures for a while."""
+    if text is None and image is None and not things.is_dir():
+        yield things
+        return
+    from complabel.features import encoder_of, make_features, open_source
+
+    recipe = _recipe(model)
+    if recipe is None:
+        again = command("features", things, text=text, image=image, out="X.npz")
+        raise InputError(
+            f"{model} does not say how the features that it learned from were made; make those of"
+            f" {things} in the same way, such as {again}, and give them"
+        )
+    source = open_source(things, text=text, image=image)
+    encoder = encoder_of(recipe)
+    if source.kind != encoder.kind:
+        raise InputError(f"{model} learned from {encoder.kind}, but {things} holds {source.kind}")
+    if source.folder is not None and source.folder.others:
+        remark(f"{things}: {source.folder.left_out()}", style="yellow")
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "X.npz")
+        with working(f"making features of {things}") as far:
+            make_features(source, encoder, made, on_part=lambda done: far(f"{done:,} items"))
+        yield made
+
+
+def _recipe(model: Path) -> str | None:
+    from complabel.methods import read_header
+
+    found = read_header(model)["provenance"]["given"].get("recipe")
+    return found if isinstance(found, str) else None
 
 
 def _thresholds(classifier: ComplementaryClassifier, model: Path) -> Any:
@@ -237,7 +291,7 @@ def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None
 
 def _plain(text: str) -> str:
     """Return a text of the file on one line, without control characters."""
-    return shown(" ".join(text.split()))
+    return visible(" ".join(text.split()))
 
 
 @options.with_examples(

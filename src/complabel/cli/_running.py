@@ -279,7 +279,7 @@ def table_of_units(results: StudyResults) -> Table:
             units = [u for u in results.units if (u.row, u.dataset, u.draw) == (row, *column)]
             n_done = sum(unit.status == "done" for unit in units)
             n_failed = sum(unit.status == "failed" for unit in units)
-            failed = f" [red]{n_failed} failed[/red]" if n_failed else ""
+            failed = f" {n_failed} failed" if n_failed else ""
             cells.append(f"{n_done}/{len(units)}{failed}")
         table.add_row(Text(row), *cells)
     return table

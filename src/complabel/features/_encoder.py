@@ -46,11 +46,15 @@ def model_of(recipe: str) -> tuple[Kind, str]:
     return cast(Kind, kind), model
 
 
-def scaled(rows: Any) -> NDArray[np.float32]:
-    """Return rows (n, d) with the length 1; a row of zeros stays."""
+def scaled(rows: Any, at_least: float = 0) -> NDArray[np.float32]:
+    """Return rows (n, d) with the length 1, or less if they are shorter than ``at_least``.
+
+    A row of zeros stays.
+    """
     found = np.asarray(rows, dtype=np.float32)
     lengths = np.sqrt(np.einsum("nd,nd->n", found, found, dtype=np.float64))
-    return (found / np.where(lengths > 0, lengths, 1)[:, np.newaxis]).astype(np.float32)
+    lengths = np.where(lengths > 0, np.maximum(lengths, at_least), 1)
+    return (found / lengths[:, np.newaxis]).astype(np.float32)
 
 
 def fingerprint(arrays: Iterable[Any]) -> str:

@@ -27,7 +27,17 @@ from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, Kind, model_of
 from complabel.features._pictures import load_pictures, picture_encoder
 from complabel.features._texts import text_encoder
-from complabel.files import CSR_PARTS, RECIPE_KEY, Table, list_pictures, pyarrow, refuse_repeated
+from complabel.files import (
+    CSR_PARTS,
+    ITEM_TABLES,
+    READ_PICTURES,
+    RECIPE_KEY,
+    PictureFolder,
+    Table,
+    pyarrow,
+    read_folder,
+    refuse_repeated,
+)
 
 
 @dataclass(frozen=True)
@@ -39,17 +49,18 @@ class Source:
     table: Table | None = None
     column: str = ""
     item: str | None = None
-    pictures: tuple[str, ...] = ()
+    folder: PictureFolder | None = None
 
     @property
     def n_items(self) -> int | None:
-        return None if self.table is not None else len(self.pictures)
+        return None if self.folder is None else len(self.folder.pictures)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each item, and its text or the path of its picture."""
-        if self.table is None:
-            yield from ((name, str(self.path / name)) for name in self.pictures)
+        if self.folder is not None:
+            yield from ((name, str(self.path / name)) for name in self.folder.pictures)
             return
+        assert self.table is not None
         folder = self.path.parent if self.kind == "pictures" else None
         names: list[str] = []
         wanted = [self.column] if self.item is None else [self.item, self.column]
@@ -88,7 +99,7 @@ def open_source(
                 f"{file} is a folder, so all its pictures are read; leave {wrong} out, or give a"
                 " table"
             )
-        return Source("pictures", file, pictures=tuple(list_pictures(file)))
+        return Source("pictures", file, folder=read_folder(file, READ_PICTURES))
     column = text if text is not None else image
     if column is None or (text is not None and image is not None):
         raise InputError(
@@ -96,7 +107,7 @@ def open_source(
             " with --image, and only one of them"
         )
     needed = [column] if item is None else [column, item]
-    table = Table.open(file, "tables of items", needed)
+    table = Table.open(file, "tables of items", needed, endings=ITEM_TABLES)
     called = item if item is not None else "item" if "item" in table.columns else None
     if called == column:
         raise InputError(f"{file}: the column {column!r} cannot also name the items")
@@ -317,6 +328,10 @@ def _write_parquet(
 
 
 # Recipes
+_FIRST_TRIES = {
+    "colours": "small pixels, edges and colours",
+    "pixels": "small grey pixels, which see no colours and no brightness (--model colours does)",
+}
 _FEW = 0.8  # below this share of known words, a remark is made
 
 
@@ -324,7 +339,7 @@ def encoder_for(kind: Kind, model: str | None = None) -> Encoder:
     """Return the encoder of that name; by default the one that needs no other package."""
     if kind == "text":
         return text_encoder(model)
-    return picture_encoder() if model is None else picture_encoder(model)
+    return picture_encoder(model or "colours")
 
 
 def encoder_of(recipe: str) -> Encoder:
@@ -346,9 +361,9 @@ def advice(X: Any, answered: NDArray[np.bool_], recipe: str | None) -> str:
     Hashed words tell nothing before they occur in another item with answers.
     """
     kind, model = model_of(recipe) if recipe else ("", "")
-    if kind == "pictures" and model == "pixels":
+    if kind == "pictures" and model in _FIRST_TRIES:
         return (
-            "these features are small grey pixels, a first try; of photographs, a pretrained"
+            f"these features are {_FIRST_TRIES[model]}, a first try; of photographs, a pretrained"
             " network usually tells much more: complabel features FOLDER --model timm/NAME"
         )
     if kind == "text" and model == "words" and answered.any():

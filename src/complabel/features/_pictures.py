@@ -1,4 +1,4 @@
-"""Rows of numbers from pictures: grey pixels and edges, or a pretrained network."""
+"""Rows of numbers from pictures: pixels, edges and colours, or a pretrained network."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from numpy.typing import NDArray
 from complabel._opening import StrPath
 from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+from complabel.files import HEIC
 
-PICTURE_MODELS = ("pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
-_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP")
+PICTURE_MODELS = ("colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
 _MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
 _THREADS = min(4, os.cpu_count() or 1)
-_SIDE, _CELL, _ANGLES = 64, 8, 9
+_SIDE, _CELL, _ANGLES, _SHADES = 64, 8, 9, 5
 
 
-def picture_encoder(model: str = "pixels") -> Encoder:
+def picture_encoder(model: str) -> Encoder:
     """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``."""
     package, _, name = model.partition("/")
+    if model == "colours":
+        return _coloured_pixels()
     if model == "pixels":
         return _grey_pixels()
     if model.lower().endswith(".onnx"):
@@ -38,16 +41,18 @@ def picture_encoder(model: str = "pixels") -> Encoder:
     raise unknown(model, "pictures", PICTURE_MODELS)
 
 
-def picture_features(paths: Sequence[StrPath], *, model: str = "pixels") -> NDArray[np.float32]:
+def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDArray[np.float32]:
     """Return a row of numbers for each picture.
 
     Parameters
     ----------
     paths : sequence of path, of length n
-        Files in the formats JPEG, PNG, GIF, WebP and BMP; the first picture of each. They are
-        turned as the camera says.
-    model : str, default="pixels"
-        - "pixels": 16 x 16 grey pixels, and histograms of the directions of edges. A first try.
+        Files in the formats JPEG, PNG, GIF, WebP, BMP and TIFF, and HEIC where pillow-heif is
+        installed; the first picture of each. They are turned as the camera says.
+    model : str, default="colours"
+        - "colours": 16 x 16 grey pixels, histograms of the directions of edges, 8 x 8 colours and a
+          histogram of colours. A first try.
+        - "pixels": the first two of these alone, which see neither colours nor brightness.
         - "timm/NAME", "torchvision/NAME": a pretrained network of these packages, without its last
           layer. They download its weights.
         - a file that ends in .onnx: a network of your own. It takes colours (b, 3, height, width)
@@ -73,7 +78,7 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "pixels") -> NDAr
     >>> path = Path(tempfile.mkdtemp()) / "red.png"
     >>> Image.new("RGB", (30, 20), "red").save(path)
     >>> picture_features([path]).shape
-    (1, 832)
+    (1, 1149)
     """
     encoder = picture_encoder(model)
     blocks = []
@@ -93,17 +98,21 @@ def load_pictures(
     paths: Sequence[StrPath], encoder: Encoder
 ) -> Iterator[NDArray[Any] | DatasetFormatError]:
     """Yield each picture as its encoder wants it, or the error about it."""
-    Image = _pillow()
+    Image, formats = _pillow(), [*_FORMATS]
+    if any(os.fspath(path).lower().endswith(HEIC) for path in paths) and _reads_heic():
+        formats.append("HEIF")
 
     def load(path: StrPath) -> NDArray[Any] | DatasetFormatError:
         try:
-            with Image.open(path, formats=_FORMATS) as image:
+            with Image.open(path, formats=formats) as image:
                 if math.prod(image.size) > _MOST_PIXELS:
                     raise ValueError(f"it has {math.prod(image.size):,} pixels")
                 image.draft("RGB", (1024, 1024))  # reads a large JPEG at a part of its size
                 return encoder.prepare(_upright(image))  # type: ignore[misc]
         except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError) as cause:
             reason = str(cause).replace(str(path), "it")[:200] or type(cause).__name__
+            if os.fspath(path).lower().endswith(HEIC) and len(formats) == len(_FORMATS):
+                reason = 'HEIC needs pillow-heif; run pip install "complabel[heic]"'
         except Image.DecompressionBombError:
             reason = f"it has more than {_MOST_PIXELS:,} pixels"
         return DatasetFormatError(f"{path}: is no picture that can be read: {reason}")
@@ -124,11 +133,23 @@ def _pillow() -> Any:
     return Image
 
 
+def _reads_heic() -> bool:
+    """Teach Pillow to read HEIC, if the package for it is installed."""
+    try:
+        import pillow_heif
+    except ImportError:
+        return False
+    pillow_heif.register_heif_opener()
+    return True
+
+
 def _upright(image: Any) -> Any:
     """Return a picture in colours, turned as its camera says, and white where it is transparent."""
     from PIL import Image, ImageOps
 
     found = ImageOps.exif_transpose(image)
+    if found.mode == "F":
+        raise ValueError("its pixels are decimal numbers; save it with 8 or 16 bits")
     if found.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
         grey = np.asarray(found, dtype=np.float64) / 257
         found = Image.fromarray(grey.round().clip(0, 255).astype(np.uint8))
@@ -149,8 +170,61 @@ def _grey_pixels() -> Encoder:
     return Encoder("pictures", "pixels", how, encode, prepare, rows=512)
 
 
-def pixels_and_edges(pictures: NDArray[Any]) -> NDArray[np.float32]:
+def _coloured_pixels() -> Encoder:
+    def prepare(image: Any) -> NDArray[np.uint8]:
+        return np.asarray(image.resize((_SIDE, _SIDE), _pillow().Resampling.BOX))
+
+    def encode(pictures: list[Any]) -> NDArray[np.float32]:
+        colours = np.stack(pictures).astype(np.float32)
+        # Each of the four parts has the length 1, or less where a picture has little of it.
+        grey = pixels_and_edges(colours @ _GREY, _FAINT)
+        return scaled(np.hstack([grey, places_and_shades(colours)]))
+
+    how = (
+        "16 x 16 grey pixels, edges in 9 directions in 8 x 8 cells, 8 x 8 colours, and a histogram"
+        " of 5 x 5 x 5 colours, rows scaled (1)"
+    )
+    return Encoder("pictures", "colours", how, encode, prepare, rows=512)
+
+
+_GREY = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # how bright red, green and blue look
+
+
+def places_and_shades(pictures: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return 8 x 8 colours, and the square roots of a histogram of colours, of (b, 64, 64, 3).
+
+    The mean of a picture is not taken away, so both know how bright it is. A colour between the
+    middles of two bins counts for both, so a little more light changes little.
+    """
+    b = len(pictures)
+    corners = [pictures[:, row::2, column::2] for row in (0, 1) for column in (0, 1)]
+    small = np.moveaxis(sum(corners[1:], corners[0]) / 4, 3, 0)  # (3, b, 32, 32)
+    places = small.reshape(3, b, 8, 4, 8, 4).mean(axis=(3, 5)).transpose(1, 2, 3, 0) / 255
+    places = (places.reshape(b, -1) - 0.5) * (2 / math.sqrt(192))  # of black and white, length 1
+    shade = np.ascontiguousarray(small).reshape(3, b, -1) * ((_SHADES - 1) / 255)
+    low = np.minimum(shade.astype(np.intp), _SHADES - 2)
+    weights = np.stack([1 - (shade - low), shade - low])  # of the lower and the upper bin
+    bins = _SHADES**3
+    first = (low[0] * _SHADES + low[1]) * _SHADES + low[2] + np.arange(b)[:, None] * bins
+    counts = np.zeros(b * bins)
+    for red, green in np.ndindex(2, 2):
+        both = weights[red, 0] * weights[green, 1]
+        for blue in (0, 1):
+            at = first + ((red * _SHADES + green) * _SHADES + blue)
+            counts += np.bincount(at.ravel(), (both * weights[blue, 2]).ravel(), len(counts))
+    return np.hstack([places, np.sqrt(counts.reshape(b, bins) / 32**2)]).astype(np.float32)
+
+
+# Lengths of pixels that hardly differ, by 1 % of black to white, and of edges that hardly show.
+_FAINT = 0.16, 0.5
+
+
+def pixels_and_edges(
+    pictures: NDArray[Any], faint: tuple[float, float] = (0, 0)
+) -> NDArray[np.float32]:
     """Return small grey pixels and histograms of oriented gradients of pictures (b, 64, 64).
+
+    Both have the length 1, or less if they were shorter than ``faint``.
 
     The histograms follow Dalal and Triggs (2005), without their overlapping blocks: each cell is
     divided by the mean energy of the 3 x 3 cells around it.
@@ -173,7 +247,7 @@ def pixels_and_edges(pictures: NDArray[Any]) -> NDArray[np.float32]:
     edges /= np.sqrt(energy + 1e-2)[..., None]
     small = grey.reshape(b, 16, 4, 16, 4).mean(axis=(2, 4)).reshape(b, -1)
     small -= small.mean(axis=1, keepdims=True)
-    return np.hstack([scaled(small), scaled(edges.reshape(b, -1))])
+    return np.hstack([scaled(small, faint[0]), scaled(edges.reshape(b, -1), faint[1])])
 
 
 # Pretrained networks

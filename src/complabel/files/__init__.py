@@ -19,19 +19,26 @@ from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_truth
+from complabel.files._names import HEIC as HEIC
 from complabel.files._names import PICTURES as PICTURES
+from complabel.files._names import READ_PICTURES as READ_PICTURES
 from complabel.files._names import SHOWN as SHOWN
+from complabel.files._names import PictureFolder as PictureFolder
 from complabel.files._names import has_shown as has_shown
 from complabel.files._names import list_pictures as list_pictures
 from complabel.files._names import may_show as may_show
+from complabel.files._names import read_folder as read_folder
 from complabel.files._names import read_item_names as read_item_names
 from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
+from complabel.files._table import ITEM_TABLES as ITEM_TABLES
 from complabel.files._table import Table as Table
+from complabel.files._table import delimiter_of as delimiter_of
 from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._table import some_of as some_of
 from complabel.files._write import AnswerWriter
+from complabel.files._write import FormulaWarning as FormulaWarning
 from complabel.files._write import PredictionWriter as PredictionWriter
 from complabel.files._write import answers_to_arrow as answers_to_arrow
 

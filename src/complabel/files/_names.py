@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,43 +183,80 @@ PICTURES = {
 }
 """Types of pictures by the ending of their names; all browsers show them, and none runs them."""
 
+HEIC = (".heic", ".heif")
+READ_PICTURES = (*PICTURES, ".tif", ".tiff", *HEIC)
+"""Endings of the pictures of which features are made; not all browsers show them."""
+
+
+class PictureFolder(NamedTuple):
+    """The pictures in a folder, and how many other files it has, by the ending of their names."""
+
+    pictures: list[str]
+    others: Counter[str]
+
+    def left_out(self) -> str:
+        """Return a sentence about the other files; empty if there are none."""
+        if not self.others:
+            return ""
+        number = self.others.total()
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.others.most_common(_MOST))
+        more = ", ..." * (len(self.others) > _MOST)
+        return f"{number:,} {'file is' if number == 1 else 'files are'} left out: {kinds}{more}"
+
+
+_MOST = 12  # endings in a sentence
+
 
 def list_pictures(folder: StrPath) -> list[str]:
-    """Return the pictures in a folder and in its folders: paths from there, with ``/``, sorted.
+    """Return the pictures that browsers show, as ``read_folder`` finds them."""
+    return read_folder(folder).pictures
+
+
+def read_folder(folder: StrPath, endings: Iterable[str] = tuple(PICTURES)) -> PictureFolder:
+    """Find the pictures in a folder and in its folders: paths from there, with ``/``, sorted.
 
     Names that begin with a dot do not count. Links to folders are not followed, nor links to files
     that lie outside the folder, or are hidden in it.
     """
-    top = as_path("folder", folder)
+    top, endings = as_path("folder", folder), tuple(endings)
     if not top.is_dir():
         raise DatasetNotFoundError(f"{top}: there is no such folder; check the path")
     inside = top.resolve()
-    found = []
-
-    def refuse(error: OSError) -> None:
-        raise error
-
+    found: list[str] = []
+    others: Counter[str] = Counter()
     with explained(top, "correct the permissions of the folder"):
-        for place, folders, names in os.walk(top, onerror=refuse):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            for name in names:
-                path = Path(place, name)
-                if _is_picture(path) and may_show(path.resolve(), inside) and path.is_file():
-                    found.append(path.relative_to(top).as_posix())
+        for path in _files_in(top):
+            if not _is_picture(path, endings):
+                others[path.suffix.lower() or "without an ending"] += 1
+            elif may_show(path.resolve(), inside, endings) and path.is_file():
+                found.append(path.relative_to(top).as_posix())
+            else:
+                others["by links that lead nowhere, or out of the folder"] += 1
+    made = PictureFolder(sorted(found), others)
     if not found:
-        raise fault(top, f"there are no pictures; their names end in {', '.join(PICTURES)}")
+        besides = f"; {made.left_out()}" if others else ""
+        raise fault(top, f"there are no pictures; their names end in {', '.join(endings)}{besides}")
     for name in found:
         if not name.isprintable():  # bytes that are no UTF-8 are not printable, either
             raise fault(top, f"the name of the file {name!a} is no plain text; rename it")
-    return sorted(found)
+    return made
 
 
-def _is_picture(path: Path) -> bool:
-    return path.suffix.lower() in PICTURES and not path.name.startswith(".")
+def _files_in(top: Path) -> Iterator[Path]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for place, folders, names in os.walk(top, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(place, name) for name in names if not name.startswith("."))
 
 
-def may_show(path: Path, folder: Path) -> bool:
+def _is_picture(path: Path, endings: Container[str]) -> bool:
+    return path.suffix.lower() in endings and not path.name.startswith(".")
+
+
+def may_show(path: Path, folder: Path, endings: Container[str] = PICTURES) -> bool:
     """Return whether a path is that of a picture in a folder, and nothing on the way is hidden."""
-    if not (path.is_relative_to(folder) and _is_picture(path)):
+    if not (path.is_relative_to(folder) and _is_picture(path, endings)):
         return False
     return not any(part.startswith(".") for part in path.relative_to(folder).parts)

@@ -14,11 +14,22 @@ from typing import Any, TextIO
 
 from numpy.typing import NDArray
 
-from complabel._opening import ending_of, existing, explained, fault, open_binary
+from complabel._opening import (
+    ending_of,
+    existing,
+    explained,
+    fault,
+    limit_of,
+    open_binary,
+    refuse_large,
+)
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
-TABLE_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", PARQUET)
+TABLE_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".xlsx", PARQUET)
+ITEM_TABLES = (*TABLE_ENDINGS, ".txt")
+"""Endings of tables of texts or pictures; ``.txt`` is what spreadsheets call Unicode text."""
+DELIMITERS = ",;\t"
 
 _MAX_LISTED = 5  # names in a message
 _BLOCK = 1 << 24  # bytes that pyarrow reads at a time; it cannot read a longer row
@@ -42,9 +53,9 @@ def pyarrow() -> Any:
 class Table:
     """A table of which only the names of the columns have been read.
 
-    ``delimiter`` is that of CSV, in UTF-8 or UTF-16, plain or packed; empty for Parquet, which has
-    a ``schema``. In text, semicolons may separate values, as some spreadsheets write them. Numbers
-    then often have decimal commas, so they are refused.
+    ``delimiter`` is that of CSV, in UTF-8 or UTF-16, plain or packed, or the sheet of an ``.xlsx``
+    file; empty for Parquet, which has a ``schema``. In text, semicolons may separate values, as
+    some spreadsheets write them. Numbers then often have decimal commas, so they are refused.
     """
 
     path: Path
@@ -85,7 +96,10 @@ class Table:
         from pyarrow import parquet
 
         with explained(path, _AGAIN):
-            schema = parquet.read_schema(path)
+            about = parquet.read_metadata(path)
+            schema = about.schema.to_arrow_schema()
+        # A column of one value takes next to nothing on disk.
+        refuse_large(path, "its content", about.num_rows * about.num_columns, limit_of(path))
         if not schema.names:
             raise fault(path, f"the table has no columns; {_AGAIN}")
         _refuse_repeated_columns(path, schema.names)
@@ -93,11 +107,12 @@ class Table:
 
     @classmethod
     def _of_csv(cls, path: Path, ending: str) -> Table:
-        delimiter = "\t" if ending.startswith(".tsv") else ","
+        delimiter = "\t" if ending.startswith((".tsv", ".txt")) else ","
         with explained(path, "save it with a line of column names"), _opened(path) as file:
             header = next(csv.reader(file, delimiter=delimiter), [])
-            if delimiter == "," and len(header) == 1 and ";" in header[0]:
-                delimiter, header = ";", next(csv.reader(header, delimiter=";"))
+            if len(header) == 1 and not ending.startswith(".tsv"):
+                delimiter = delimiter_of(header[0])
+                header = next(csv.reader(header, delimiter=delimiter), [])
         if not header:
             raise fault(path, "the file is empty; give a line of column names")
         for at, name in enumerate(header, start=1):
@@ -253,6 +268,18 @@ class Table:
             )
         small = ("float", "halffloat", "int8", "uint8", "int16", "uint16")  # fit into float32
         return pa.float32() if all(str(kind) in small for kind in kinds.values()) else pa.float64()
+
+
+def delimiter_of(header: str) -> str:
+    """Return the delimiter that gives a header the most cells: a comma, a semicolon or a tab."""
+
+    def count(delimiter: str) -> int:
+        try:
+            return len(next(csv.reader([header], delimiter=delimiter), []))
+        except csv.Error:
+            return 0
+
+    return max(DELIMITERS, key=count)
 
 
 def some_of(names: Sequence[str] | NDArray[Any]) -> str:

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, Self
@@ -26,6 +27,10 @@ _NUMBERS = {"asked_for": "int64", "probability": "float64", "seconds": "float64"
 _ROWS = 1 << 15  # least number of rows written at a time; files of many small pieces are slow
 
 
+class FormulaWarning(UserWarning):
+    """A table holds a text that a spreadsheet may take for a formula, and run."""
+
+
 class TableWriter:
     """Writes a file in a ``with`` block; it appears when the block ends without an error."""
 
@@ -37,7 +42,7 @@ class TableWriter:
         if not self._ending:
             raise InputError(f"{self.path}: give a name that ends in {', '.join(endings)}")
         pyarrow()
-        self._is_open = False
+        self._is_open = self._has_warned = False
         self._files = ExitStack()
         self._file: Any = None
 
@@ -76,12 +81,33 @@ class TableWriter:
                 self._file = self._files.enter_context(writer)
             self._file.write_table(table)
             return
+        self._warn_of_formulas(table)
         if self._file is None:
             self._file = self._open_bytes()
             header = io.StringIO()
             csv.writer(header, lineterminator="\n").writerow(table.schema.names)
             self._file.write(header.getvalue().encode())
         self._file.write(_as_csv(table))
+
+    def _warn_of_formulas(self, table: Any) -> None:
+        """Warn once; the text is written as it is, since it would no longer be the item's name."""
+        pa = pyarrow()
+        import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+        texts = [column for column in table.columns if pa.types.is_string(column.type)]
+        for column in [] if self._has_warned else [pa.array(table.schema.names), *texts]:
+            odd = pc.match_substring_regex(column, "^[=+@\\t\\r-]")
+            odd = pc.and_not(odd, pc.match_substring_regex(column, "^[+-][0-9.,eE+-]*$"))
+            if pc.any(odd).as_py():
+                self._has_warned = True
+                text = pc.filter(column, odd)[0].as_py()
+                warnings.warn(
+                    f"{self.path}: {text[:60]!r} begins as a formula, which a spreadsheet may run;"
+                    " open the file as text there, or write .parquet",
+                    FormulaWarning,
+                    stacklevel=3,
+                )
+                return
 
     def _open_bytes(self) -> Any:
         file: Any = self._files.enter_context(self._partial.open("wb"))
@@ -212,7 +238,7 @@ def _array(values: Any) -> Any:
 
 
 def _blanks_to_nulls(column: Any) -> Any:
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow.compute as pc
 
     blank = pc.equal(column, "")
     return pc.if_else(blank, None, column) if pc.any(blank).as_py() else column

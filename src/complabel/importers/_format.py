@@ -24,9 +24,9 @@ from complabel import files
 from complabel._opening import explained, fault, open_binary, text_lines
 from complabel._opening import read_bytes as read_bytes
 from complabel.errors import DatasetFormatError
+from complabel.files import delimiter_of
 
 ROWS_AT_ONCE = 50_000
-DELIMITERS = ",;\t"
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]:,]', re.DOTALL)
 
 
@@ -156,18 +156,6 @@ class Head:
 
     def columns(self) -> list[str]:
         return next(iter(self.rows()), [])
-
-
-def delimiter_of(header: str) -> str:
-    """Return the delimiter that gives a header the most cells: a comma, a semicolon or a tab."""
-
-    def count(delimiter: str) -> int:
-        try:
-            return len(next(csv.reader([header], delimiter=delimiter), []))
-        except csv.Error:
-            return 0
-
-    return max(DELIMITERS, key=count)
 
 
 @dataclass(frozen=True)

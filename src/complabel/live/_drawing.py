@@ -21,6 +21,7 @@ from complabel._opening import StrPath, as_path, fault
 from complabel.errors import InputError
 from complabel.files import (
     COLUMNS,
+    ITEM_TABLES,
     PICTURES,
     Table,
     list_pictures,
@@ -387,7 +388,7 @@ def read_things(
             )
         root = source.resolve()
         return Things(list_pictures(root), "image", root)
-    table = Table.open(source, "tables of things to show")
+    table = Table.open(source, "tables of things to show", endings=ITEM_TABLES)
     if len(given) != 1:
         raise InputError(
             f"{source}: say which column is shown, with one of --text, --image and --url; the"

@@ -68,6 +68,10 @@ def read_plan(plan: str | Path) -> Plan:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{path} is not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise PlanError(
+            f"{path} has tables or lists nested too deeply; no plan needs that"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(f"{path} cannot be read: {error}") from error
     found = make_plan(data, source=str(path))
