@@ -334,19 +334,26 @@ def _question_of(
     shown = tuple(labels[each] for each in listed) if listed else None
     if shown is not None and len({*shown}) < len(shown):
         raise ValueError(f"offered is {row['offered']!r}, where a label stands twice")
-    chance, asked_for = row.get("probability") or None, int(row.get("asked_for") or 1)
-    if chance is not None and not 0 < float(chance) <= 1:  # NaN is not, either
-        raise ValueError(f"probability is {chance!r}; give a number above 0, at most 1, or none")
-    if kind == "named" and not 0 < asked_for <= len(shown or labels):
-        raise ValueError(f"asked_for is {asked_for}; give a number of labels that are offered")
+    chance, asked_for = _number(row, "probability"), _number(row, "asked_for", 1.0)
+    if chance is not None and not 0 < chance <= 1:  # NaN is not, either
+        raise ValueError(f"probability is {chance}; give a number above 0, at most 1, or none")
+    if kind == "named" and asked_for not in range(1, len(shown or labels) + 1):
+        raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
     return Question(
         number=number,
         item=items[row["item"]],
         kind="menu" if kind == "named" and listed else kind,
         labels=shown,
-        probability=None if chance is None else float(chance),
-        asked_for=asked_for if kind == "named" else None,
+        probability=chance,
+        asked_for=int(asked_for) if kind == "named" and asked_for else None,
     )
+
+
+def _number(row: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
+    try:
+        return float(row[name]) if row.get(name) else default
+    except ValueError as error:
+        raise ValueError(f"{name} is {row[name]!r}, which is no number") from error
 
 
 _WEB = ("http://", "https://")
