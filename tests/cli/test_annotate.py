@@ -158,7 +158,7 @@ def test_ctrl_c_ends_it_without_a_traceback_also_while_the_model_learns(folder, 
     write_table(
         folder / "texts.csv", ["item", "text"], [[f"{at}", f"text {at}"] for at in range(n)]
     )
-    X = np.random.default_rng(0).random((n, 800))
+    X = np.random.default_rng(0).random((n, 6000))
     np.savez(folder / "X.npz", X=X, items=[f"{at}" for at in range(n)])
     command = [sys.executable, "-m", "complabel", *TYPED.split(), "--features", "X.npz"]
     process = subprocess.Popen(
@@ -172,20 +172,16 @@ def test_ctrl_c_ends_it_without_a_traceback_also_while_the_model_learns(folder, 
         request = urllib.request.Request(f"{base}api/{route}", data, {"X-Token": token})
         return json.load(urllib.request.urlopen(request))
 
-    for _ in range(200 if moment == "refit" else 0):
+    for _ in range(60 if moment == "refit" else 0):
         question = ask("next?person=ann")
         ask("answer", {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 1})
-    while moment == "refit" and "learning from" not in (
-        ((ask("progress")["learning"] or {}).get("now")) or ""
-    ):
+    while moment == "refit" and not (ask("progress")["learning"] or {}).get("now"):
         assert process.poll() is None
-        if ask("progress")["learning"] is not None:  # it was quicker than this test
-            break
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (0, "")
-    assert "200 answers" in out or moment == "start"
+    assert "60 answers" in out or moment == "start"
 
 
 @pytest.mark.slow
