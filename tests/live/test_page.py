@@ -392,7 +392,9 @@ def test_what_counts_is_said_if_another_window_was_faster(page, serve, texts):
         id_ = page.until(SHOWN)
         served.ask("answer", body={"id": id_, "person": "Ann", "answer": sent, "seconds": 1})
         page.answer(said)
-        page.until("return document.querySelector('#alert').textContent", lambda t: told[0] in t)
+        page.until(
+            "return document.querySelector('#alert').textContent", lambda t, part=told[0]: part in t
+        )
         assert all(each in page.text("#alert") for each in told)
     assert [answer for *_, answer in served.said()] == ["yes", "yes"]
 
