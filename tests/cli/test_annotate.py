@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 from tests.cli.own import ITEMS, write_table
@@ -90,9 +92,11 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--token short", "at least 8 letters or digits"),
         ("--item nothing", "there is no column 'nothing'"),
         ("--out answers.txt", "wrong ending"),
+        ("--labels steering.txt", "line 2: the name of the label 'sky\\x1b[2J'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anybody_is(folder, run, sitting, more, told):
+    (folder / "steering.txt").write_text("sea\nsky\x1b[2J\n")
     code, _, err = run(f"{TYPED} {more}")
 
     assert code == 1
@@ -145,6 +149,39 @@ def test_a_real_server_ends_on_a_signal_and_refuses_a_second_one(folder, number)
 
     assert "nobody has answered yet" in process.communicate(timeout=30)[0]
     assert process.returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["start", "refit"])
+def test_ctrl_c_ends_it_without_a_traceback_also_while_the_model_learns(folder, moment):
+    n = 300
+    write_table(
+        folder / "texts.csv", ["item", "text"], [[f"{at}", f"text {at}"] for at in range(n)]
+    )
+    X = np.random.default_rng(0).random((n, 6000))
+    np.savez(folder / "X.npz", X=X, items=[f"{at}" for at in range(n)])
+    command = [sys.executable, "-m", "complabel", *TYPED.split(), "--features", "X.npz"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    address = next(line.split()[1] for line in process.stdout if line.startswith("open "))
+    base, _, token = address.partition("?token=")
+
+    def ask(route, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{base}api/{route}", data, {"X-Token": token})
+        return json.load(urllib.request.urlopen(request))
+
+    for _ in range(60 if moment == "refit" else 0):
+        question = ask("next?person=ann")
+        ask("answer", {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 1})
+    while moment == "refit" and not (ask("progress")["learning"] or {}).get("now"):
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, err = process.communicate(timeout=60)
+
+    assert (process.returncode, err) == (0, "")
+    assert "60 answers" in out or moment == "start"
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@
 import pytest
 
 from complabel.errors import ComplabelError
-from complabel.files import READ_PICTURES, list_pictures, read_folder
+from complabel.files import READ_PICTURES, read_folder
 
 
 def test_pictures_of_all_folders_are_sorted_and_named_from_the_top(tmp_path):
@@ -12,8 +12,8 @@ def test_pictures_of_all_folders_are_sorted_and_named_from_the_top(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     found = ["a/deep/c.webp", "a/z.JPG", "b.png", "d.gif", "e.bmp", "f.jpeg"]
-    assert list_pictures(tmp_path) == found
-    assert list_pictures(str(tmp_path)) == found
+    assert read_folder(tmp_path).pictures == found
+    assert read_folder(str(tmp_path)).pictures == found
 
 
 def test_hidden_files_and_links_out_do_not_count(tmp_path):
@@ -26,7 +26,7 @@ def test_hidden_files_and_links_out_do_not_count(tmp_path):
     (top / "gone.png").symlink_to(top / "nothing.png")
     (top / "in.png").symlink_to(top / "b.png")
     (top / "shown.png").symlink_to(top / ".hidden" / "a.png")
-    assert list_pictures(top) == ["b.png", "in.png"]
+    assert read_folder(top).pictures == ["b.png", "in.png"]
 
 
 def test_files_that_are_left_out_are_counted_by_their_ending(tmp_path):
@@ -48,9 +48,9 @@ def test_files_that_are_left_out_are_counted_by_their_ending(tmp_path):
 
 def test_a_folder_without_pictures_and_odd_names_are_refused(tmp_path):
     with pytest.raises(ComplabelError, match=r"no pictures; their names end in \.jpg"):
-        list_pictures(tmp_path)
+        read_folder(tmp_path)
     with pytest.raises(ComplabelError, match="no such folder"):
-        list_pictures(tmp_path / "absent")
+        read_folder(tmp_path / "absent")
     (tmp_path / "a\nb.png").touch()
     with pytest.raises(ComplabelError, match="no plain text; rename it"):
-        list_pictures(tmp_path)
+        read_folder(tmp_path)

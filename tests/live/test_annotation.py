@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sqlite3
 import threading
 import time
 
 import pytest
 from starlette.testclient import TestClient
 
+from complabel.errors import OutputError, StoreError
 from complabel.files import read_answers
 from complabel.live import MOST_BYTES, Annotation, guarded, read_things
 from complabel.live._store import AnswerStore
@@ -72,8 +74,11 @@ def test_the_same_answer_again_changes_nothing(opened):
     question, _ = _answer(client)
     body = {"id": question["id"], "person": "ann", "answer": "no", "seconds": 9}
 
-    assert client.post("/api/answer", json=body).json()["again"]
+    reply = client.post("/api/answer", json=body).json()
+    assert (reply["again"], reply["answer"]) == (True, "yes")
     assert [row["answer"] for row in _rows(client)] == ["yes"]
+    client.post("/api/undo", json={"person": "ann"})
+    assert client.post("/api/answer", json=body).json()["answer"] is None
 
 
 def test_undo_brings_the_question_back(opened):
@@ -163,6 +168,31 @@ BROKEN = [
     ("item,label,question\na,sea,excluded\n", "the question is 'excluded'"),
     ("item,label,question,offered\na,,ticked,sea\n", "line 2: the question cannot be read"),
     ("item,label,answer\na,sea,yes\n", "nothing to ask"),
+    *(
+        (f"item,label,probability\na,sea,0.5\na,sky,{chance}\n", "line 3: .*probability")
+        for chance in ("-1", "0", "7", "nan", "inf", "half")
+    ),
+    ("item,label,question,asked_for\na,,named,5\n", "line 2: .*asked_for is 5"),
+    ("item,label,question,asked_for\na,,named,-1\n", "line 2: .*asked_for is -1"),
+    ('item,label,question,offered\na,,ticked,"[""sea"",""sea""]"\n', "line 2: .*twice"),
+    ('item,label,question,offered\na,,ticked,"[]"\n', "line 2: .*offered"),
+    ("item,label,question,offered\na,,ticked,7\n", "line 2: .*offered"),
+    (
+        'item,label,question,offered\na,city,ticked,"[""sea"",""sky""]"\n',
+        "line 2: .*'city' is",
+    ),
+    ("item,label\na,sea\nc,sea\na,sea\n", "line 4: line 2 asks the same question"),
+    ("item,label,question\na,,ticked\nc,,ticked\na,,ticked\n", "line 4: line 2 asks the same"),
+    ("item,label,answer\na,sea,\nc,sea,maybe\n", "line 3: .*the answer is 'maybe'"),
+    ("item,label,answer\na,sea,\nc,moon,yes\n", "line 3: 'moon'"),
+    (
+        "answer_id,item,label,question,answer\n1,a,sea,ticked,yes\n1,a,sky,ticked,\n",
+        "line 2: .*some rows of its answer_id",
+    ),
+    (
+        "answer_id,item,label,question\n1,a,sea,ticked\n1,c,sky,ticked\n",
+        "line 2: .*different values of 'item'",
+    ),
 ]
 
 
@@ -245,13 +275,13 @@ def test_pictures_come_with_their_type_and_may_be_kept(opened, tmp_path):
     folder = tmp_path / "photos"
     folder.mkdir()
     for name in ("a b.png", "<i>.jpg"):
-        (folder / name).write_bytes(b"picture " + name.encode())
+        (folder / name).write_bytes(b"GIF89a picture " + name.encode())
     (tmp_path / "secret.png").write_bytes(b"secret")
     _, client = opened(things=folder, shown={})
     for _ in range(2):
         question, _ = _answer(client)
         reply = client.get(question["show"]["image"])
-        assert reply.content == b"picture " + question["item"].encode()
+        assert reply.content == b"GIF89a picture " + question["item"].encode()
         assert reply.headers["content-type"] in ("image/png", "image/jpeg")
         assert reply.headers["cache-control"] == "private, max-age=3600"
         assert reply.headers["x-content-type-options"] == "nosniff"
@@ -339,3 +369,48 @@ def test_a_learner_gets_the_answers_behind_the_back_of_those_who_answer(
     assert learner.sizes == sorted(learner.sizes)
     assert "the model could not be fitted" in caplog.text
     assert client.get("/api/progress").json()["learning"]["answers"] >= 10
+
+
+def test_answers_that_are_missing_in_a_damaged_file_stay_in_the_table(opened, tmp_path):
+    first, client = opened()
+    for _ in range(5):
+        _answer(client)
+    client.post("/api/undo", json={"person": "ann"})
+    first.end()
+    first.store.close()
+    table, store = tmp_path / "answers.csv", tmp_path / "answers.csv.sqlite"
+    before = table.read_bytes()
+    with sqlite3.connect(store) as file:
+        file.execute("DELETE FROM events WHERE id = 2")
+    file.close()
+    with pytest.raises(StoreError, match=r"answers.csv has 4 answers"):
+        opened()
+    assert table.read_bytes() == before
+
+    again, _ = opened(mend=True)
+    assert again.asker.answered == 3
+    again.end()
+    assert (tmp_path / "answers.kept-1.csv").read_bytes() == before
+
+
+def test_a_table_that_cannot_be_written_at_the_end_leaves_word_where_the_answers_are(
+    opened, tmp_path
+):
+    annotation, client = opened()
+    _answer(client)
+    (tmp_path / "answers.csv").mkdir()
+    with pytest.raises(OutputError, match=r"1 answers are safe in .*answers.csv.sqlite"):
+        annotation.end()
+
+
+def test_nobody_is_asked_about_a_file_that_holds_no_picture(opened, tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for name in ("a.png", "b.png"):
+        (folder / name).write_bytes(b"GIF89a" * (name == "b.png"))
+    annotation, client = opened(things=folder, shown={})
+    assert annotation.asker.left() == 4
+    seen = {_answer(client)[0]["item"] for _ in range(4)}
+    assert seen == {"b.png"}
+    assert client.get("/api/next?person=ann").status_code == 204
+    assert annotation.asker.left() == 0

@@ -123,6 +123,29 @@ def test_the_better_kind_is_found_by_its_times(seconds, best):
     assert learner.state()["kinds"]["asked"] == {"seconds": 6.0, "worth": 10.0}
 
 
+def test_what_it_computes_is_said_while_it_does(monkeypatch):
+    learner, said = Learner(DATA.X, ITEMS, LABELS), []
+    ask = Learner._ask
+
+    def asked(self, *what):
+        said.append(self.state())
+        return ask(self, *what)
+
+    monkeypatch.setattr(Learner, "_ask", asked)
+    learner.update(table_of(15))
+    assert learner.now() is None
+    assert "5 more items" in learner.state()["advice"]
+    learner.update(table_of(30))
+    learner.update(table_of(40))
+    first, second, third = said
+    for count, state in ((15, first), (30, second)):
+        assert f"learning from {count} answers" in state["advice"]
+        assert state["curve"] == []
+    assert "learning from 40 answers" in third["now"]
+    assert third["score"] is not None
+    assert "learning" not in third["advice"]
+
+
 def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path):
     learner = Learner(DATA.X, ITEMS, LABELS)
     assert learner.state() is None

@@ -98,7 +98,7 @@ def pictures(tmp_path):
     for number, (width, height) in enumerate([(200, 200), (1600, 200), (150, 1200), (16, 16)]):
         grey = np.linspace(0, 255, width * height).reshape(height, width).astype("uint8")
         image.fromarray(grey).save(folder / f"{number} 100%#?&é.png")
-    (folder / "broken.png").write_bytes(b"not a picture")
+    (folder / "broken.png").write_bytes(b"GIF89a not a picture")
     return read_things(folder)
 
 
@@ -380,6 +380,23 @@ def test_what_the_model_has_learned_is_drawn(page, serve, texts, question):
     assert label == "Score on held-out answers: .800 after 9 minutes"
     assert not page.violations()
     assert page.errors() == []
+
+
+def test_what_counts_is_said_if_another_window_was_faster(page, serve, texts):
+    served = serve(texts([f"text {number}" for number in range(9)]))
+    page.open(served.address("&person=Ann"))
+    for sent, said, *told in (
+        ("yes", "n", "answered elsewhere before: yes", "Your answer is not stored", ", no)"),
+        ("yes", "y", "in the same way", ", yes)"),
+    ):
+        id_ = page.until(SHOWN)
+        served.ask("answer", body={"id": id_, "person": "Ann", "answer": sent, "seconds": 1})
+        page.answer(said)
+        page.until(
+            "return document.querySelector('#alert').textContent", lambda t, part=told[0]: part in t
+        )
+        assert all(each in page.text("#alert") for each in told)
+    assert [answer for *_, answer in served.said()] == ["yes", "yes"]
 
 
 @pytest.mark.slow

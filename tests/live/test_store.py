@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from complabel.errors import StoreError
 from complabel.files import AnswerWriter, read_answers
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
-from complabel.live._store import AnswerStore
+from complabel.live._store import AnswerStore, DamagedError
 
 ITEMS = ["a.jpg", "b.jpg", "c.jpg"]
 NUMBERS = {name: at for at, name in enumerate(ITEMS)}
@@ -118,11 +119,13 @@ def test_a_second_answer_to_a_question_cannot_be_stored_and_nothing_with_it(tmp_
 @pytest.mark.parametrize(
     ("about", "told"),
     [
-        ({"labels": ["sea", "sky"]}, "with other labels"),
+        ({"labels": ["sea", "sky"]}, r"other labels \(gone: 'city'\)"),
+        ({"labels": ["sea", "sky", "sun", "moon"]}, r"new: 'sun', 'moon'; gone: 'city'\)"),
+        ({"labels": ["sea", "city", "sky"]}, "their order"),
         ({"question": "ticked"}, 'other question: "asked", not "ticked"'),
         ({"seed": 7}, "other seed: 0, not 7"),
     ],
-    ids=["labels", "question", "seed"],
+    ids=["fewer", "others", "order", "question", "seed"],
 )
 def test_what_was_asked_otherwise_is_not_continued(tmp_path, about, told):
     AnswerStore(tmp_path / "store", ABOUT).close()
@@ -144,7 +147,7 @@ def test_answers_about_an_item_that_is_gone_are_not_continued_but_more_items_are
 def test_one_server_at_a_time_and_the_lock_of_a_killed_one_is_free(tmp_path):
     code = f"""
 import time
-from complabel.live._store import AnswerStore
+from complabel.live._store import AnswerStore, DamagedError
 store = AnswerStore({str(tmp_path / "store")!r}, {ABOUT!r})
 print("open", flush=True)
 time.sleep(60)
@@ -172,3 +175,165 @@ def test_a_file_of_something_else_is_left_alone(tmp_path):
         assert (tmp_path / name).read_bytes() == before
     with pytest.raises(StoreError, match="unable to open"):
         AnswerStore(tmp_path / "no folder" / "store", ABOUT)
+
+
+def _stored(path):
+    """Write some answers, one of them taken back, and return what was written."""
+    new = [each for at in range(12) for each in _given(at, "asked", "yes", labels=(1,))]
+    new.append(Event(25, 61.0, "undone", "ann", 11, 0, 23))
+    with AnswerStore(path, ABOUT) as store:
+        store.append(ITEMS, new)
+        return list(store.load(NUMBERS))
+
+
+def test_a_file_in_which_any_bit_is_another_is_refused_or_has_the_same_answers(tmp_path):
+    path, chance = tmp_path / "store", random.Random(0)
+    before = _stored(path)
+    whole, n_refused = path.read_bytes(), 0
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            with AnswerStore(path, ABOUT) as store:
+                assert list(store.load(NUMBERS)) == before
+                assert len(store.answers_table()["item"]) == 11
+        except StoreError:
+            n_refused += 1
+    assert n_refused > 5
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("DELETE FROM events WHERE id = 24", "24 events, but 25"),
+        ("DELETE FROM events WHERE id = 25", "24 events, but 25"),
+        ("DELETE FROM questions WHERE number = 3", "11 questions, but 12"),
+        ("UPDATE events SET answer = '\"no\"' WHERE id = 2", "row 2 of its events"),
+        ("UPDATE events SET digest = NULL WHERE id = 2", "row 2 of its events"),
+        ("UPDATE questions SET item = 'b.jpg' WHERE number = 0", "row 0 of its questions"),
+        ("UPDATE about SET value = '\"other\"' WHERE key = 'mark'", "what it asks"),
+        ("DELETE FROM about WHERE key = 'head'", "how many answers"),
+        ("UPDATE about SET value = '{' WHERE key = 'head'", "cannot be read"),
+        ("DROP INDEX once", "what it asks"),
+        ("DROP TABLE questions", "first page"),
+        ("PRAGMA application_id = 7", "first page"),
+    ],
+)
+def test_what_another_program_changed_is_seen_at_the_start(tmp_path, change, told):
+    _stored(tmp_path / "store")
+    with sqlite3.connect(tmp_path / "store") as other:
+        other.execute(change)
+    other.close()
+
+    with pytest.raises(DamagedError, match=told):
+        AnswerStore(tmp_path / "store", ABOUT)
+
+
+def test_what_another_program_changes_meanwhile_is_seen_and_nothing_is_added_to_it(tmp_path):
+    _stored(tmp_path / "store")
+    new = _given(20, "asked", "yes", labels=(1,))
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        with sqlite3.connect(tmp_path / "store") as other:
+            other.execute("UPDATE events SET answer = '\"no\"' WHERE id = 2")
+            other.execute("UPDATE about SET value = 'other' WHERE key = 'head'")
+        other.close()
+        with pytest.raises(DamagedError):
+            store.answers_table()
+        with pytest.raises(StoreError, match="another program"):
+            store.append(ITEMS, new)
+        assert len(list(store.load(NUMBERS))) == 12 + 25
+
+
+def test_a_file_that_is_moved_away_or_replaced_gets_no_answers(tmp_path):
+    _stored(tmp_path / "other")
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        (tmp_path / "store").rename(tmp_path / "away")
+        for replaced in (False, True):
+            if replaced:
+                (tmp_path / "other").rename(tmp_path / "store")
+            with pytest.raises(StoreError, match="another one has taken its place"):
+                store.append(ITEMS, _given(0, "asked", "yes", labels=(1,)))
+            with pytest.raises(StoreError, match="another one has taken its place"):
+                store.answers_table()
+
+
+def _as_first_version(path):
+    """Make of a file what the first version would have written."""
+    with sqlite3.connect(path) as file:
+        for table in ("questions", "events"):
+            file.execute(f"ALTER TABLE {table} DROP COLUMN digest")
+        file.execute("DELETE FROM about WHERE key = 'head'")
+        file.execute("PRAGMA user_version = 1")
+    file.close()
+
+
+def test_a_file_of_the_first_version_goes_on_and_has_digests_from_then_on(tmp_path):
+    path = tmp_path / "store"
+    before = _stored(path)
+    with AnswerStore(path, ABOUT) as store:
+        mark, token = store.mark, store.token
+    _as_first_version(path)
+    with pytest.raises(StoreError, match="other seed"):
+        AnswerStore(path, ABOUT | {"seed": 1})
+    with sqlite3.connect(path) as file:
+        assert file.execute("PRAGMA user_version").fetchone() == (1,)
+    file.close()
+
+    with AnswerStore(path, ABOUT) as store:
+        assert list(store.load(NUMBERS)) == before
+        assert (store.mark, store.token) == (mark, token)
+        store.append(ITEMS, [Event(26, 62.0, "asked", "ben", 0, 0)])
+    with AnswerStore(path, ABOUT) as store:
+        assert len(list(store.load(NUMBERS))) == len(before) + 1
+    with sqlite3.connect(path) as file:
+        file.execute("DELETE FROM events WHERE id = 26")
+    file.close()
+    with pytest.raises(DamagedError, match="25 events, but 26"):
+        AnswerStore(path, ABOUT)
+
+
+def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
+    _stored(tmp_path / "store")
+    with sqlite3.connect(tmp_path / "store") as file:
+        file.execute("PRAGMA user_version = 99")
+    file.close()
+    before = (tmp_path / "store").read_bytes()
+
+    with pytest.raises(StoreError, match=r"newer version of complabel .* 99") as refusal:
+        AnswerStore(tmp_path / "store", ABOUT)
+    assert not isinstance(refusal.value, DamagedError)
+    assert (tmp_path / "store").read_bytes() == before
+
+
+def test_an_empty_file_in_the_place_of_answers_is_refused_and_its_journal_kept(tmp_path):
+    path, journal = tmp_path / "answers.csv.sqlite", tmp_path / "answers.csv.sqlite-wal"
+    path.touch()
+    AnswerStore(path, ABOUT).close()  # what is left of a server that was killed at its start
+    path.write_bytes(b"")
+    (tmp_path / "answers.csv").write_text("answer_id,item,label,answer\n")
+    with pytest.raises(DamagedError, match=r"the table .*answers.csv is there"):
+        AnswerStore(path, ABOUT)
+    path.unlink()
+    journal.write_bytes(b"journal")
+    with pytest.raises(DamagedError, match="journal"):
+        AnswerStore(path, ABOUT)
+    assert journal.read_bytes() == b"journal"
+    journal.unlink()
+    path.mkdir()
+    with pytest.raises(StoreError, match="this is a folder"):
+        AnswerStore(path, ABOUT)
+
+
+def test_numbers_come_back_as_they_were_written_whatever_they_are(tmp_path):
+    kinds = [(0.1, 3.0), (1, -0.0), (5e-324, 86_400), (float("nan"), float("nan"))]
+    new = []
+    for at, (probability, seconds) in enumerate(kinds):
+        question, asked, _ = _given(at, "asked", "yes", labels=(1,), probability=probability)
+        given = Event(asked.id + 1, 7, "answered", "ann", at, 0, asked.id, "yes", seconds)
+        new += [question, asked, given]
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        store.append(ITEMS, new)
+    with AnswerStore(tmp_path / "store", ABOUT) as store:
+        assert store.answers_table()["seconds"] == [3.0, 0.0, 86_400.0, None]
+        assert store.answers_table()["probability"] == [0.1, 1.0, 5e-324, None]

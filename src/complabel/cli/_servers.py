@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, remark, say, working
+from complabel.cli._console import command, remark, say, shown, working
 from complabel.cli._options import argument, flag, option, target
 from complabel.cli._outputs import Output, has_written
 from complabel.errors import ComplabelError, InputError
@@ -102,6 +102,11 @@ def annotate(
         " secret, kept with the answers]",
     ),
     no_browser: bool = flag("Do not open the page in a browser.", "--no-browser"),
+    mend: bool = flag(
+        "If FILE.sqlite is damaged, keep the answers in it that are whole, and go on. The damaged"
+        " file is kept under another name.",
+        "--mend",
+    ),
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
     """Ask people about pictures or texts in the browser, and keep their answers.
@@ -109,7 +114,6 @@ def annotate(
     It prints an address. Whoever opens it gives a name and answers; no two people get the same
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
-    from complabel.files import read_label_names
     from complabel.live import MOST_BYTES, Annotation, guarded, read_things
 
     if model is not None and features is None:
@@ -118,9 +122,11 @@ def annotate(
         raise InputError("--token must have at least 8 letters or digits")
     if questions is not None and question != "asked":
         raise InputError("--question and --questions are both given; leave one of them out")
-    names = read_label_names(labels)
+    names = _label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
+    for problem in found.problems():
+        remark(problem, style="yellow")
     learner = None if features is None else _learner(features, found, names, seed)
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
@@ -133,6 +139,7 @@ def annotate(
         seed=seed,
         learner=learner,
         token=token,
+        mend=mend,
     )
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
@@ -160,18 +167,37 @@ def annotate(
             usual = 20_000 + zlib.crc32(os.fsencode(out.absolute())) % 10_000
             _run(app, host, [usual, 0] if port is None else [port], started)
     finally:
-        annotation.end()
-        annotation.store.close()
+        with contextlib.closing(annotation.store):
+            annotation.end()
     _say_end(annotation, labels, features)
     if model is not None and learner is not None and annotation.asker.answered:
-        try:
-            with working("learning from all answers"):
-                learner.update(annotation.table())
-                learner.save(model)
-        except ComplabelError as error:
-            remark(f"no model was written: {error}", style="yellow")
-        else:
-            say(f"wrote {model}")
+        _save_model(learner, annotation, model)
+
+
+def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
+    """Write a model of all answers; if there is none, say why."""
+    try:
+        with working("learning from all answers"):
+            learner.update(annotation.table())
+            learner.save(path)
+    except ComplabelError as error:
+        remark(f"no model was written: {error}", style="yellow")
+    else:
+        say(f"wrote {path}")
+
+
+def _label_names(path: Path) -> tuple[str, ...]:
+    """Read the labels; refuse a name that could steer a terminal."""
+    from complabel.files import read_label_names
+
+    names = read_label_names(path)
+    for line, name in enumerate(names, start=1):
+        if "\t" in name or shown(name) != name:
+            raise InputError(
+                f"{path}, line {line}: the name of the label {name!a} has control characters;"
+                " rename it"
+            )
+    return names
 
 
 def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
@@ -208,7 +234,9 @@ def _tell(annotation: Annotation, tell: Any) -> None:
     while not annotation.ended.wait(1.0):
         people = len(annotation.asker.by_person())
         answered = annotation.asker.answered
-        tell(f"{answered:,} answers by {people:,} {'person' if people == 1 else 'people'}")
+        learns = annotation.learner.now() if annotation.learner is not None else None
+        who = f"{people:,} {'person' if people == 1 else 'people'}"
+        tell(f"{answered:,} answers by {who}{'; ' * bool(learns)}{learns or ''}")
 
 
 def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> None:

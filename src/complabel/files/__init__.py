@@ -25,7 +25,6 @@ from complabel.files._names import READ_PICTURES as READ_PICTURES
 from complabel.files._names import SHOWN as SHOWN
 from complabel.files._names import PictureFolder as PictureFolder
 from complabel.files._names import has_shown as has_shown
-from complabel.files._names import list_pictures as list_pictures
 from complabel.files._names import may_show as may_show
 from complabel.files._names import read_folder as read_folder
 from complabel.files._names import read_item_names as read_item_names

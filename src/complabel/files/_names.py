@@ -207,11 +207,6 @@ class PictureFolder(NamedTuple):
 _MOST = 12  # endings in a sentence
 
 
-def list_pictures(folder: StrPath) -> list[str]:
-    """Return the pictures that browsers show, as ``read_folder`` finds them."""
-    return read_folder(folder).pictures
-
-
 def read_folder(folder: StrPath, endings: Iterable[str] = tuple(PICTURES)) -> PictureFolder:
     """Find the pictures in a folder and in its folders: paths from there, with ``/``, sorted.
 

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from complabel.errors import ComplabelError, StoreError
+from complabel.errors import ComplabelError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
 from complabel.live._drawing import (
@@ -28,6 +28,7 @@ from complabel.live._drawing import (
     Things,
     read_questions,
 )
+from complabel.live._mending import keep_aside, open_store
 from complabel.live._server import missing
 from complabel.live._store import AnswerStore
 
@@ -91,10 +92,12 @@ class Annotation:
         seed: int = 0,
         learner: Learner | None = None,
         token: str | None = None,
+        mend: bool = False,
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.
 
-        The token is that of the file, unless one is given.
+        The token is that of the file, unless one is given. With ``mend``, a damaged file is moved
+        aside, and what is whole in it goes on.
         """
         mixed: Mixed | None = None
         source: Source
@@ -104,15 +107,19 @@ class Annotation:
         elif question == "mixed":
             best = None if learner is None else learner.best_kind
             mixed = Mixed.of(len(labels), best)
-            source = RandomQuestions(things.names, len(labels), mixed, None, overlap, seed)
+            source = RandomQuestions(
+                things.names, len(labels), mixed, None, overlap, seed, things.broken
+            )
         else:
             kind = Kind.of(question, len(labels))
-            source = RandomQuestions(things.names, len(labels), lambda: kind, kind, overlap, seed)
+            source = RandomQuestions(
+                things.names, len(labels), lambda: kind, kind, overlap, seed, things.broken
+            )
         asker = Asker(source, labels, time.time)
         if mixed is not None:
             mixed.times = asker.latest_seconds
         about = {"labels": list(labels), "question": question, "seed": seed}
-        store = AnswerStore(out.with_name(f"{out.name}.sqlite"), about)
+        store = open_store(out.with_name(f"{out.name}.sqlite"), about, mend=mend)
         try:
             for each in store.load(things.numbers):
                 asker.restore(each)
@@ -150,14 +157,30 @@ class Annotation:
         self.ended.set()
         self.store.append(self.things.names, self.asker.new)
         self.asker.new.clear()
-        self.save()
+        try:
+            self.save()
+        except OutputError as error:
+            raise OutputError(
+                f"{error}. All {self.asker.answered:,} answers are safe in {self.store.path}; start"
+                " the same command again when there is space, and end it: it writes the table"
+            ) from error
 
     def save(self) -> None:
-        """Write the table of all answers so far, if there are new ones."""
+        """Write the table of all answers so far, if there are new ones.
+
+        An older table that has answers which the new one does not have is kept under another name,
+        unless they were taken back.
+        """
         with self._saving:
             last = self.asker.last_id
             if last != self._saved:
-                self._write_table(self.out)
+                columns = self.table()
+                if not self._saved:  # what is there was written by another start, or by somebody
+                    aside = keep_aside(self.out, columns, self.store.taken_back())
+                    if aside is not None:
+                        told = "%s has answers that %s does not have; it is kept as %s"
+                        _logger.warning(told, self.out, self.store.path, aside)
+                self._write_table(self.out, columns)
                 self._saved = last
 
     def table(self) -> dict[str, list[Any]]:
@@ -173,9 +196,9 @@ class Annotation:
                         values.append(f"known {value}" if name == "answer_id" and value else value)
         return columns
 
-    def _write_table(self, path: Path) -> None:
+    def _write_table(self, path: Path, columns: dict[str, list[Any]]) -> None:
         with AnswerWriter(path) as writer:
-            writer.write(self.table())
+            writer.write(columns)
 
     def _save_now_and_then(self) -> None:
         took = 0.0
@@ -197,8 +220,11 @@ class Annotation:
                 known, since = self.asker.answered, time.monotonic()
                 try:
                     self.learner.update(self.table())
-                except Exception:  # people go on answering whatever happens to the model
-                    _logger.exception("the model could not be fitted to the answers so far")
+                except Exception as error:  # people go on answering whatever happens to the model
+                    told = "the model could not be fitted to the answers so far: %s"
+                    if not self.ended.is_set():
+                        is_bug = not isinstance(error, ComplabelError)
+                        _logger.error(told, error, exc_info=is_bug)
 
     async def _stored(self) -> None:
         """Wait until all that has happened is on the disk; what people did at once goes at once."""
@@ -244,7 +270,10 @@ class Annotation:
         given = None if seconds is None else float(seconds)
         is_new, answered = self.asker.answer(int(id_), person, answer, given)
         await self._stored()
-        return JSONResponse({"stored": True, "again": not is_new, "answered": answered})
+        said = {"stored": True, "again": not is_new, "answered": answered}
+        if not is_new:  # the page may have sent another answer than the one that counts
+            said["answer"] = self.asker.standing(int(id_))
+        return JSONResponse(said)
 
     async def _undo(self, request: Request) -> Response:
         person = _person((await _body(request)).get("person"))
@@ -276,7 +305,7 @@ class Annotation:
         def make() -> bytes:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "answers.csv"
-                self._write_table(path)
+                self._write_table(path, self.table())
                 return path.read_bytes()
 
         name = {"content-disposition": 'attachment; filename="answers.csv"'}

@@ -128,6 +128,11 @@ class Asker:
         self._happened("answered", handed, answer=answer, seconds=seconds)
         return True, len(me.answers)
 
+    def standing(self, id_: int) -> Answer | None:
+        """Return the answer to a question that counts; None if it was taken back."""
+        given = self._answered[id_]
+        return given.answer if self.done.get((given.number, given.copy)) is given else None
+
     def undo(self, person: str) -> tuple[int, Event]:
         """Take a person's last answer back; return the id of its question, and the question."""
         me = self._seen(person)

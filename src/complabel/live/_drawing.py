@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -18,19 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
+from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import (
     COLUMNS,
     ITEM_TABLES,
     PICTURES,
     Table,
-    list_pictures,
     may_show,
+    read_folder,
     refuse_repeated,
     some_of,
 )
 
 MENU = 10  # labels of the menu in mixed questions
+_ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability")  # same in its rows
 ENOUGH = 10  # timed answers of a kind; the median of fewer says too little
 MANY = 40  # nobody ticks more labels than this: mixed questions then tick a menu
 
@@ -136,6 +139,7 @@ class RandomQuestions:
     most: Kind | None  # the kind that is always asked; None if it may change
     overlap: float = 0.0
     seed: int = 0
+    without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
     _used: NDArray[np.int32] = field(init=False)  # how many labels each item was asked about
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
     _order: NDArray[np.intp] = field(init=False)  # what is left of this round, the next one last
@@ -145,6 +149,7 @@ class RandomQuestions:
 
     def __post_init__(self) -> None:
         self._used = np.zeros(len(self.names), dtype=np.int32)
+        self._used[list(self.without)] = self.n_labels
         self._rounds = np.zeros(len(self.names), dtype=np.int32)
         self._order = np.empty(0, dtype=np.intp)
 
@@ -152,7 +157,8 @@ class RandomQuestions:
     def total(self) -> int | None:
         if self.most is None:
             return None
-        return len(self.names) * -(-self.n_labels // self.most.size)
+        n_items = len(self.names) - len(self.without)
+        return n_items * -(-self.n_labels // self.most.size)
 
     def draw(self) -> Question | None:
         """Return the next question; None if every label of every item was asked about."""
@@ -260,28 +266,58 @@ def read_questions(
         rows += [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     groups: dict[Any, list[int]] = {}
     for at, row in enumerate(rows):
-        one = row.get("answer_id") if row.get("question") != "asked" else None
+        one = row.get("answer_id") if row.get("question") not in (None, "asked") else None
         groups.setdefault(one or at, []).append(at)
     second = np.random.default_rng([seed, 2]).random(len(groups)) < overlap
     place = {name: at for at, name in enumerate(labels)}
     found: list[Question] = []
     known: list[tuple[int, dict[str, Any]]] = []
+    seen: dict[tuple[int, str, frozenset[int] | None], int] = {}  # questions, and their first rows
     for group, twice in zip(groups.values(), second.tolist(), strict=True):
-        first = rows[group[0]]
-        if all(rows[at].get("answer") for at in group):
-            known += [(len(found), rows[at]) for at in group]
-            continue
         try:
-            made = _question_of(first, len(found), items, place)
+            made, is_known = _read_group([rows[at] for at in group], len(found), items, place)
         except KeyError as error:
             problem = f"{str(error.args[0])[:60]!r} is not among the items or labels; correct it"
             raise table.refuse(group[0], problem) from error
         except (TypeError, ValueError) as error:
-            raise table.refuse(group[0], f"the question cannot be read: {error}") from error
+            problem = f"the question cannot be read: {str(error)[:200]}; correct it"
+            raise table.refuse(group[0], problem) from error
+        if is_known:
+            known += [(len(found), rows[at]) for at in group]
+            continue
+        same = (made.item, made.kind, None if made.labels is None else frozenset(made.labels))
+        if same in seen:
+            problem = f"{table.place(seen[same])} asks the same question; leave one of them out"
+            raise table.refuse(group[0], problem)
+        seen[same] = group[0]
         found.append(replace(made, copies=2 if twice else 1))
     if not found:
         raise fault(table.path, "there is no row without an answer, so there is nothing to ask")
     return ListedQuestions(found, known)
+
+
+def _read_group(
+    rows: Sequence[Mapping[str, Any]],
+    number: int,
+    items: Mapping[str, int],
+    labels: Mapping[str, int],
+) -> tuple[Question, bool]:
+    """Return the question of the rows of one answer, and whether its answer is known."""
+    first, *others = rows
+    for name in _ONE_ANSWER:
+        if any(row.get(name) != first.get(name) for row in others):
+            raise ValueError(f"rows of its answer_id have different values of {name!r}")
+    made = _question_of(first, number, items, labels)
+    for row in rows:
+        label, answer = row.get("label"), row.get("answer")
+        if label and labels[label] not in (made.labels or labels.values()):
+            raise ValueError(f"{label!r} is not among the offered labels")
+        if answer and answer.strip().casefold() not in ANSWER_WORDS:
+            raise ValueError(f"the answer is {answer!r}; give yes, no or unsure, or none")
+    n_known = sum(bool(row.get("answer")) for row in rows)
+    if 0 < n_known < len(rows):
+        raise ValueError("some rows of its answer_id are answered; answer all of them, or none")
+    return made, n_known > 0
 
 
 def _question_of(
@@ -292,20 +328,38 @@ def _question_of(
     if kind not in ("asked", "ticked", "named"):
         raise ValueError(f"the question is {kind!r}; give asked, ticked or named")
     listed: Any = json.loads(row.get("offered") or "null")
+    if listed is not None and not (isinstance(listed, list) and listed):
+        raise ValueError(f"offered is {row['offered']!r}; give a list of labels as JSON")
     if kind == "asked":
         listed = [row.get("label") or ""]
-    chance, asked_for = row.get("probability"), row.get("asked_for")
+    shown = tuple(labels[each] for each in listed) if listed else None
+    if shown is not None and len({*shown}) < len(shown):
+        raise ValueError(f"offered is {row['offered']!r}, where a label stands twice")
+    chance, asked_for = _number(row, "probability"), _number(row, "asked_for", 1.0)
+    if chance is not None and not 0 < chance <= 1:  # NaN is not, either
+        raise ValueError(f"probability is {chance}; give a number above 0, at most 1, or none")
+    if kind == "named" and asked_for not in range(1, len(shown or labels) + 1):
+        raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
     return Question(
         number=number,
         item=items[row["item"]],
         kind="menu" if kind == "named" and listed else kind,
-        labels=tuple(labels[each] for each in listed) if listed else None,
-        probability=float(chance) if chance else None,
-        asked_for=int(asked_for or 1) if kind == "named" else None,
+        labels=shown,
+        probability=chance,
+        asked_for=int(asked_for) if kind == "named" and asked_for else None,
     )
 
 
+def _number(row: Mapping[str, Any], name: str, default: float | None = None) -> float | None:
+    try:
+        return float(row[name]) if row.get(name) else default
+    except ValueError as error:
+        raise ValueError(f"{name} is {row[name]!r}, which is no number") from error
+
+
 _WEB = ("http://", "https://")
+# How files begin whose pictures browsers show, whatever the names end in.
+_BEGINNINGS = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n\x1a\n|GIF8|BM|RIFF....WEBP|....ftypavi", re.S)
 
 
 @dataclass(frozen=True)
@@ -319,6 +373,8 @@ class Things:
     kind: str
     root: Path
     values: Any = None  # an Arrow array: texts, addresses or paths; None if the names are the paths
+    left_out: str = ""  # which files of the folder are not shown
+    broken: Sequence[int] = ()  # items whose files are no pictures
     numbers: dict[str, int] = field(default_factory=dict, repr=False)  # by name, from 0
 
     def __post_init__(self) -> None:
@@ -334,6 +390,21 @@ class Things:
             and self.values is not None
             and any(each.lower().startswith(_WEB) for each in self.values.to_pylist())
         )
+
+    def problems(self) -> list[str]:
+        """Say which pictures nobody is asked about; refuse them if these are all."""
+        if len(self.broken) == len(self):
+            raise fault(self.root, f"no file holds a picture, for example {self.names[0]!r}")
+        found = []
+        if self.left_out:
+            found.append(f"{self.left_out}; save pictures as .jpg or .png to ask about them")
+        if self.broken:
+            names = [self.names[at] for at in self.broken]
+            found.append(
+                f"{_counted(names)} left out, because these files hold no picture:"
+                f" {some_of(names)}; put whole ones in their place to ask about them"
+            )
+        return found
 
     def show(self, number: int) -> dict[str, str]:
         """Return what to show of an item: its text, or the address of its picture or page."""
@@ -387,7 +458,9 @@ def read_things(
                 " leave it out"
             )
         root = source.resolve()
-        return Things(list_pictures(root), "image", root)
+        found = read_folder(root)
+        broken = _broken(found.pictures, root)
+        return Things(found.pictures, "image", root, None, found.left_out(), broken)
     table = Table.open(source, "tables of things to show", endings=ITEM_TABLES)
     if len(given) != 1:
         raise InputError(
@@ -396,6 +469,20 @@ def read_things(
         )
     ((kind, column),) = given.items()
     return _of_table(table, kind, column, item)
+
+
+def _broken(paths: Sequence[str], root: Path) -> list[int]:
+    """Return which files do not begin as pictures do; nothing else in them is looked at."""
+    found = []
+    for number, name in enumerate(paths):
+        with contextlib.suppress(OSError), (root / name).open("rb") as file:
+            if not _BEGINNINGS.match(file.read(16)):
+                found.append(number)
+    return found
+
+
+def _counted(names: Sequence[str]) -> str:
+    return "1 picture is" if len(names) == 1 else f"{len(names):,} pictures are"
 
 
 def _address(name: str) -> str:
@@ -425,7 +512,10 @@ def _of_table(table: Table, kind: str, column: str, item: str | None) -> Things:
         refuse_repeated(table.path, names, table.place)
     root = table.path.resolve().parent
     _refuse_unshowable(table, kind, column, values, root)
-    return Things(names, kind, root, values.fill_null(""))
+    paths = values.to_pylist() if kind == "image" else []
+    local = [row for row, path in enumerate(paths) if not path.lower().startswith(_WEB)]
+    broken = [local[at] for at in _broken([paths[row] for row in local], root)]
+    return Things(names, kind, root, values.fill_null(""), "", broken)
 
 
 def _refuse_unshowable(table: Table, kind: str, column: str, values: Any, root: Path) -> None:

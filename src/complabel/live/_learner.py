@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,8 +71,10 @@ class Learner:
         self._pipe, there = context.Pipe()
         self._busy = threading.Lock()
         self._state: dict[str, Any] | None = None
+        self._learning: tuple[int, float] | None = None  # from how many answers, and since when
         self._process = context.Process(target=_serve, args=(there,), daemon=True)
-        self._process.start()
+        with _without_interrupts():  # Ctrl-C is for the server, which then ends this process
+            self._process.start()
         there.close()  # so that the pipe ends when the process does
         self._pipe.send((X, list(items), list(label_names), seed))
 
@@ -82,11 +84,32 @@ class Learner:
         It returns when the model is refitted. Of two people who contradict each other, neither is
         believed; the majority of more is.
         """
-        self._state = self._ask("update", table)
+        self._learning = (len(set(table.get("answer_id", ()))), time.monotonic())
+        try:
+            self._state = self._ask("update", table)
+        finally:
+            self._learning = None
 
     def state(self) -> dict[str, Any] | None:
-        """Return what is known, as JSON; None before the first update."""
-        return self._state
+        """Return what is known, as JSON, with ``now``: what it does; None before the first update.
+
+        While the first model is computed, the advice is what it does.
+        """
+        state, now = self._state, self.now()
+        if state is None and now is None:
+            return None
+        found = {"score": None, "curve": [], "ten_minutes": None, **(state or {}), "now": now}
+        if now and not found["curve"]:
+            found["advice"] = f"{now[0].upper()}{now[1:]}. The first score comes then."
+        return found
+
+    def now(self) -> str | None:
+        """Say what it computes at this moment; None if it computes nothing."""
+        if self._learning is None:
+            return None
+        n_answers, since = self._learning
+        seconds = time.monotonic() - since
+        return f"the model is learning from {n_answers:,} answers, for {seconds:.0f} s so far"
 
     def best_kind(self) -> str | None:
         """Return the kind of judgement that tells more in a minute; None while it is not known."""
@@ -111,9 +134,22 @@ class Learner:
         return found
 
 
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let a process that is started here ignore SIGINT from its first moment on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, former)
+
+
 def _serve(pipe: Any) -> None:
     """Do what the other end of a pipe asks for, until it is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):

@@ -1,9 +1,17 @@
-"""Where answers are kept: an SQLite file to which things are only added."""
+"""Where answers are kept: an SQLite file to which things are only added.
+
+Each row has a digest. The file also says how many rows there are, with a digest of all of them. So
+a file that is damaged, or that somebody else has changed, is refused, and is never read as if it
+had other answers.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import math
+import os
 import secrets
 import sqlite3
 import threading
@@ -15,14 +23,15 @@ from typing import Any, Self
 
 from complabel.answers import COLUMNS
 from complabel.errors import StoreError
+from complabel.files import some_of
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
 from complabel.live._server import new_token
 
-# The columns of both tables are the fields of a Question and of an Event, in their order. The id
-# marks a SQLite file as answers of complabel, also for SQLite's own tools.
+# The columns of both tables are the fields of a Question and of an Event, in their order, and then
+# a digest. The id marks a SQLite file as answers of complabel, also for SQLite's own tools.
 _APPLICATION_ID = 0x636F6D61
-_VERSION = 1
+_VERSION = 2
 _TABLES = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE questions (
@@ -46,14 +55,23 @@ CREATE TABLE events (
     seconds REAL
 );
 CREATE UNIQUE INDEX once ON events (of, what) WHERE of IS NOT NULL;
-PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA application_id = {_APPLICATION_ID}"""
+# Files of the first version have no digests; they get them when they are opened.
+_DIGESTS = f"""
+ALTER TABLE questions ADD COLUMN digest BLOB;
+ALTER TABLE events ADD COLUMN digest BLOB;
 PRAGMA user_version = {_VERSION}"""
-_STANDING = """
-SELECT e.*, q.item, q.kind, q.labels, q.probability, q.asked_for
-FROM events AS e JOIN questions AS q USING (number)
-WHERE e.what = 'answered'
-AND NOT EXISTS (SELECT 1 FROM events AS u WHERE u.of = e.of AND u.what = 'undone')
-ORDER BY e.id"""
+ROWS = ("questions", "events")
+# What is wrong lies around the file, not in it.
+_AROUND = {
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM),
+}
+_Head = dict[str, list[Any]]  # of each table: how many rows it has, and the digest of all of them
+
+
+class DamagedError(StoreError):
+    """The file of answers is not as it was written."""
 
 
 class AnswerStore:
@@ -66,7 +84,8 @@ class AnswerStore:
     again.
 
     A StoreError says that the file cannot be opened, is none of these files, was made with other
-    labels or questions, or is in use by another server.
+    labels or questions, or is in use by another server; a DamagedError says what in it is not as it
+    was written.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
@@ -75,8 +94,14 @@ class AnswerStore:
         self._writing = threading.Lock()
         with contextlib.ExitStack() as opened:
             self._lock = opened.enter_context(contextlib.closing(self._take_lock()))
+            with self._explained():
+                self._refuse_lost()
             self._connection = opened.enter_context(contextlib.closing(self._connect()))
-            self._agree(about)
+            version = self._version()
+            if version:
+                self._look_through(version)
+            self._agree(about, version)
+            self._place = _place(self.path)
             opened.pop_all()
 
     def __enter__(self) -> Self:
@@ -97,6 +122,11 @@ class AnswerStore:
 
     def _take_lock(self) -> sqlite3.Connection:
         """Return a connection that holds a lock, which the system frees if the server is killed."""
+        if self.path.is_dir():
+            raise StoreError(
+                f"{self.path}: this is a folder, but the answers are kept in a file of this name;"
+                " move the folder away, or give another --out"
+            )
         with self._explained():
             lock = sqlite3.connect(
                 self._lock_path, timeout=1.0, isolation_level=None, check_same_thread=False
@@ -113,50 +143,98 @@ class AnswerStore:
                 ) from error
             return lock
 
+    def _refuse_lost(self) -> None:
+        """Refuse an empty file in the place of answers; SQLite would delete the journal, too."""
+        exists = self.path.exists()
+        if exists and self.path.stat().st_size:
+            return
+        journal, table = self.path.with_name(f"{self.path.name}-wal"), self.path.with_suffix("")
+        if journal.exists() and journal.stat().st_size:
+            raise DamagedError("it is gone or empty, but its journal is there")
+        if exists and table != self.path and table.exists():
+            raise DamagedError(f"it is empty, but the table {table} is there")
+
     def _connect(self) -> sqlite3.Connection:
         with self._explained():
             connection = sqlite3.connect(
                 self.path, timeout=10.0, isolation_level=None, check_same_thread=False
             )
-            try:
-                found = connection.execute("PRAGMA application_id").fetchone()[0]
-                is_empty = not connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
-                if not is_empty and found != _APPLICATION_ID:
-                    raise StoreError(
-                        f"{self.path}: this is no file of answers of complabel annotate; move it"
-                        " away, or give another --out"
-                    )
-                connection.execute("PRAGMA journal_mode = WAL")
-                if is_empty:
-                    connection.execute("BEGIN IMMEDIATE")
-                    with connection:
-                        for statement in _TABLES.split(";\n"):
-                            connection.execute(statement)
-            except BaseException:
-                connection.close()
-                raise
         connection.row_factory = sqlite3.Row
         return connection
 
-    def _agree(self, about: Mapping[str, Any]) -> None:
-        """Keep what is asked, or compare it with what was asked before."""
+    def _version(self) -> int:
+        """Return the version of a file of answers, 0 of an empty file; refuse other files."""
+        stranger = StoreError(
+            f"{self.path}: this is no file of answers of complabel annotate; move it away, or give"
+            " another --out"
+        )
         with self._explained():
-            rows = self._connection.execute("SELECT key, value FROM about").fetchall()
-            known = {row["key"]: json.loads(row["value"]) for row in rows}
-            if not known:
-                known = {**about, "mark": secrets.token_hex(8), "token": new_token()}
-                pairs = [(key, json.dumps(value)) for key, value in known.items()]
+            try:
+                (found,) = self._connection.execute("PRAGMA application_id").fetchone()
+                (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+                schema = self._connection.execute("SELECT name FROM sqlite_schema").fetchall()
+            except sqlite3.DatabaseError as error:
+                if _is_around(error):
+                    raise
+                with self.path.open("rb") as file:
+                    is_own = _APPLICATION_ID.to_bytes(4, "big") == file.read(100)[68:72]
+                raise (DamagedError(str(error)) if is_own else stranger) from error
+        is_own = {"about", *ROWS} <= {row["name"] for row in schema}
+        if not schema and not found:
+            return 0
+        if found != _APPLICATION_ID and not is_own:
+            raise stranger
+        if found != _APPLICATION_ID or not is_own or version < 1:
+            raise DamagedError("its first page is not as it was written")
+        if version > _VERSION:
+            raise StoreError(
+                f"{self.path}: a newer version of complabel made this file (format {version}; this"
+                f" version knows formats up to {_VERSION}); install the newer version, or give"
+                " another --out"
+            )
+        return int(version)
+
+    def _look_through(self, version: int) -> None:
+        """Refuse a file that is damaged."""
+        with self._explained(), _damaging():
+            (told,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if told != "ok":
+                raise DamagedError(told)
+            if version == _VERSION:
+                for _ in _rows_as_written(self._connection):
+                    pass
+
+    def _agree(self, about: Mapping[str, Any], version: int) -> None:
+        """Keep what is asked, or compare it with what was asked before; make what is missing."""
+        with self._explained():
+            known = _about(self._connection) if version else {}
+            for key in about if known else ():
+                if known.get(key) != about[key]:
+                    raise _other(self.path, key, known.get(key), about[key])
+            self._connection.execute("PRAGMA journal_mode = WAL")
+            known = known or {"mark": secrets.token_hex(8), "token": new_token(), **about}
+            if version < _VERSION:
                 self._connection.execute("BEGIN IMMEDIATE")
                 with self._connection:
-                    self._connection.executemany("INSERT INTO about VALUES (?, ?)", pairs)
+                    self._make(known, version)
+            self._head = _read_head(self._connection)
         self.mark, self.token = str(known["mark"]), str(known["token"])
-        for key, value in about.items():
-            if known.get(key) != value:
-                raise StoreError(
-                    f"{self.path}: these answers were given with other {key}:"
-                    f" {_shortly(known.get(key))}, not {_shortly(value)}; give the same as then to"
-                    " go on, or another --out"
-                )
+
+    def _make(self, known: Mapping[str, Any], version: int) -> None:
+        """Make what a new file has, or what a file of the first version does not have."""
+        execute, insert = self._connection.execute, self._connection.executemany
+        for statement in [*("" if version else _TABLES).split(";\n"), *_DIGESTS.split(";\n")]:
+            execute(statement)
+        pairs = [(key, json.dumps(value)) for key, value in known.items()]
+        insert("INSERT OR REPLACE INTO about VALUES (?, ?)", pairs)
+        head: _Head = {name: [0, _origin(self._connection)] for name in ROWS}
+        for name in ROWS:
+            rows = [[*row] for row in execute(f"SELECT * FROM {name} ORDER BY 1")]
+            digests = [digest_of(row[:-1]) for row in rows]
+            keyed = [(digest, row[0]) for digest, row in zip(digests, rows, strict=True)]
+            insert(f"UPDATE {name} SET digest = ? WHERE rowid = ?", keyed)
+            head[name] = _grown(head[name], digests)
+        execute("INSERT INTO about VALUES ('head', ?)", (json.dumps(head),))
 
     def append(self, items: Sequence[str], new: Iterable[Question | Event]) -> None:
         """Add questions and events: all of them, or none. ``items`` are all names.
@@ -164,28 +242,45 @@ class AnswerStore:
         With an answer among them, they are on the disk when this returns, as far as the system and
         the disk tell the truth; questions that were handed out survive a killed server, too.
         """
-        questions, events, durable = [], [], False
+        questions, events = [], []
         for each in new:
             if isinstance(each, Question):
-                number, item, kind, labels, *more = astuple(each)
-                questions.append((number, items[item], kind, _json(labels), *more))
+                number, item, kind, labels, probability, *more = astuple(each)
+                row = [number, items[item], kind, _json(labels), _real(probability), *more]
+                questions.append(row)
             else:
-                durable = durable or each.what != "asked"
-                *event, answer, seconds = astuple(each)
-                events.append((*event, _json(answer), seconds))
+                id_, time, *event, answer, seconds = astuple(each)
+                events.append([id_, _real(time), *event, _json(answer), _real(seconds)])
+        self.add({"questions": questions, "events": events})
+
+    def add(self, rows: Mapping[str, Sequence[list[Any]]]) -> None:
+        """Add rows of both tables: all of them, or none."""
+        durable = any(what != "asked" for _, _, what, *_ in rows["events"])
         with self._writing, self._explained():
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._refuse_moved()
+            execute, before, head = self._connection.execute, json.dumps(self._head), {}
+            execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            execute("BEGIN IMMEDIATE")
             with self._connection:
-                insert = self._connection.executemany
-                insert("INSERT INTO questions VALUES (?, ?, ?, ?, ?, ?, ?)", questions)
-                insert("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", events)
+                for name in ROWS:
+                    digests = [digest_of(row) for row in rows[name]]
+                    head[name] = _grown(self._head[name], digests)
+                    for row, digest in zip(rows[name], digests, strict=True):
+                        marks = ", ".join("?" * (len(row) + 1))
+                        execute(f"INSERT INTO {name} VALUES ({marks})", (*row, digest))
+                told = "UPDATE about SET value = ? WHERE key = 'head' AND value = ?"
+                if execute(told, (json.dumps(head), before)).rowcount != 1:
+                    raise StoreError(
+                        f"{self.path}: another program has changed this file since the server"
+                        " opened it; end the server, and start it again"
+                    )
+            self._head = head
 
     def load(self, numbers: Mapping[str, int]) -> Iterator[Question | Event]:
         """Yield all questions, then all events, in their order; ``numbers`` are those of items."""
         with self._explained():
             for row in self._connection.execute("SELECT * FROM questions ORDER BY number"):
-                number, item, kind, labels, *more = row
+                number, item, kind, labels, *more, _ = row
                 if item not in numbers:
                     raise StoreError(
                         f"{self.path}: there are answers about the item {item!r}, which is not"
@@ -195,26 +290,48 @@ class AnswerStore:
                 shown = None if labels is None else tuple(json.loads(labels))
                 yield Question(number, numbers[item], kind, shown, *more)
             for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
-                *event, answer, seconds = row
+                *event, answer, seconds, _ = row
                 said = None if answer is None else json.loads(answer)
                 yield Event(*[*event, said, seconds])
 
     def answers_table(self) -> dict[str, list[Any]]:
         """Return the answers that were not taken back as columns: a table of answers.
 
-        It reads the file by itself, so that other threads can go on writing.
+        It reads the file by itself, so that other threads can go on writing; a DamagedError says
+        that it is not as it was written any more.
         """
         columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-        with self._explained(), contextlib.closing(sqlite3.connect(self.path)) as reader:
-            reader.row_factory = sqlite3.Row
-            for row in reader.execute(_STANDING):
-                self._spell_out(row, columns)
+        least = self._head["events"][0]
+        questions: dict[int, sqlite3.Row] = {}
+        standing: dict[int, sqlite3.Row] = {}  # by the id of the question that was answered
+        with self._explained(), contextlib.closing(self._connect()) as reader, _damaging():
+            self._refuse_moved()
+            reader.execute("BEGIN")  # all is read as it was at one moment
+            if _read_head(reader)["events"][0] < least:
+                raise DamagedError("the latest answers are gone")
+            for name, row in _rows_as_written(reader):
+                if name == "questions":
+                    questions[row["number"]] = row
+                elif row["what"] == "answered":
+                    standing[row["of"]] = row
+                elif row["what"] == "undone":
+                    del standing[row["of"]]
+            for row in standing.values():
+                self._spell_out(row, questions[row["number"]], columns)
         return columns
 
-    def _spell_out(self, row: sqlite3.Row, columns: dict[str, list[Any]]) -> None:
+    def taken_back(self) -> set[str]:
+        """Return the ids, as in the table, of answers that were taken back."""
+        with self._explained():
+            rows = self._connection.execute("SELECT of FROM events WHERE what = 'undone'")
+            return {str(row["of"]) for row in rows}
+
+    def _spell_out(
+        self, row: sqlite3.Row, question: sqlite3.Row, columns: dict[str, list[Any]]
+    ) -> None:
         """Add the rows of one answer: a row for each label that it says something about."""
-        kind, answer = row["kind"], json.loads(row["answer"])
-        on_offer = None if row["labels"] is None else json.loads(row["labels"])
+        kind, answer = question["kind"], json.loads(row["answer"])
+        on_offer = None if question["labels"] is None else json.loads(question["labels"])
         offered = None if on_offer is None else [self.labels[at] for at in on_offer]
         if answer == "unsure" or kind == "asked":
             said = [(offered[0] if kind == "asked" and offered else None, answer)]
@@ -225,15 +342,15 @@ class AnswerStore:
             said = [(name, "no") for name in answer] or [(None, "yes")]
         values = {
             "answer_id": str(row["of"]),
-            "item": row["item"],
+            "item": question["item"],
             "question": "named" if kind == "menu" else kind,
             "offered": None
             if kind == "asked" or offered is None
             else json.dumps(offered, ensure_ascii=False),
-            "asked_for": row["asked_for"],
+            "asked_for": question["asked_for"],
             "annotator": row["person"],
             "time": datetime.fromtimestamp(row["time"], UTC).isoformat(timespec="seconds"),
-            "probability": row["probability"],
+            "probability": question["probability"],
             "seconds": row["seconds"],
         }
         for label, word in said:
@@ -242,10 +359,19 @@ class AnswerStore:
         for name, value in values.items():
             columns[name] += [value] * len(said)
 
+    def _refuse_moved(self) -> None:
+        if _place(self.path) != self._place:
+            raise StoreError(
+                f"{self.path}: this file is gone or another one has taken its place since the"
+                " server opened it; put it back, or end the server and start it again"
+            )
+
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
+        except DamagedError as error:
+            raise DamagedError(f"{self.path}: this file of answers is damaged: {error}") from error
         except sqlite3.Error as error:
             raise StoreError(
                 f"{self.path}: the answers cannot be stored or read: {error}; free space on the"
@@ -253,8 +379,110 @@ class AnswerStore:
             ) from error
 
 
+def digest_of(row: Sequence[Any]) -> bytes:
+    """Return the digest of a row, as it comes from the file without its digest."""
+    return _blake(json.dumps(row).encode())
+
+
+def _blake(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()
+
+
+def _grown(head: Sequence[Any], digests: Sequence[bytes]) -> list[Any]:
+    """Return the head of a table to which rows are added."""
+    count, seal = head[0] + len(digests), bytes.fromhex(head[1])
+    for digest in digests:
+        seal = _blake(seal + digest)
+    return [count, seal.hex()]
+
+
+def _origin(connection: sqlite3.Connection) -> str:
+    """Return the digest from which heads begin: of the schema, and of what is asked."""
+    schema = connection.execute("SELECT name, sql FROM sqlite_schema ORDER BY name").fetchall()
+    told = "SELECT key, value FROM about WHERE key NOT IN ('head', 'token') ORDER BY key"
+    return digest_of([[*row] for row in [*schema, *connection.execute(told)]]).hex()
+
+
+def _about(connection: sqlite3.Connection) -> dict[str, Any]:
+    with _damaging():
+        rows = connection.execute("SELECT key, value FROM about WHERE key != 'head'").fetchall()
+        return {row["key"]: json.loads(row["value"]) for row in rows}
+
+
+def _read_head(connection: sqlite3.Connection) -> _Head:
+    found = connection.execute("SELECT value FROM about WHERE key = 'head'").fetchone()
+    head: _Head = json.loads(found["value"]) if found else {}
+    if head.keys() != {*ROWS}:
+        raise DamagedError("it does not say how many answers there are")
+    return head
+
+
+def _rows_as_written(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Row]]:
+    """Yield all rows with the names of their tables; a DamagedError says which one is wrong."""
+    head = _read_head(connection)
+    for name in ROWS:
+        now: list[Any] = [0, _origin(connection)]
+        for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1"):
+            *written, digest = row
+            if digest_of(written) != digest:
+                raise DamagedError(f"row {row[0]} of its {name} is not as it was written")
+            now = _grown(now, [digest])
+            yield name, row
+        if now != head[name]:
+            count = f"{now[0]:,} {name}, but {head[name][0]:,} were written"
+            raise DamagedError(
+                f"it has {count}" if now[0] != head[name][0] else "what it asks has changed"
+            )
+
+
+@contextlib.contextmanager
+def _damaging() -> Iterator[None]:
+    """Raise what the content of a file causes as a DamagedError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if _is_around(error):
+            raise
+        raise DamagedError(str(error)) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise DamagedError(f"a value in it cannot be read: {error}") from error
+
+
+def _is_around(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _AROUND
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    """Return what a file keeps as long as no other file takes its place."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _json(value: Any) -> str | None:
     return None if value is None else json.dumps(value)
+
+
+def _real(value: float | None) -> float | None:
+    """Return a number as SQLite gives it back: without NaN, and without a sign of 0."""
+    return None if value is None or math.isnan(value) else float(value) + 0.0
+
+
+def _other(path: Path, key: str, before: Any, now: Any) -> StoreError:
+    """Say what is asked otherwise than before, and what to do."""
+    told, same = f"other {key}: {_shortly(before)}, not {_shortly(now)}", "the same"
+    if key == "labels":
+        new = [name for name in now if name not in before]
+        gone = [name for name in before if name not in now]
+        changed = [f"new: {some_of(new)}"] * bool(new) + [f"gone: {some_of(gone)}"] * bool(gone)
+        told = f"other labels ({'; '.join(changed) or 'their order is another one'})"
+        same = f"the {len(before)} labels of then in their order"
+    return StoreError(
+        f"{path}: these answers were given with {told}; to go on, give {same}, or begin anew with"
+        " another --out"
+    )
 
 
 def _shortly(value: Any) -> str:

@@ -84,10 +84,10 @@ async function sendFirst() {
   const isFirstTry = !first.tried;
   first.tried = true;
   try {
-    const { again, answered } = await call("api/answer", {}, first.body);
-    stored += 1;
+    const { again, answered, answer } = await call("api/answer", {}, first.body);
     if (first.body.person === person) $("answered").textContent = answered.toLocaleString("en");
-    if (again && isFirstTry) say(`This was answered elsewhere before (${first.last}).`, 10);
+    if (again && isFirstTry) say(answeredElsewhere(first, answer), 10);
+    else stored += 1;
   } catch (error) {
     if (!isAboutThis(error)) throw error;
     say(`The server did not take your answer (${first.last}): ${error.message}`, 10);
@@ -98,6 +98,15 @@ async function sendFirst() {
   ended = false;
   showStored();
   soon ??= setTimeout(readProgress, 2000);
+}
+
+// What counts is the answer that came first, perhaps from another window of the same person.
+function answeredElsewhere({ body, last }, answer) {
+  if (answer === null) return `This was answered elsewhere, and taken back; ${last} is not stored.`;
+  const same = JSON.stringify([answer].flat().sort()) === JSON.stringify([body.answer].flat().sort());
+  if (same) return `This was answered elsewhere before, in the same way (${last}).`;
+  const said = [answer].flat().join(", ") || "no label";
+  return `This was answered elsewhere before: ${said}. Your answer is not stored (${last}).`;
 }
 
 async function fetchNext() {

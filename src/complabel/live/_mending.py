@@ -1,0 +1,187 @@
+"""What becomes of a damaged file of answers: what is whole in it goes on in a new one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from complabel._writing import explained, replacing
+from complabel.errors import ComplabelError
+from complabel.files import Table
+from complabel.live._store import ROWS, AnswerStore, DamagedError, digest_of
+
+_ENDINGS = ("", "-wal")  # of the files that make up a store
+_ROW = ("answer_id", "item", "label", "answer")
+
+_logger = logging.getLogger(__name__)
+
+
+def open_store(path: Path, about: Mapping[str, Any], *, mend: bool = False) -> AnswerStore:
+    """Open a store; with ``mend``, move a damaged one aside and keep what is whole in it.
+
+    A DamagedError says what is wrong, what could be kept, and how.
+    """
+    try:
+        return AnswerStore(path, about)
+    except DamagedError as error:
+        found = _whole_rows(path)
+        rows = {"questions": found[0], "events": _consistent(*found[:2])}
+        undone = {event[6] for event in rows["events"] if event[2] == "undone"}
+        n_whole = sum(e[2] == "answered" and e[6] not in undone for e in rows["events"])
+        whole = f"{n_whole:,} answers in it are as they were written"
+        table = _told_of(path.with_suffix(""))
+        if not rows["events"]:
+            raise DamagedError(
+                f"{error}. No answer in it can be read; {table}. Keep both files, and begin anew"
+                " with another --out and another --seed"
+            ) from error
+        if not mend:
+            raise DamagedError(
+                f"{error}. Nothing in it was changed. {whole}; {table}. To go on with the answers"
+                " that are whole, type the same command with --mend; it also keeps the damaged file"
+            ) from error
+        aside = _beside(path)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+            made = Path(folder) / path.name
+            with AnswerStore(made, {**about, **found[2]}) as store:
+                store.add(rows)
+            with explained(aside):
+                for ending in _ENDINGS:
+                    with contextlib.suppress(FileNotFoundError):
+                        Path(f"{path}{ending}").rename(f"{aside}{ending}")
+                Path(f"{path}-shm").unlink(missing_ok=True)
+                made.rename(path)
+        _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, whole)
+        return AnswerStore(path, about)
+
+
+def keep_aside(table: Path, columns: Mapping[str, list[Any]], taken_back: set[str]) -> Path | None:
+    """Keep an older table under another name if it has answers that a new one would not have.
+
+    ``columns`` are the new table, and ``taken_back`` the ids of answers that may be missing in it.
+    It returns the other name, or None.
+    """
+    if not table.exists():
+        return None
+    new = set(zip(*(map(_plain, columns[name]) for name in _ROW), strict=True))
+    try:
+        lost = any(row not in new and row[0] not in taken_back for row in _answers_of(table))
+    except ComplabelError:  # it is no table of answers any more, so it is somebody's
+        lost = True
+    if not lost:
+        return None
+    aside = _beside(table)
+    with explained(aside), replacing(aside) as partial:
+        shutil.copy2(table, partial)
+    return aside
+
+
+def _answers_of(table: Path) -> Iterator[tuple[str, ...]]:
+    """Yield what the rows of a table of answers say."""
+    for piece in Table.open(table, "tables of answers", list(_ROW)).pieces(list(_ROW)):
+        columns = [map(_plain, piece[name].to_pylist()) for name in _ROW]
+        yield from zip(*columns, strict=True)
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _told_of(table: Path) -> str:
+    """Say how many answers the table beside the store has."""
+    try:
+        count = len({row[0] for row in _answers_of(table)})
+    except (ComplabelError, OSError):
+        return "there is no table of answers beside it"
+    return f"{table} has {count:,} answers, and stays as it is"
+
+
+def _beside(path: Path) -> Path:
+    """Return a name that no file has: answers.kept-1.csv."""
+    ending = "".join(path.suffixes[-2:] if path.suffix in (".gz", ".sqlite") else [path.suffix])
+    stem, number = path.name.removesuffix(ending), 1
+    while (found := path.with_name(f"{stem}.kept-{number}{ending}")).exists():
+        number += 1
+    return found
+
+
+def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str, Any]]:
+    """Return the questions and events of a damaged file that are whole; its mark and token."""
+    found: dict[str, list[list[Any]]] = {name: [] for name in ROWS}
+    about: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:  # SQLite may change what it reads
+        copy = Path(folder) / "copy"
+        for ending in _ENDINGS:
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+        with contextlib.closing(sqlite3.connect(copy)) as connection:
+            for name in ROWS:
+                found[name] = list(_read_whole(connection, name))
+            for key in ("mark", "token"):
+                told = "SELECT value FROM about WHERE key = ?"
+                with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
+                    about[key] = json.loads(connection.execute(told, (key,)).fetchone()[0])
+    return found["questions"], found["events"], about
+
+
+def _read_whole(connection: sqlite3.Connection, name: str) -> Iterator[list[Any]]:
+    """Yield the rows whose digests are right, in their order; each is looked for by itself."""
+    number, missing = 0, 0
+    while missing < 10_000:  # rows on pages that are lost
+        row = None
+        with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
+            told = f"SELECT * FROM {name} WHERE rowid = ?"
+            row = connection.execute(told, (number,)).fetchone()
+        number, missing = number + 1, 0 if row else missing + 1
+        with contextlib.suppress(TypeError):  # bytes are no value of a row
+            if row and row[-1] == digest_of(row[:-1]):
+                yield [*row[:-1]]
+
+
+def _consistent(questions: list[list[Any]], events: list[list[Any]]) -> list[list[Any]]:
+    """Return events that follow from each other, although some between them are lost.
+
+    A lost hand-out is made anew from its answer. Of two answers to a copy of a question the first
+    was taken back. People take answers back from their latest one on; so what came after an answer
+    that was taken back was taken back as well.
+    """
+    known = {number for number, *_ in questions}
+    made: dict[int, list[Any]] = {}
+    handed: set[int] = set()
+    standing: dict[tuple[int, int], list[Any]] = {}  # copies: the answers that count
+    latest: dict[str, list[list[Any]]] = {}  # each person's answers that count
+
+    def forget(answer: list[Any]) -> None:
+        latest[answer[3]].remove(answer)
+        del made[answer[0]], standing[answer[4], answer[5]]
+
+    for event in events:
+        id_, time, what, person, number, copy, of, *_ = event
+        mine = latest.setdefault(person, [])
+        anew = [time, "asked", person, number, copy, None, None, None]
+        if number not in known:
+            continue
+        if what == "answered":
+            if (before := standing.get((number, copy))) is not None:
+                forget(before)
+            if of not in handed:
+                made[of] = [of, *anew]
+            standing[number, copy] = event
+            mine.append(event)
+        elif what == "undone" and any(each[6] == of for each in mine):
+            while mine[-1][6] != of:
+                forget(mine[-1])
+            mine.pop()
+            del standing[number, copy]
+        else:
+            event = [id_, *anew]
+        handed.add(of if what == "answered" else id_)
+        made[id_] = event
+    return [made[id_] for id_ in sorted(made)]

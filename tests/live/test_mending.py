@@ -1,0 +1,177 @@
+"""What becomes of a damaged file of answers, and of a table that has more answers than it."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+
+import pytest
+
+from complabel.files import AnswerWriter
+from complabel.live._asker import Asker
+from complabel.live._drawing import Kind, Question, RandomQuestions
+from complabel.live._mending import keep_aside, open_store
+from complabel.live._store import AnswerStore, DamagedError
+
+LABELS = ["sea", "sky", "city"]
+ABOUT = {"labels": LABELS, "question": "asked", "seed": 0}
+ITEMS = [f"{at}.jpg" for at in range(20)]
+NUMBERS = {name: at for at, name in enumerate(ITEMS)}
+
+
+class _Clock:
+    now = 0.0
+
+    def __call__(self):
+        self.now += 1.0
+        return self.now
+
+
+def _asker():
+    kind = Kind.of("asked", len(LABELS))
+    return Asker(RandomQuestions(ITEMS, len(LABELS), lambda: kind, kind), LABELS, _Clock())
+
+
+def _history(seed, n_steps=60):
+    """Return an asker after people answered, took back, and went away."""
+    asker, chance = _asker(), random.Random(seed)
+    for _ in range(n_steps):
+        person = chance.choice(["ann", "ben"])
+        asker.now.now += chance.choice([0, 0, 0, 200])
+        event = asker.next(person, chance.randrange(3))
+        event = asker.next(person)
+        if chance.random() < 0.3 and asker.answered_by(person):
+            asker.undo(person)
+        else:
+            asker.answer(event.id, person, chance.choice(["yes", "no", "unsure"]), 2.0)
+    return asker
+
+
+def _write(path, asker):
+    with AnswerStore(path, ABOUT) as store:
+        store.append(ITEMS, asker.new)
+        return store.answers_table(), store.token, store.mark
+
+
+def _rows(table):
+    return set(zip(table["answer_id"], table["item"], table["label"], table["answer"], strict=True))
+
+
+def _lose(path, statement, *values):
+    with sqlite3.connect(path) as file:
+        file.execute(statement, values)
+    file.close()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_rows_are_lost_asking_goes_on_with_the_others(tmp_path, seed):
+    path, chance = tmp_path / "answers.csv.sqlite", random.Random(seed)
+    asker = _history(seed)
+    before, token, mark = _write(path, asker)
+    events = [each for each in asker.new if not isinstance(each, Question)]
+    lost = chance.sample([each.id for each in events], 8)
+    for id_ in lost:
+        _lose(path, "DELETE FROM events WHERE id = ?", id_)
+    with pytest.raises(DamagedError, match="--mend"):
+        open_store(path, ABOUT)
+
+    again = _asker()
+    with open_store(path, ABOUT, mend=True) as store:
+        assert (store.token, store.mark) == (token, mark)
+        for each in store.load(NUMBERS):
+            again.restore(each)
+        after = _rows(store.answers_table())
+        n_lost = sum(each.id in lost for each in events if each.what != "asked")
+        assert len(_rows(before) - after) <= n_lost  # one for each answer, or undo, that is lost
+        assert len(after - _rows(before)) <= n_lost
+        assert len(after) == again.answered == sum(again.by_person().values())
+        for person in ("ann", "ben"):
+            while again.answered_by(again.next(person).person):
+                again.undo(person)
+        store.append(ITEMS, again.new)
+    kept = tmp_path / "answers.kept-1.csv.sqlite"
+    assert {each.name for each in tmp_path.iterdir()} == {kept.name, path.name}
+    with pytest.raises(DamagedError):
+        AnswerStore(kept, ABOUT)
+
+
+def test_a_lost_hand_out_costs_nothing(tmp_path):
+    path, asker = tmp_path / "answers.csv.sqlite", _asker()
+    for _ in range(9):
+        asker.answer(asker.next("ann").id, "ann", "yes", 2.0)
+    before, *_ = _write(path, asker)
+    _lose(path, "UPDATE events SET person = 'bnn' WHERE what = 'asked' AND number % 2")
+
+    with open_store(path, ABOUT, mend=True) as store:
+        assert store.answers_table() == before
+
+
+def test_a_journal_is_kept_with_its_file_and_not_read_into_the_new_one(tmp_path):
+    path = tmp_path / "answers.csv.sqlite"
+    _write(path, _history(0))
+    files = [path, tmp_path / f"{path.name}-wal"]
+    with AnswerStore(path, ABOUT) as store:  # as a server that is killed leaves it
+        store.append(ITEMS, [])
+        left = [each.read_bytes() for each in files]
+    for each, content in zip(files, left, strict=True):
+        each.write_bytes(content)
+    _lose(path, "DELETE FROM events WHERE id = 9")
+
+    with open_store(path, ABOUT, mend=True) as store:
+        n_rows = len(list(store.load(NUMBERS)))
+    with AnswerStore(path, ABOUT) as store:
+        assert len(list(store.load(NUMBERS))) == n_rows
+
+
+def test_of_a_file_in_which_nothing_can_be_read_nothing_is_changed(tmp_path):
+    path = tmp_path / "answers.csv.sqlite"
+    table, *_ = _write(path, _history(0))
+    with AnswerWriter(tmp_path / "answers.csv") as writer:
+        writer.write(table)
+    damaged = bytearray(path.read_bytes())
+    damaged[100:200] = bytes(100)
+    path.write_bytes(damaged)
+    for mend in (False, True):
+        with pytest.raises(DamagedError, match=rf"answers.csv has {len(_rows(table))} answers"):
+            open_store(path, ABOUT, mend=mend)
+    assert path.read_bytes() == damaged
+
+
+def _columns(**changed):
+    columns = {"answer_id": ["1", "3"], "item": ["a", "b"], "label": ["x", None]}
+    return columns | {"answer": ["yes", "unsure"]} | changed
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize(
+    ("old", "taken_back", "is_kept"),
+    [
+        (_columns(), set(), False),
+        ({name: values[:1] for name, values in _columns().items()}, set(), False),
+        (_columns(answer_id=["1", "5"]), set(), True),
+        (_columns(answer_id=["1", "5"]), {"5"}, False),
+        (_columns(answer=["no", "unsure"]), set(), True),  # somebody corrected it
+    ],
+    ids=["same", "fewer", "lost", "taken back", "corrected"],
+)
+def test_a_table_with_answers_that_the_new_one_lacks_is_kept(
+    tmp_path, ending, old, taken_back, is_kept
+):
+    path = tmp_path / f"answers{ending}"
+    with AnswerWriter(path) as writer:
+        writer.write(old)
+    content = path.read_bytes()
+    aside = keep_aside(path, _columns(), taken_back)
+
+    assert (aside is not None) == is_kept
+    if aside is not None:
+        assert aside.name == f"answers.kept-1{ending}"
+        assert aside.read_bytes() == content
+        assert keep_aside(path, _columns(), set()).name == f"answers.kept-2{ending}"
+
+
+def test_what_is_no_table_of_answers_is_kept_and_what_is_not_there_needs_nothing(tmp_path):
+    path = tmp_path / "answers.csv"
+    assert keep_aside(path, _columns(), set()) is None
+    path.write_text("mine")
+    assert keep_aside(path, _columns(), set()).read_text() == "mine"
