@@ -4,12 +4,15 @@
     python benchmarks/annotate_server.py flips --flips 300
     python benchmarks/annotate_server.py people --people 200
     python benchmarks/annotate_server.py load --items 100000 --labels 300
+    python benchmarks/annotate_server.py idle --connections 400
 
 The first kills the server again and again while two people answer, take back and ask ahead, and
 compares what it confirmed with the table of answers. Its servers are forked from a process that has
 imported everything, so that little time goes into starts. The second changes single bits of a file
-of 150 answers, and looks at what is read. In the third many people answer at once. The last one
-measures starts, memory and times of servers as users start them.
+of 150 answers, and looks at what is read. In the third many people answer at once. The fourth
+measures starts, memory and times of servers as users start them. The last one opens connections
+that ask nothing, or half of something, while the server may have 256 files open, and times a person
+beside them.
 """
 
 from __future__ import annotations
@@ -55,13 +58,19 @@ class Server:
         words = (
             f"annotate items.csv --text body --labels labels.txt --no-browser --port {self.port}"
         )
-        self.command = [sys.executable, "-m", "complabel", *words.split(), "--token", TOKEN, *more]
+        self.command = [sys.executable, "-m", "complabel", *words.split(), *more]
+        self.limit: Any = None  # is called in the process before it starts
 
     def start(self) -> float:
         """Start it and wait until it answers; return the seconds."""
         begun = time.perf_counter()
         self.process = subprocess.Popen(
-            self.command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            self.command,
+            cwd=self.folder,
+            env={**os.environ, "COMPLABEL_TOKEN": TOKEN},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            preexec_fn=self.limit,
         )
         while True:
             with contextlib.suppress(OSError):
@@ -112,6 +121,7 @@ def _serve(folder: Path, words: list[str]) -> None:
     """Be ``python -m complabel annotate`` in a process of its own."""
     from complabel.__main__ import main
 
+    os.environ["COMPLABEL_TOKEN"] = TOKEN
     os.chdir(folder)
     sys.argv, sys.stdout = words, open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stdout
@@ -350,6 +360,63 @@ def load(n_items: int, n_labels: int, n_answers: int) -> None:
         server.end()
 
 
+def idle(n_connections: int, seconds: float = 30.0) -> None:
+    """Hold connections without a request, open those that end anew, and answer meanwhile."""
+    import resource
+
+    for what, begun in (("nothing", b""), ("half a head", b"GET / HTTP/1.1\r\nHost: 127.0")):
+        with tempfile.TemporaryDirectory() as name:
+            server = Server(Path(name), 100, 5)
+            server.limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+            server.start()
+            stop = threading.Event()
+            given = (server.port, n_connections, begun, stop)
+            thread = threading.Thread(target=_hold, args=given)
+            thread.start()
+            time.sleep(1)
+            person = Person("ann", server.port)
+            times: list[float] = []
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                began = time.perf_counter()
+                person.line = None  # as somebody who comes anew
+                person.next()
+                times.append(time.perf_counter() - began)
+                time.sleep(0.1)
+            stop.set()
+            thread.join()
+            printed = server.end().splitlines()
+        said = sum("connections are open" in line for line in printed)
+        print(
+            f"{n_connections} connections that send {what}, 256 files: {len(times)} questions,"
+            f" {1000 * np.median(times):.0f} ms (median), {1000 * max(times):.0f} ms (longest),"
+            f" {person.n_lost} requests without a reply, {said} lines of log about it,"
+            f" {sum(map(len, printed)):,} letters in all"
+        )
+
+
+def _hold(port: int, n_connections: int, begun: bytes, stop: threading.Event) -> None:
+    held: list[socket.socket] = []
+    while not stop.is_set():
+        while len(held) < n_connections and not stop.is_set():
+            with contextlib.suppress(OSError):
+                held.append(socket.create_connection(("127.0.0.1", port), 1))
+                held[-1].sendall(begun)
+        time.sleep(0.05)
+        held = [each for each in held if not _has_ended(each)]
+
+
+def _has_ended(line: socket.socket) -> bool:
+    line.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        with contextlib.suppress(ConnectionError):
+            if line.recv(1):
+                return False
+        line.close()
+        return True
+    return False
+
+
 def _timed(what: str, server: Server, n_people: int, n_answers: int) -> None:
     """Let people answer, and print the times of the two routes."""
     times: dict[str, list[float]] = {"next": [], "answer": []}
@@ -386,13 +453,14 @@ def _timed(what: str, server: Server, n_people: int, n_answers: int) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["kills", "flips", "people", "load"])
+    parser.add_argument("what", choices=["kills", "flips", "people", "load", "idle"])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--flips", type=int, default=300)
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--labels", type=int, default=300)
     parser.add_argument("--answers", type=int, default=4000)
+    parser.add_argument("--connections", type=int, default=400)
     given = parser.parse_args()
     if given.what == "kills":
         kills(given.kills)
@@ -400,6 +468,8 @@ def main() -> None:
         flips(given.flips)
     elif given.what == "people":
         people(given.people)
+    elif given.what == "idle":
+        idle(given.connections)
     else:
         load(given.items, given.labels, given.answers)
 

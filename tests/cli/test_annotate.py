@@ -89,7 +89,8 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--question menu-99", "with M from 2 to"),
         ("--question ticked --questions X.csv", "leave one of them out"),
         ("--model m.safetensors", "without --features"),
-        ("--token short", "at least 8 letters or digits"),
+        ("--token short", "at least 8 letters"),
+        ("--token ''", "at least 8 letters"),
         ("--item nothing", "there is no column 'nothing'"),
         ("--out answers.txt", "wrong ending"),
         ("--labels steering.txt", "line 2: the name of the label 'sky\\x1b[2J'"),
@@ -102,6 +103,55 @@ def test_what_cannot_be_asked_is_refused_before_anybody_is(folder, run, sitting,
     assert code == 1
     assert told in " ".join(err.split())
     assert not (folder / "answers.csv").exists()
+
+
+def test_the_token_may_be_a_variable_which_nobody_else_sees(folder, run, sitting, monkeypatch):
+    sitting.append(1)
+    monkeypatch.setenv("COMPLABEL_TOKEN", "abcdefgh")
+    code, out, _ = run(f"{TYPED} --port 7")
+
+    assert (code, "1 answers (ann 1)" in out) == (0, True)
+    assert "open http://127.0.0.1:7/?token=abcdefgh\n" in out
+
+
+def test_a_new_token_takes_the_place_of_the_one_before(folder, run, sitting):
+    sitting += [0, 0, 0]
+    found = [
+        re.search(r"token=(\S+)", run(f"{TYPED}{more}")[1])[1] for more in ("", " --token new", "")
+    ]
+
+    assert found[0] != found[1] == found[2]
+
+
+def test_a_browser_is_started_with_an_address_that_counts_once(folder, run, sitting, monkeypatch):
+    sitting.append(0)
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    _, out, _ = run(TYPED.replace("--no-browser", "--token abcdefgh"))
+
+    assert len(opened) == 1
+    assert "abcdefgh" not in opened[0]
+    assert "?token=abcdefgh" in out
+
+
+@pytest.mark.parametrize("command", ["annotate", "serve"])
+def test_the_help_says_who_sees_the_token(run, command):
+    said = " ".join(run(f"{command} --help")[1].split())
+
+    assert "At least 8 characters." in said
+    assert "ps show what is typed here" in said
+    assert "COMPLABEL_TOKEN" in said
+
+
+def test_what_a_table_of_strangers_could_do_is_told(folder, run, sitting):
+    sitting.append(0)
+    write_table(folder / "web.csv", ["item", "at"], [["=1+1", "http://192.168.0.1/x.png"]])
+    (folder / "labels.txt").write_text("sea\n@SUM(A1)\n")
+    _, _, err = run("annotate web.csv --image at --labels labels.txt --no-browser")
+
+    assert "the browser loads pictures from http://192.168.0.1" in " ".join(err.split())
+    assert "the label '@SUM(A1)' begins with" in " ".join(err.split())
+    assert "the item '=1+1' begins with" in " ".join(err.split())
 
 
 def test_a_table_that_nobody_made_here_is_kept(folder, run, sitting):

@@ -61,9 +61,25 @@ def test_limits_are_those_of_the_options(serve):
     assert answer.status_code == 413
 
 
-def test_an_open_server_without_a_token_is_remarked(serve):
-    assert "everybody who reaches this machine" in serve("--host 0.0.0.0")[1]
-    assert "everybody" not in serve("--host 0.0.0.0 --token secret99")[1]
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "our-server", "''"])
+def test_others_are_let_in_only_with_a_token_or_if_it_is_said(serve, host):
+    code, told, _ = serve(f"--host {host}")
+    assert (code, "--token new" in told, "--open" in told) == (1, True, True)
+    for more in ("--token secret99", "--open"):
+        code, told, _ = serve(f"--host {host} {more}")
+        assert (code, "not encrypted" in told) == (0, True)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "::ffff:127.0.0.1"])
+def test_this_machine_alone_needs_no_token(serve, host):
+    assert serve(f"--host {host}")[0] == 0
+
+
+@pytest.mark.parametrize("more", ["--token ''", "--token short", "--token 'with a blank'"])
+def test_a_token_that_could_be_guessed_is_refused(serve, more):
+    code, told, _ = serve(more)
+    assert (code, "at least 8" in told) == (1, True)
+    assert serve("--open --token secret99")[0] == 1
 
 
 def test_features_of_another_width_are_refused(serve):

@@ -1,10 +1,12 @@
 """The page of `complabel annotate` in a real browser, before the real server."""
 
 import contextlib
+import http.server
 import json
 import re
 import threading
 import time
+from functools import partial
 from urllib.request import Request, urlopen
 
 import numpy as np
@@ -185,7 +187,7 @@ def test_keys_answer_and_take_back(page, serve, pictures):
     page.press("Ann Ünder\n")
     page.until(SHOWN)
     assert "person=Ann+%C3%9Cnder" in page.browser.current_url
-    assert f"token={TOKEN}" in page.browser.current_url
+    assert TOKEN not in page.browser.current_url + page.browser.page_source
     assert re.fullmatch(r"Does \d apply\?", page.text("#question"))
     assert not page.violations()
 
@@ -468,6 +470,32 @@ def test_all_is_reached_with_the_tab_key(page, serve, texts):
         )
     assert seen[-1] == "BODY"  # no trap
     assert {*LABELS, "all", "unsure", "undo"} <= set(seen)
+
+
+@pytest.mark.slow
+def test_a_link_of_another_site_leads_in_and_no_way_back_has_the_token(
+    page, serve, texts, tmp_path
+):
+    served = serve(texts([f"text {number}" for number in range(9)]))
+    (tmp_path / "index.html").write_text(f'<a href="{served.address("&person=Ann")}">ask</a>')
+    other = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    )
+    threading.Thread(target=other.serve_forever).start()
+    try:
+        page.open(f"http://localhost:{other.server_port}/")
+        page.script("document.querySelector('a').click()")
+        page.until("return document.querySelector('main')?.dataset.question")
+        assert page.browser.current_url == f"http://127.0.0.1:{served.port}/?person=Ann"
+        assert page.script("return document.cookie") == ""
+        page.answer("y")
+        page.stored()
+        page.browser.back()
+        assert TOKEN not in page.browser.current_url
+    finally:
+        other.shutdown()
+        other.server_close()
+    assert [answer for *_, answer in served.said()] == ["yes"]
 
 
 @pytest.mark.slow

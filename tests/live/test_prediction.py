@@ -156,7 +156,10 @@ def test_a_model_of_hashed_words_reads_texts(tmp_path):
         (b'{"rows": [[1, 2, 3, 4], [1]]}', "lists of 4 numbers"),
         (b'{"rows": [1, 2, 3, 4]}', "lists of 4 numbers"),
         (b'{"rows": [["a", "b", "c", "d"]]}', "lists of 4 numbers"),
-        (b'{"rows": [[1, 2, 3, null]]}', "NaN"),
+        (b'{"rows": [[1, 2, 3, null]]}', "lists of 4 numbers"),
+        (b'{"rows": [[1, 2, 3, "4"]]}', "lists of 4 numbers"),
+        (b'{"rows": [[1, 2, 3, true]]}', "lists of 4 numbers"),
+        (b'{"rows": [[1, 2, 3, %d]]}' % (10**400), "lists of 4 numbers"),
         (b'{"rows": [[1, 2, 3, NaN]]}', "not JSON"),
         (b'{"rows": [[1, 2, 3, 1e999]]}', "row 0, column 3"),
         (b'{"items": [1]}', "list of texts"),
@@ -164,7 +167,7 @@ def test_a_model_of_hashed_words_reads_texts(tmp_path):
         (b'{"tasks": [1]}', "form"),
         (b'{"rows": ' + b"[" * 50_000, "not JSON"),
     ],
-    ids=range(17),
+    ids=range(20),
 )
 def test_wrong_requests_are_refused_in_words(client, body, told):
     answer = client.post("/predict", content=body)
@@ -189,11 +192,13 @@ def header(shape, version=b"\x01\x00", descr="<f8"):
         npy(X[:0]),
         header((10**12, 10**6)),  # numpy.load would reserve the memory first
         header((2**63, 4)),
+        header((-1, 1)) + b"12345678",
+        header((True, 1)) + b"12345678",
         header((1, 1), descr="|O") + b"12345678",
         header((1, 1), version=b"\x09\x00") + b"12345678",
         header("open('x')") + b"12345678",
     ],
-    ids=range(12),
+    ids=range(14),
 )
 def test_wrong_arrays_are_refused(body):
     with pytest.raises(ValueError, match=r"not a \.npy file"):

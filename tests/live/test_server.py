@@ -128,8 +128,17 @@ def test_a_page_of_strangers_whose_name_leads_to_this_machine_gets_nothing(host,
     reply = local.get("/", headers={"host": host})
 
     assert reply.status_code == status
-    elsewhere = _client(token=None, base_url="http://192.168.1.5:8000")
-    assert elsewhere.get("/", headers={"host": "our-server"}).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["our-server", "192.168.1.5.evil.example", "", "localhost."])
+def test_another_machine_comes_by_an_address_or_a_name_of_this_one_or_with_the_token(host):
+    reached = {"base_url": "http://192.168.1.5:8000"}
+    opened, closed = _client(token=None, **reached), _client(**reached)
+
+    assert opened.get("/", headers={"host": host}).status_code == 403
+    assert closed.get("/?token=secret-token", headers={"host": host}).status_code == 200
+    for own in ("192.168.1.5:8000", "[fe80::1]:8000", "10.0.0.7", socket.gethostname()):
+        assert opened.get("/", headers={"host": own}).status_code == 200
 
 
 def test_a_port_in_use_is_an_error_that_says_what_to_do():

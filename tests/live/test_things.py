@@ -89,9 +89,9 @@ def test_pictures_and_addresses_of_a_table(photos):
     ]
     assert things.picture("1") == photos / "sea/c.webp"
     assert things.picture("2") is None
-    assert things.has_remote
+    assert things.hosts == ("https://a.b",)
     assert read_things(table, url="page").show(1) == {"url": "HTTPS://a.b"}
-    assert not read_things(photos).has_remote
+    assert not read_things(photos).hosts
 
 
 @pytest.mark.parametrize(

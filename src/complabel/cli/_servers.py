@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import threading
 import webbrowser
@@ -11,6 +12,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
     from complabel.live import Annotation, Learner, Things
     from complabel.methods import ComplementaryClassifier
 
-_LOCAL = ("127.0.0.1", "localhost", "::1")
+_TOKEN = "COMPLABEL_TOKEN"
+_SEEN = (
+    " At least 8 characters. Programs such as ps show what is typed here to all users of the"
+    f" machine, but not the variable {_TOKEN}."
+)
 
 
 @options.with_examples(
@@ -98,8 +104,9 @@ def annotate(
     ),
     token: str | None = option(
         "TOKEN",
-        "What the address must have to be let in: at least 8 letters or digits. [default: a"
-        " secret, kept with the answers]",
+        "What the address must have to be let in; new: another secret, kept with the answers, in"
+        f" place of the one before.{_SEEN} [default: a secret, kept with the answers]",
+        envvar=_TOKEN,
     ),
     no_browser: bool = flag("Do not open the page in a browser.", "--no-browser"),
     mend: bool = flag(
@@ -114,12 +121,18 @@ def annotate(
     It prints an address. Whoever opens it gives a name and answers; no two people get the same
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
-    from complabel.live import MOST_BYTES, Annotation, guarded, read_things
+    from complabel.live import (
+        MOST_BYTES,
+        Annotation,
+        guarded,
+        is_loopback,
+        new_token,
+        read_things,
+    )
 
     if model is not None and features is None:
         raise InputError("--model is given without --features; also give what to learn from")
-    if token is not None and not (token.isascii() and token.isalnum() and len(token) >= 8):
-        raise InputError("--token must have at least 8 letters or digits")
+    _check_token(token)
     if questions is not None and question != "asked":
         raise InputError("--question and --questions are both given; leave one of them out")
     names = _label_names(labels)
@@ -127,6 +140,7 @@ def annotate(
         found = read_things(things, text=text, image=image, url=url, item=item)
     for problem in found.problems():
         remark(problem, style="yellow")
+    _warn_of(found, names)
     learner = None if features is None else _learner(features, found, names, seed)
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
@@ -144,17 +158,18 @@ def annotate(
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
     )
-    if host not in _LOCAL:
+    if not is_loopback(host):
         remark(
             f"other machines can open this at {host}: whoever has the address can answer, and read"
             " all items and answers. It is not encrypted",
             style="yellow",
         )
-    app = guarded(annotation.app(), token=annotation.token, most_bytes=MOST_BYTES)
+    ticket = new_token()  # programs such as ps show the address that a browser is started with
+    app = guarded(annotation.app(), token=annotation.token, most_bytes=MOST_BYTES, ticket=ticket)
 
     def started(address: str) -> None:
-        page = f"{address}/?token={annotation.token}"
-        say(f"open {page}")
+        page = f"{address}/?token={ticket}"
+        say(f"open {address}/?token={quote(annotation.token, safe='')}")
         say("Ctrl-C ends it; all answers are kept")
         if not no_browser:
             threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
@@ -198,6 +213,31 @@ def _label_names(path: Path) -> tuple[str, ...]:
                 " rename it"
             )
     return names
+
+
+def _check_token(token: str | None) -> None:
+    if token is None or token == "new" or (re.fullmatch(r"[!-~]{8,}", token)):
+        return
+    raise InputError(
+        f"--token (or the variable {_TOKEN}) must have at least 8 letters, digits or signs, without"
+        " blanks; give a longer one, or --token new, which makes one"
+    )
+
+
+def _warn_of(things: Things, labels: Sequence[str]) -> None:
+    """Say what the things could do elsewhere: they may come from strangers."""
+    from complabel.live import FORMULA
+
+    for what, names in (("label", labels), ("item", things.names)):
+        if first := next((each for each in names if each.startswith(FORMULA)), None):
+            remark(
+                f"the {what} {first!r:.60} begins with = + - or @: a spreadsheet that opens the"
+                " table of answers may run it as a formula",
+                style="yellow",
+            )
+    if hosts := things.hosts:
+        more = f" and {len(hosts) - 3:,} others" if len(hosts) > 3 else ""
+        remark(f"the browser loads pictures from {', '.join(hosts[:3])}{more}, as the table says")
 
 
 def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
@@ -270,15 +310,16 @@ def serve(
     items: Path | None = options.ITEMS,
     host: str = option(
         "ADDRESS",
-        "Where to listen. Other machines reach the server at 0.0.0.0; then give --token, too.",
+        "Where to listen. Other machines reach the server at 0.0.0.0; then also give --token.",
         default="127.0.0.1",
     ),
     port: int = option("N", "Port; 0: any that is free.", default=9090, min=0, max=65_535),
     token: str | None = option(
         "TOKEN",
-        "Answer only to those who know this secret; new: make one, and print it.",
-        envvar="COMPLABEL_TOKEN",
+        f"Answer only to those who know this secret; new: make one, and print it.{_SEEN}",
+        envvar=_TOKEN,
     ),
+    open_: bool = flag("Let everybody in who reaches the server, without a token.", "--open"),
     most_rows: int = option("N", "Most rows, or tasks, of a request.", default=10_000, min=1),
     most_megabytes: int = option("N", "Most megabytes of a request.", default=32, min=1),
 ) -> None:
@@ -290,7 +331,16 @@ def serve(
     """
     import numpy as np
 
-    from complabel.live import ModelFile, guarded, new_token, predicting, run
+    from complabel.live import ModelFile, guarded, is_loopback, new_token, predicting, run
+
+    _check_token(token)
+    if token is None and not open_ and not is_loopback(host):
+        raise InputError(
+            f"at --host {host} everybody who reaches this machine could ask the model; give --token"
+            " new, which makes a secret, or --open to let everybody in"
+        )
+    if token is not None and open_:
+        raise InputError("--token and --open are both given; leave one of them out")
 
     def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
         assert features is not None
@@ -316,12 +366,8 @@ def serve(
         say(f"next: curl {address}/labels{header}")
         say("  in Label Studio: Settings > Model > Connect Model, with the address")
 
-    if secret is None and host not in _LOCAL:
-        remark(
-            "everybody who reaches this machine can ask the model; give --token new, and put a"
-            " proxy with https before it",
-            style="yellow",
-        )
+    if not is_loopback(host):
+        remark("what is sent is not encrypted; put a proxy with https before it", style="yellow")
     # The thread that reads requests waits less for those that predict: the slowest answers come
     # twice as soon.
     sys.setswitchinterval(5e-4)

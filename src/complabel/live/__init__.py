@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from complabel._lazy import lazily
 
 if TYPE_CHECKING:
+    from complabel.live._annotation import FORMULA as FORMULA
     from complabel.live._annotation import MOST_BYTES as MOST_BYTES
     from complabel.live._annotation import Annotation as Annotation
     from complabel.live._drawing import Things as Things
@@ -13,16 +14,17 @@ if TYPE_CHECKING:
     from complabel.live._model import ModelFile as ModelFile
     from complabel.live._prediction import predicting as predicting
     from complabel.live._server import guarded as guarded
+    from complabel.live._server import is_loopback as is_loopback
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
 
 _NAMES_IN = {
-    "_annotation": ("MOST_BYTES", "Annotation"),
+    "_annotation": ("FORMULA", "MOST_BYTES", "Annotation"),
     "_drawing": ("Things", "read_things"),
     "_learner": ("Learner",),
     "_model": ("ModelFile",),
     "_prediction": ("predicting",),
-    "_server": ("guarded", "new_token", "run"),
+    "_server": ("guarded", "is_loopback", "new_token", "run"),
 }
 _PLACES = {name: f"{__name__}.{at}:{name}" for at, names in _NAMES_IN.items() for name in names}
 __getattr__, __dir__ = lazily(__name__, _PLACES)

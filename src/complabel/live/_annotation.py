@@ -45,6 +45,7 @@ except ImportError as error:
     raise missing("starlette") from error
 
 MOST_BYTES = 1 << 20  # of a request: an answer that ticks thousands of labels
+FORMULA = ("=", "+", "-", "@")  # what spreadsheets run begins so
 _NAME = 60  # most characters of a person's name
 _LEARN_AFTER = 50  # answers
 _LEARN_SECONDS = 60.0  # or these, if there is any new answer
@@ -63,7 +64,7 @@ class Annotation:
     """Asks people about things, and keeps their answers.
 
     ``asker`` has everything that is in the store. ``out`` is the table of answers, which is written
-    now and then; the page sends ``token`` to be let in.
+    now and then; people and programs are let in by ``token``.
     """
 
     things: Things
@@ -96,8 +97,8 @@ class Annotation:
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.
 
-        The token is that of the file, unless one is given. With ``mend``, a damaged file is moved
-        aside, and what is whole in it goes on.
+        The token is that of the file, unless one is given; ``new`` draws another one for the file.
+        With ``mend``, a damaged file is moved aside, and what is whole in it goes on.
         """
         mixed: Mixed | None = None
         source: Source
@@ -123,6 +124,9 @@ class Annotation:
         try:
             for each in store.load(things.numbers):
                 asker.restore(each)
+            if token == "new":
+                store.renew_token()
+                token = None
         except BaseException:
             store.close()
             raise
@@ -144,7 +148,9 @@ class Annotation:
             StoreError: _not_stored,
             HTTPException: _not_found,
         }
-        return Starlette(routes=routes, exception_handlers=handlers)
+        app = Starlette(routes=routes, exception_handlers=handlers)
+        app.router.redirect_slashes = False  # it would lead to the host that a request names
+        return app
 
     def start(self) -> None:
         """Write the table and learn, now and then, until ``end`` is called."""
@@ -259,7 +265,7 @@ class Annotation:
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if seconds is not None and not (is_number and 0 <= seconds <= LONGEST):
             raise RefusedError(
-                400, f"seconds is {str(seconds)[:20]}; give a number from 0 to 86,400, or none"
+                400, f"seconds is {seconds!r:.20}; give a number from 0 to 86,400, or none"
             )
         answer: Any = said.get("answer")
         is_list = isinstance(answer, list) and all(isinstance(each, str) for each in answer)
@@ -325,7 +331,9 @@ class Annotation:
         text = self._part_of_page("index.html").replace(
             'data-store=""', f'data-store="{self.store.mark}"'
         )
-        images = "'self' https: http:" if self.things.has_remote else "'self'"
+        # Pages of https may lead on to others; over http, a device at home would obey a request.
+        hosts = {"https:" if each.startswith("https:") else each for each in self.things.hosts}
+        images = " ".join(["'self'", *sorted(hosts)])
         policy = (
             f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images};"
             " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -333,13 +341,12 @@ class Annotation:
         return Response(text, media_type="text/html", headers={"content-security-policy": policy})
 
     async def _part(self, request: Request) -> Response:
-        name = request.url.path.removeprefix("/")
+        name = request.scope["path"].removeprefix("/")
         return Response(self._part_of_page(name), media_type=_PAGE[name])
 
-    def _part_of_page(self, name: str) -> str:
-        """Return a file of the page; those that it loads need the token, too."""
-        text = resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
-        return text.replace('?token="', f'?token={self.token}"')
+    @staticmethod
+    def _part_of_page(name: str) -> str:
+        return resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
 
     def _shown(self, event: Event) -> dict[str, Any]:
         question = self.asker.questions[event.number]
@@ -360,10 +367,13 @@ def _median(seconds: Sequence[float]) -> float | None:
 
 
 def _person(name: object) -> str:
-    if isinstance(name, str) and 0 < len(name.strip()) <= _NAME and name.strip().isprintable():
-        return name.strip()
+    given = name.strip() if isinstance(name, str) else ""
+    if 0 < len(given) <= _NAME and given.isprintable() and not given.startswith(FORMULA):
+        return given
     raise RefusedError(
-        400, f"person is {str(name)[:80]!r}; give a name of 1 to {_NAME} printable characters"
+        400,
+        f"person is {str(name)[:80]!r}; give a name of 1 to {_NAME} printable characters, which"
+        " does not begin with = + - or @ (the table would be a program in a spreadsheet)",
     )
 
 
@@ -379,16 +389,24 @@ async def _body(request: Request) -> dict[str, Any]:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, RefusedError)
-    return JSONResponse({"error": str(error)}, status_code=error.status)
+    return _told(str(error), error.status)
 
 
 async def _not_stored(_: Request, error: Exception) -> Response:
     _logger.error("%s", error)
-    return JSONResponse({"error": f"not stored: {error}"}, status_code=503)
+    return _told(f"not stored: {error}", 503)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     told = {404: "there is no such route", 405: "this route has another method"}
-    text = f"{request.method} {request.url.path[:80]}: {told.get(error.status_code, error.detail)}"
-    return JSONResponse({"error": text}, status_code=error.status_code, headers=error.headers)
+    path, status = request.scope["path"][:80], error.status_code
+    return _told(
+        f"{request.method} {path}: {told.get(status, error.detail)}", status, error.headers
+    )
+
+
+def _told(error: str, status: int, headers: Any = None) -> Response:
+    """Return an error, which may repeat half a character that somebody sent."""
+    text = error.encode("utf-8", "backslashreplace").decode()
+    return JSONResponse({"error": text}, status, headers)

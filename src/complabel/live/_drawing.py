@@ -11,6 +11,7 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -383,13 +384,12 @@ class Things:
     def __len__(self) -> int:
         return len(self.names)
 
-    @property
-    def has_remote(self) -> bool:
-        return (
-            self.kind == "image"
-            and self.values is not None
-            and any(each.lower().startswith(_WEB) for each in self.values.to_pylist())
-        )
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The places in the web that pictures come from, such as ``https://example.org``."""
+        is_table = self.kind == "image" and self.values is not None
+        found = {_host(each) for each in (self.values.to_pylist() if is_table else ())}
+        return tuple(sorted(found - {""}))
 
     def problems(self) -> list[str]:
         """Say which pictures nobody is asked about; refuse them if these are all."""
@@ -430,6 +430,14 @@ class Things:
         except (OSError, ValueError, RuntimeError):
             return None
         return found if is_file and may_show(found, self.root) else None
+
+
+def _host(address: str) -> str:
+    """Return scheme, host and port as a policy for browsers may say them, "" if there is none."""
+    found = re.match(r"(https?://)(?:[^/?#\\]*@)?([\w.-]+(?::\d+)?)(?=[/?#]|$)", address, re.I)
+    with contextlib.suppress(UnicodeError):
+        return found[1].lower() + found[2].lower().encode("idna").decode() if found else ""
+    return ""
 
 
 def read_things(

@@ -134,6 +134,9 @@ class ModelFile:
         return stamps
 
     def _read(self) -> Model:
+        for path in (self._path, *self._also):
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                raise InputError(f"{path} is not a file; put the file in its place")
         classifier = load(self._path)
         items, X = ((), None) if self._items is None else self._items(classifier)
         # Rows of requests have no names of columns; scikit-learn would warn of it each time.

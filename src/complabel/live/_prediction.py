@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic_core import from_json, to_json
+from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 
 from complabel import __version__
 from complabel.errors import InputError
@@ -37,6 +37,9 @@ _log = logging.getLogger(__name__)
 _LOOK_EVERY = 1.0  # seconds between two looks at the model's file
 _DECIMALS = 7  # of probabilities in JSON, about as exact as single precision
 _WAYS = ("rows", "texts", "items")
+_NUMBERS = SchemaValidator(
+    core_schema.list_schema(core_schema.list_schema(core_schema.float_schema(strict=True)))
+)
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -61,7 +64,7 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
     except ImportError as error:
         raise missing("starlette") from error
     server = _Predictions(file, most_rows, has_token)
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/predict", server.predict, methods=["POST"]),
             Route("/health", server.health),
@@ -77,6 +80,8 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
         },
         lifespan=server.life,
     )
+    app.router.redirect_slashes = False  # it would lead to the host that a request names
+    return app
 
 
 class _Predictions:
@@ -157,7 +162,8 @@ async def _refuse(_: Request, error: Exception) -> Response:
 
 
 async def _refuse_route(request: Request, error: Any) -> Response:
-    found = f"{request.method} {request.url.path}: {error.detail}; GET /openapi.json lists routes"
+    path = request.scope["path"][:80]
+    found = f"{request.method} {path}: {error.detail}; GET /openapi.json lists routes"
     return _in_json({"error": found}, error.status_code)
 
 
@@ -214,9 +220,9 @@ def _features_of(asked: dict[str, Any], model: Model, most_rows: int) -> Any:
         )
     values = _listed(asked, ways[0], most_rows)
     if ways == ["rows"]:
-        with contextlib.suppress(TypeError, ValueError):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             X = np.array(values, dtype=np.float64)
-            if X.ndim == 2:
+            if X.ndim == 2 and _NUMBERS.isinstance_python(values):  # numpy takes "1" and true, too
                 return X
         n_features = model.classifier.n_features_in_
         raise InputError(f"rows must be a list of lists of {n_features:,} numbers each")
@@ -262,11 +268,12 @@ def array_of(body: bytes) -> NDArray[Any]:
         if version not in _HEADERS:
             raise ValueError(f"version {version} of the format")
         shape, by_columns, dtype = _HEADERS[version](file)
-        if dtype.kind not in "biuf" or len(shape) != 2 or 0 in shape:
+        is_matrix = len(shape) == 2 and all(type(size) is int and size > 0 for size in shape)
+        if dtype.kind not in "biuf" or not is_matrix:
             raise ValueError(f"an array of shape {shape} and type {dtype}")
         flat = np.frombuffer(body, dtype, offset=file.tell())
         return flat.reshape(shape, order="F" if by_columns else "C")
-    except ValueError as error:
+    except Exception as error:  # numpy reads the header as Python, which can fail in many ways
         raise InputError(
             f"the request is not a .npy file with a matrix of numbers ({error!s:.200}); send what"
             " numpy.save writes of a matrix with a row for each item"

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import hashlib
 import ipaddress
+import logging
+import math
 import os
 import secrets
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl, quote, urlencode
 
 from complabel.errors import InputError
 
@@ -22,14 +28,25 @@ if TYPE_CHECKING:
 
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
 _LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
+_HEAD = 10.0  # seconds from a new connection, or the last answer on it, to a request's last header
+_BODY = 60.0  # seconds for its body, and one more for each MiB that it may have
+_MOST = 1024  # connections at once, or half of the files that the process may have open
+_WAITING = 2048  # connections that wait until they are accepted
+_AT_ONCE = 16  # connections that are accepted before others are closed for them
+_SAY_EVERY = 60.0  # seconds between two lines of log about too many connections
 _HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
 """Headers of every answer, unless the app gives others."""
+_IGNORED = (b"range", b"if-range")  # a picture is sent whole: parts of it are work, and no use
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+_log = logging.getLogger(__name__)
 
 
 def missing(package: str) -> InputError:
@@ -44,21 +61,34 @@ def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool = False) -> ASGIApp:
+def guarded(
+    app: ASGIApp,
+    *,
+    token: str | None,
+    most_bytes: int,
+    any_host: bool = False,
+    ticket: str | None = None,
+) -> ASGIApp:
     """Return an app that answers only to those who know the token, and reads only so much.
 
     Who asks gives the token as ``Authorization: Bearer TOKEN``, as the password of basic
     authentication, as ``X-Token: TOKEN`` or as ``?token=TOKEN``; without a token, everybody may
-    ask. The app gets the body of a request in one piece, of at most ``most_bytes``.
+    ask. A browser that opens ``?token=TOKEN`` gets a cookie in place of it, and goes to the address
+    without it. ``ticket`` stands for the token once, in an address that others may see. The app
+    gets the body of a request in one piece, of at most ``most_bytes``.
 
     It answers 403 without the token; 403 to a request that came to this machine under another
-    machine's name, as pages of strangers send them (DNS rebinding); 413 to a request that is too
-    large, also if the request does not say how large it is. It adds headers that keep browsers from
+    machine's name, as pages of strangers send them (DNS rebinding), and to one that a browser says
+    a page of another origin made; 413 to a request that is too large, also if the request does not
+    say how large it is, and 408 to one that takes too long. It adds headers that keep browsers from
     running and showing what they should not. With ``any_host``, it also answers requests to this
     machine that call it by another name, as programs in a container do. Pages of strangers do so,
     too, so that needs a token.
     """
-    from starlette.responses import JSONResponse
+    from starlette.responses import HTMLResponse, JSONResponse
+
+    keys = None if token is None else _Keys(token, ticket)
+    seconds = _BODY + most_bytes / 2**20
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -67,59 +97,168 @@ def guarded(app: ASGIApp, *, token: str | None, most_bytes: int, any_host: bool 
             return await send({"type": "websocket.close"})
         careful = _with_headers(send)
         headers = {name.lower(): value for name, value in scope["headers"]}
-        other_host = None if any_host and token else _wrong_host(scope, headers)
-        wrong = other_host or _wrong_token(scope, headers, token)
+        wrong = _wrong_host(scope, headers, any_host=any_host, has_token=keys is not None)
+        wrong = wrong or _wrong_site(scope, headers)
+        wrong = wrong or (None if keys is None else keys.wrong(scope, headers))
         status, body = 403, None
         if not wrong:
+            if keys is not None and (page := keys.page(scope, headers)):
+                cookie = f"{keys.cookie(headers)}; HttpOnly; SameSite=Strict; Path=/"
+                leading = HTMLResponse(page, headers={"set-cookie": cookie})
+                return await leading(scope, receive, careful)
             try:
-                body = await _read(receive, headers, most_bytes)
+                async with asyncio.timeout(seconds):
+                    body = await _read(receive, headers, most_bytes)
             except ValueError as error:
                 status, wrong = 413, str(error)
+            except TimeoutError:
+                status, wrong = 408, f"the request took over {seconds:.0f} s; send less at once"
         if wrong:
             close = {"connection": "close"}  # the rest of the request is not read
             await JSONResponse({"error": wrong}, status, close)(scope, receive, careful)
         elif body is not None:
-            await app(scope, _replaying(body, receive), careful)
+            kept = [each for each in scope["headers"] if each[0].lower() not in _IGNORED]
+            await app({**scope, "headers": kept}, _replaying(body, receive), careful)
         return None
 
     return answer
 
 
-def _wrong_host(scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
-    """Say what is wrong if a request to this machine alone names another machine."""
+def _wrong_host(
+    scope: Scope, headers: Mapping[bytes, bytes], *, any_host: bool, has_token: bool
+) -> str | None:
+    """Say what is wrong if the address names another machine.
+
+    Pages of strangers make a name of theirs lead here. So a request to this machine alone names it
+    as such, and without a token nobody comes by a name that is not this machine's.
+    """
     host = headers.get(b"host", b"").decode("latin-1")
+    if sum(name.lower() == b"host" for name, _ in scope["headers"]) > 1:
+        return "the request has several headers Host; send one"
     name, _, port = host.rpartition(":")
-    name = (name if port.isdecimal() else host).removeprefix("[").removesuffix("]")
-    if not _is_loopback((scope.get("server") or ("",))[0]) or _is_loopback(name):
+    name = (name if port.isdecimal() else host).removeprefix("[").removesuffix("]").lower()
+    reached = (scope.get("server") or ("",))[0]
+    here, told = is_loopback(reached), "the server answers on this machine only; use 127.0.0.1"
+    if has_token and (any_host or not here):
         return None
+    if is_loopback(name) or (not here and (_is_address(name) or name in {reached, *_names()})):
+        return None
+    if not here:
+        told = f"this machine is {_names()[0]}, and the server has no token; use its IP address"
     return (
-        f"the address names the host {host[:100]!r}, but the server answers on this machine only;"
-        " use 127.0.0.1 or localhost in the address (a proxy must send the header Host: localhost)"
+        f"the address names the host {host[:100]!r}, but {told} or localhost in the address (a"
+        " proxy must send the header Host: localhost)"
     )
 
 
-def _is_loopback(host: str) -> bool:
+def _names() -> tuple[str, ...]:
+    name = socket.gethostname().lower()
+    return name, name.partition(".")[0], f"{name.partition('.')[0]}.local"
+
+
+def _is_address(host: str) -> bool:
     with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
+        return bool(ipaddress.ip_address(host))
+    return False
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine as only it itself sees it."""
+    with contextlib.suppress(ValueError):
+        found = ipaddress.ip_address(host)
+        mapped = getattr(found, "ipv4_mapped", None)  # as a server at :: sees 127.0.0.1
+        return bool((mapped or found).is_loopback)
     return host.lower() == "localhost"
 
 
-def _wrong_token(scope: Scope, headers: Mapping[bytes, bytes], token: str | None) -> str | None:
-    if token is None:
+def _wrong_site(scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
+    """Say what is wrong if a browser says that a page of another origin asks.
+
+    People may come from anywhere, by a link; programs say nothing of it.
+    """
+    site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
+    if site is not None:
+        is_own = site in (b"same-origin", b"none")
+    else:
+        is_own = origin is None or _host_of(origin) == headers.get(b"host", b"").lower()
+    comes = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
+    if is_own or (scope["method"] == "GET" and comes == (b"navigate", b"document")):
         return None
-    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-    said = [
-        given.strip() if scheme.lower() == b"bearer" else b"",
-        _password(given) if scheme.lower() == b"basic" else b"",
-        headers.get(b"x-token", b""),
-        parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0].encode(),
-    ]
-    if any(secrets.compare_digest(each, token.encode()) for each in said):
-        return None
-    return (
-        "the token is missing or wrong; open the address that the command printed, which ends with"
-        " ?token=..., or send the header X-Token"
-    )
+    return "a page of another address sent this, which no other page may; open the server's own"
+
+
+def _host_of(origin: bytes) -> bytes:
+    return origin.lower().partition(b"://")[2]
+
+
+class _Keys:
+    """What lets people and programs in."""
+
+    def __init__(self, token: str, ticket: str | None) -> None:
+        self._token = token.encode()
+        self._ticket = None if ticket is None else ticket.encode()
+        # Browsers send cookies to all servers of a host, and these shall not learn the token.
+        self._mark = hashlib.sha256(b"cookie of complabel " + self._token).hexdigest()
+
+    def cookie(self, headers: Mapping[bytes, bytes]) -> str:
+        """Return the cookie, named by the port: a host may have several servers."""
+        port = headers.get(b"host", b"").rpartition(b":")[2].decode("latin-1")
+        return f"complabel-{port if port.isdecimal() else '80'}={self._mark}"
+
+    def wrong(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        said = [
+            given.strip() if scheme.lower() == b"bearer" else b"",
+            _password(given) if scheme.lower() == b"basic" else b"",
+            headers.get(b"x-token", b""),
+        ]
+        said.append(_asked(scope))
+        if any(self._is_token(each) for each in said) or self._is_ticket(scope, headers):
+            return None
+        cookie = self.cookie(headers).encode()
+        sent = headers.get(b"cookie", b"").split(b";")
+        if any(secrets.compare_digest(each.strip(), cookie) for each in sent):
+            says_origin = b"origin" in headers or b"sec-fetch-site" in headers
+            if says_origin or scope["method"] in ("GET", "HEAD"):
+                return None
+            return "a cookie alone changes nothing; send the header X-Token"
+        return (
+            "the token is missing or wrong; open the address that the command printed, which ends"
+            " with ?token=... (the browser must allow its cookie), or send the header X-Token"
+        )
+
+    def page(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
+        """Return the page that leads a browser to the address without the token, if it is in it.
+
+        A redirection would be followed without the cookie, if a link of another site led here.
+        """
+        if self._is_ticket(scope, headers):
+            self._ticket = None
+        elif not (_is_browser(scope, headers) and self._is_token(_asked(scope))):
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        rest = urlencode([(name, value) for name, value in query if name != "token"])
+        last = quote(scope["path"].rpartition("/")[2], safe="")
+        return (
+            '<!doctype html><html lang="en"><meta charset="utf-8"><title>complabel</title>'
+            f'<meta http-equiv="refresh" content="0; url={escape(f"./{last}?{rest}".rstrip("?"))}">'
+        )
+
+    def _is_ticket(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
+        known = self._ticket if _is_browser(scope, headers) else None
+        return known is not None and secrets.compare_digest(_asked(scope), known)
+
+    def _is_token(self, said: bytes) -> bool:
+        return secrets.compare_digest(said, self._token) and said != b""
+
+
+def _is_browser(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
+    return bool(scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b""))
+
+
+def _asked(scope: Scope) -> bytes:
+    query: bytes = scope.get("query_string", b"")
+    return parse_qs(query.decode("latin-1")).get("token", [""])[0].encode()
 
 
 def _password(given: bytes) -> bytes:
@@ -184,35 +323,145 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         import uvicorn
     except ImportError as error:
         raise missing("uvicorn") from error
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
     listening = _listen(host, port)
     address = _address(listening, host)
+    lines = _Lines(_most_connections())
     server: Any = None  # it needs the app, which asks it
     config = uvicorn.Config(
-        _telling(app, lambda: bool(server.listens)),
+        _telling(app, lambda: bool(server.listens), lines),
+        http=_watched(AutoHTTPProtocol, lines),
         access_log=False,
+        backlog=_AT_ONCE,
+        callback_notify=lines.end_slow,
         log_config=None,
-        log_level="warning",
+        log_level="error",  # strangers could fill the terminal with warnings
+        proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
+        timeout_notify=1,
         ws="none",
     )
     server = _stoppable(uvicorn.Server)(config)
-    server.on_start = lambda: started(address)
+
+    def begin() -> None:
+        listening.listen(_WAITING)  # more than asyncio accepts at once, which it had said here
+        started(address)
+
+    server.on_start = begin
     with listening:
         server.run(sockets=[listening])
 
 
-def _telling(app: ASGIApp, listens: Callable[[], bool]) -> ASGIApp:
-    """Return an app whose answers end their connections once the server no longer listens."""
+def _most_connections() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return _MOST
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return max(_AT_ONCE, min(files // 2, _MOST)) if files > 0 else _MOST
+
+
+@dataclass
+class _Line:
+    """A connection; ``since`` is when it began to wait for a request, never while it has one."""
+
+    peer: Any
+    transport: Any
+    since: float
+    is_asking: bool = False  # a whole request came, and is not answered yet
+
+
+class _Lines:
+    """The open connections, those that wait for the longest first."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self._said = most, -math.inf
+        self.open: dict[Any, _Line] = {}
+
+    def add(self, transport: Any) -> _Line:
+        """Keep a new connection; one of those that ask nothing ends for it, if there are many."""
+        line = _Line(transport.get_extra_info("peername")[:2], transport, time.monotonic())
+        if len(self.open) >= self.most:
+            self._say()
+            idle = next((each for each in self.open.values() if not each.is_asking), None)
+            if idle is None:
+                transport.write(_BUSY)
+                transport.close()
+                return line
+            self._end(idle)
+        self.open[line.peer] = line
+        return line
+
+    def remove(self, line: _Line) -> None:
+        if self.open.get(line.peer) is line:
+            del self.open[line.peer]
+
+    def wait(self, line: _Line) -> None:
+        """Wait for the next request on a connection, if it is still open."""
+        if self.open.get(line.peer) is line:
+            line.since, line.is_asking = time.monotonic(), False
+            self.open[line.peer] = self.open.pop(line.peer)
+
+    async def end_slow(self) -> None:
+        for line in [each for each in self.open.values() if time.monotonic() > each.since + _HEAD]:
+            self._end(line)
+
+    def _end(self, line: _Line) -> None:
+        self.remove(line)
+        line.transport.abort()
+
+    def _say(self) -> None:
+        if time.monotonic() > self._said + _SAY_EVERY:
+            self._said = time.monotonic()
+            _log.warning(
+                "%d connections are open, and no more can be; those that ask nothing are closed,"
+                " the oldest first",
+                self.most,
+            )
+
+
+def _watched(base: Any, lines: _Lines) -> Any:
+    """Return uvicorn's protocol, of which each connection is known to ``lines``."""
+
+    class Watched(base):  # type: ignore[misc]
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.line = lines.add(transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            lines.remove(self.line)
+            super().connection_lost(exc)
+
+    return Watched
+
+
+def _telling(app: ASGIApp, listens: Callable[[], bool], lines: _Lines) -> ASGIApp:
+    """Return an app that tells which connections ask, and ends them if the server stops."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        line = lines.open.get(scope.get("client"))
+        if line is None:  # the server's life, or a connection that has ended
+            return await app(scope, receive, send)
+        line.since = math.inf
+
+        async def taken() -> Message:
+            message = await receive()
+            line.is_asking = not message.get("more_body", False)
+            return message
+
         async def last(message: Message) -> None:
             if message["type"] == "http.response.start" and not listens():
                 headers = [*message.get("headers", ()), (b"connection", b"close")]
                 message = {**message, "headers": headers}
             await send(message)
 
-        await app(scope, receive, last)
+        try:
+            await app(scope, taken, last)
+        finally:
+            lines.wait(line)
+        return None
 
     return answer
 
@@ -274,7 +523,7 @@ def _listen(host: str, port: int) -> socket.socket:
             if os.name == "posix":  # elsewhere two servers could then have the same port
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((host, port))
-            listening.listen(2048)
+            listening.listen(_WAITING)
         except BaseException:
             listening.close()
             raise

@@ -96,6 +96,7 @@ class AnswerStore:
             self._lock = opened.enter_context(contextlib.closing(self._take_lock()))
             with self._explained():
                 self._refuse_lost()
+            self._keep_secret()
             self._connection = opened.enter_context(contextlib.closing(self._connect()))
             version = self._version()
             if version:
@@ -119,6 +120,22 @@ class AnswerStore:
     @property
     def _lock_path(self) -> Path:
         return self.path.with_name(f"{self.path.name}-lock")
+
+    def _keep_secret(self) -> None:
+        """Let nobody else read the token; SQLite makes its journals with the same permissions."""
+        with contextlib.suppress(OSError):  # SQLite says what is wrong
+            self.path.touch(0o600)
+            for name in ("", "-wal", "-shm"):  # an older version may have made them
+                self.path.with_name(self.path.name + name).chmod(0o600)
+
+    def renew_token(self) -> None:
+        """Draw another token; the one before lets nobody in any more."""
+        self.token = new_token()
+        with self._writing, self._explained():
+            self._connection.execute("BEGIN IMMEDIATE")
+            with self._connection:
+                value = json.dumps(self.token)
+                self._connection.execute("UPDATE about SET value = ? WHERE key = 'token'", [value])
 
     def _take_lock(self) -> sqlite3.Connection:
         """Return a connection that holds a lock, which the system frees if the server is killed."""

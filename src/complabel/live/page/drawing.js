@@ -8,13 +8,13 @@ const LEAST = 384; // pixels to which tiny pictures grow; others grow up to four
 
 // Add to a question the element that shows its item, so that a picture is loaded before it is
 // needed. `ready` is a promise; `loaded` says that it is kept, and `failed` that nothing can be seen.
-export function prepare(question, token) {
+export function prepare(question) {
   const { image, url } = question.show;
   question.loaded = question.failed = false;
   if (image !== undefined) {
     const picture = new Image();
     picture.alt = question.item;
-    picture.src = withToken(image, token);
+    picture.src = image;
     question.element = picture;
     question.ready = picture.decode().then(
       () => fitPicture(picture),
@@ -30,12 +30,6 @@ export function prepare(question, token) {
   }
   question.ready = question.ready.then(() => (question.loaded = true));
   return question;
-}
-
-function withToken(image, token) {
-  const whole = new URL(image, location.href);
-  if (whole.origin === location.origin && token) whole.searchParams.set("token", token);
-  return whole.href;
 }
 
 function fitPicture(picture) {

@@ -7,10 +7,9 @@
 
 import {
   count, drawCurve, element, hintFor, isolated, naming, prepare, sentence, single, wording,
-} from "./drawing.js?token=";
+} from "./drawing.js";
 
 const address = new URLSearchParams(location.search);
-const token = address.get("token") ?? "";
 let person = address.get("person")?.trim() ?? "";
 
 const AHEAD = Number(address.get("ahead") ?? 3); // questions that wait behind the one shown
@@ -48,8 +47,7 @@ function isAboutThis(error) {
 }
 
 async function call(route, query, body) {
-  const asked = { ...query, ...(token && { token }) };
-  const reply = await fetch(`${route}?${new URLSearchParams(asked)}`, {
+  const reply = await fetch(`${route}?${new URLSearchParams(query)}`, {
     method: body ? "POST" : "GET",
     headers: body ? { "Content-Type": "application/json" } : {},
     body: body && JSON.stringify(body),
@@ -117,7 +115,7 @@ async function fetchNext() {
     const question = await call("api/next", { person, ...(skip && { skip }) });
     if (question && !known.has(question.id)) {
       known.add(question.id);
-      line.push(prepare(question, token));
+      line.push(prepare(question));
       if (line.length === 1) show();
       return;
     }
@@ -134,7 +132,7 @@ async function takeBack() {
     undoing = false;
     times.pop();
     stored = Math.max(stored - 1, 0);
-    line = [prepare(question, token), ...line.filter(({ id }) => id !== question.id)];
+    line = [prepare(question), ...line.filter(({ id }) => id !== question.id)];
     $("last").textContent = "Taken back.";
     show();
     showStored();
@@ -398,7 +396,7 @@ function show() {
   }
   if (question.failed && !question.triedAgain) {
     question.triedAgain = true; // the server may have been away
-    prepare(question, token);
+    prepare(question);
   }
   const focused = document.activeElement;
   setState("question");
@@ -534,7 +532,7 @@ function showStored() {
 function showDone() {
   const before = main.dataset.state;
   setState("done");
-  $("table").href = `answers.csv?${new URLSearchParams(token ? { token } : {})}`;
+  $("table").href = "answers.csv";
   readProgress();
   if (before !== "done") $("done-title").focus();
 }
