@@ -18,8 +18,10 @@ FAMILIES = ("baselines", "candidates", "gradient", "matched", "selection")
 
 # A feature pays for its room: what comes in here needs something else to go.
 # The goal was 31,000 lines and 28,000 of tests, and 35,000 when all that is planned is there. It is
-# missed; docs/trials.md says what is in the way. Without a new feature, these only go down.
-MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 49_300, 190, 153, 42_600
+# missed; docs/trials.md says what is in the way. Without a new feature, these only go down. What
+# came last: doors that ask what a file means, servers that strangers attack, a store that notices
+# damage, intervals that hold.
+MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 51_900, 191, 154, 45_100
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--token ''", "at least 8 letters"),
         ("--item nothing", "there is no column 'nothing'"),
         ("--out answers.txt", "wrong ending"),
-        ("--labels steering.txt", "line 2: the name of the label 'sky\\x1b[2J'"),
+        ("--labels steering.txt", "line 2: the label 'sky\\x1b[2J'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anybody_is(folder, run, sitting, more, told):
@@ -146,12 +146,9 @@ def test_the_help_says_who_sees_the_token(run, command):
 def test_what_a_table_of_strangers_could_do_is_told(folder, run, sitting):
     sitting.append(0)
     write_table(folder / "web.csv", ["item", "at"], [["=1+1", "http://192.168.0.1/x.png"]])
-    (folder / "labels.txt").write_text("sea\n@SUM(A1)\n")
     _, _, err = run("annotate web.csv --image at --labels labels.txt --no-browser")
 
     assert "the browser loads pictures from http://192.168.0.1" in " ".join(err.split())
-    assert "the label '@SUM(A1)' begins with" in " ".join(err.split())
-    assert "the item '=1+1' begins with" in " ".join(err.split())
 
 
 def test_a_table_that_nobody_made_here_is_kept(folder, run, sitting):

@@ -278,8 +278,9 @@ def test_labels_that_nobody_mentions(tmp_path):
         ("", "labels.txt: the file is empty; give the names of the labels, one on each line"),
         ("sea\n\nsky\n", "labels.txt: line 2 is blank"),
         ("sea\nsky\nsea\n", "labels.txt: label 'sea' occurs more than once, in line 1 and line 3"),
+        ("sea\nsk\x0by\n", r"labels.txt, line 2: the label 'sk\\x0by'"),
     ],
-    ids=["empty", "blank", "repeated"],
+    ids=["empty", "blank", "repeated", "control"],
 )
 def test_lists_of_labels_that_are_refused(text, message, tmp_path):
     with pytest.raises(DatasetFormatError, match=message):
@@ -311,3 +312,30 @@ def test_a_long_list_on_offer(tmp_path):
     assert read_answers(path, label_names=[*labels, "x"]).answers.n_offered.tolist() == [5_000]
     with pytest.raises(AnnotationError, match=r"row 0 has offered .* is not among labels"):
         read_answers(path, label_names=labels[:-1])
+
+
+def test_a_file_that_was_written_twice_is_refused_at_its_second_header(tmp_path):
+    text = "item,label,question\na,sea,named\nb,sky,named\n"
+    with pytest.raises(DatasetFormatError, match=r"a\.csv, line 4"):
+        read_answers(write_text(tmp_path / "a.csv", text * 2))
+    # Of two columns only one repeats its name: a label may be called so.
+    names = "item,label,answer,question\na,label,no,asked\nb,sky,no,asked\n"
+    assert read_answers(write_text(tmp_path / "b.csv", names)).answers.n_answers == 2
+
+
+def test_a_byte_0_is_refused_with_its_line(tmp_path):
+    text = "item,label,question\na,sea,named\nb\0,sky,named\n"
+    with pytest.raises(DatasetFormatError, match=r"a\.csv, line 3: 'item'"):
+        read_answers(write_text(tmp_path / "a.csv", text))
+
+
+def test_rows_that_repeat_a_row_are_told(tmp_path):
+    rows = "a,sea,yes,.5,ann\nb,sea,no,.5,ann\n"
+    header = "item,label,answer,probability,annotator\n"
+    twice = read_answers(write_text(tmp_path / "a.csv", header + rows * 2))
+    assert twice.n_repeated_rows == 2
+    assert any(line.startswith("2 rows without an answer_id") for line in twice.reconciliation())
+    other = rows.replace("ann", "ben")  # two people may say the same
+    assert read_answers(write_text(tmp_path / "b.csv", header + rows + other)).n_repeated_rows == 0
+    ids = "answer_id," + header + "1,a,sea,yes,.5,ann\n" * 2  # one answer, whose row stands twice
+    assert read_answers(write_text(tmp_path / "c.csv", ids)).n_repeated_rows == 0

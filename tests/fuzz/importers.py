@@ -151,7 +151,11 @@ def use(origin: Seed, folder: Path) -> str:
         table = pd.concat(pieces, ignore_index=True)
         menus = table["offered"].dropna() if "offered" in table else ()
         named = (label for menu in menus for label in json.loads(menu))
-        labels = [*dict.fromkeys([*tally.label_names, *table["label"], *named]), "another", "last"]
+        labels = [*dict.fromkeys([*tally.label_names, *table["label"], *named])]
+        if "ticked" not in set(
+            table.get("question", ())
+        ):  # forms say all about the labels on offer
+            labels += ["another", "last"]
     try:
         Answers.from_table(table, label_names=labels, contradictions="keep")
     except ComplabelError as refusal:

@@ -345,11 +345,11 @@ def test_10_the_answers_file_and_its_journals_are_the_owner_s_from_the_start(tmp
     before = os.umask(0)
     seen = []
     try:
-        take_lock = AnswerStore._take_lock
+        connect = AnswerStore._connect
         monkeypatch.setattr(
             AnswerStore,
-            "_take_lock",
-            lambda self: (seen.append(_mode(self.path)), take_lock(self))[1],
+            "_connect",
+            lambda self: (seen.append(_mode(self.path)), connect(self))[1],
         )
         for _ in range(2):
             with AnswerStore(tmp_path / "a.sqlite", about) as store:
@@ -360,7 +360,7 @@ def test_10_the_answers_file_and_its_journals_are_the_owner_s_from_the_start(tmp
             (tmp_path / "a.sqlite").chmod(0o644)  # as an older version left it
     finally:
         os.umask(before)
-    assert seen == [0o600, 0o600]
+    assert set(seen) == {0o600}
 
 
 def _mode(path):
@@ -391,7 +391,7 @@ def test_11_and_12_nothing_outside_of_the_items_is_given_also_by_no_link(made, n
 def test_11_a_table_that_names_files_elsewhere_is_refused(made, name):
     table = made.folder / "photos" / "t.csv"
     table.write_text(f'item,file\na,"{name}"\n')
-    with pytest.raises(ValueError, match=r"(not the path|no picture)"):
+    with pytest.raises(ValueError, match=r"(not the path|no picture|byte 0)"):
         read_things(table, image="file")
     table.unlink()
 

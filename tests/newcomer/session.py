@@ -177,6 +177,44 @@ def first_round(session: Session) -> None:
     demand((session.folder / "round-1.csv").read_bytes() == typed, "no file is overwritten")
 
 
+def other_peoples_files(session: Session) -> None:
+    """Read a plain export, a model's replies and a sheet of two people; none upside down."""
+    session.python(HERE / "draw_tickets.py")
+    session.run("complabel", "features", "tickets.csv", "--text", "text", "--out", "T.npz")
+    truth = session.folder / "tickets-truth.csv"
+    with truth.open(encoding="utf-8") as file:
+        applies = {row["item"]: row for row in csv.DictReader(file)}
+    labels = ("--label-names", "kinds.txt")
+
+    read = ("complabel", "import", "plain.json", *labels, "--out", "plain.csv")
+    said = session.run(*read, expect=1)
+    demand("topics" in said and "--present" in said, f"the control and the option\n{said}")
+    demand(not (session.folder / "plain.csv").exists(), "what is not understood is not read")
+    session.run(*read, "--present", "topics", "--question", "ticked")
+    model = "tickets.safetensors"
+    session.run("complabel", "fit", "plain.csv", "--features", "T.npz", *labels, "--out", model)
+    said = session.run("complabel", "evaluate", model, "T.npz", "--truth", truth.name)
+    found = re.search(r"[Aa]verage precision.*? ([.0-9]+)", said)
+    demand(found and float(found[1]) > 0.9, f"the model is not upside down\n{said}")
+
+    asked = ("ask", "--items", "tickets.csv", *labels, "-n", "300", "--for", "replies")
+    session.run("complabel", *asked, "--show", "tickets.csv", "--out", "prompts.jsonl")
+    session.run("python", str(HERE / "answer_prompts.py"))
+    session.run("complabel", "import", "replies.jsonl", "--out", "machine.csv")
+    sheet = ("import", "sheet-of-two.csv", "--from", "columns", "--separator", ";")
+    people = ("--present", "ann", "--present", "ben", "--question", "ticked", *labels)
+    session.run("complabel", *sheet, *people, "--out", "two.csv", expect=1)  # what is a blank?
+    session.run("complabel", *sheet, *people, "--unselected", "no", "--out", "two.csv")
+    for name, number in (("plain.csv", 400), ("machine.csv", 300), ("two.csv", 800)):
+        with (session.folder / name).open(encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        answers = {row["answer_id"] or at for at, row in enumerate(rows)}
+        demand(len(answers) == number, f"{name} has {len(answers)} answers, not {number}")
+        for row in rows:
+            right = "yes" if applies[row["item"]][row["label"]] == "1" else "no"
+            demand(row["answer"] == right, f"{name} says what was meant: {row}")
+
+
 def annotate(session: Session) -> None:
     """Answer about pictures in the browser by keys, then learn, predict and evaluate: README."""
     from browser import Browser
@@ -301,6 +339,8 @@ def main() -> None:
             own_data(session)
         with step("a first round of questions, a spreadsheet, the yes/no form"):
             first_round(session)
+        with step("a plain export, a model's replies, people who ticked nothing"):
+            other_peoples_files(session)
         if all(map(shutil.which, ("chromium", "chromedriver"))):
             with step("README's session: pictures, answers in the browser, a model"):
                 annotate(session)

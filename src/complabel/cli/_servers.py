@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
-from complabel.cli._console import command, remark, say, shown, working
+from complabel.cli._console import command, remark, say, working
 from complabel.cli._options import argument, flag, option, target
 from complabel.cli._outputs import Output, has_written
 from complabel.errors import ComplabelError, InputError
@@ -121,6 +121,7 @@ def annotate(
     It prints an address. Whoever opens it gives a name and answers; no two people get the same
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
+    from complabel.files import read_label_names
     from complabel.live import (
         MOST_BYTES,
         Annotation,
@@ -135,12 +136,12 @@ def annotate(
     _check_token(token)
     if questions is not None and question != "asked":
         raise InputError("--question and --questions are both given; leave one of them out")
-    names = _label_names(labels)
+    names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
     for problem in found.problems():
         remark(problem, style="yellow")
-    _warn_of(found, names)
+    _warn_of(found)
     learner = None if features is None else _learner(features, found, names, seed)
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
@@ -201,20 +202,6 @@ def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
         say(f"wrote {path}")
 
 
-def _label_names(path: Path) -> tuple[str, ...]:
-    """Read the labels; refuse a name that could steer a terminal."""
-    from complabel.files import read_label_names
-
-    names = read_label_names(path)
-    for line, name in enumerate(names, start=1):
-        if "\t" in name or shown(name) != name:
-            raise InputError(
-                f"{path}, line {line}: the name of the label {name!a} has control characters;"
-                " rename it"
-            )
-    return names
-
-
 def _check_token(token: str | None) -> None:
     if token is None or token == "new" or (re.fullmatch(r"[!-~]{8,}", token)):
         return
@@ -224,17 +211,8 @@ def _check_token(token: str | None) -> None:
     )
 
 
-def _warn_of(things: Things, labels: Sequence[str]) -> None:
+def _warn_of(things: Things) -> None:
     """Say what the things could do elsewhere: they may come from strangers."""
-    from complabel.live import FORMULA
-
-    for what, names in (("label", labels), ("item", things.names)):
-        if first := next((each for each in names if each.startswith(FORMULA)), None):
-            remark(
-                f"the {what} {first!r:.60} begins with = + - or @: a spreadsheet that opens the"
-                " table of answers may run it as a formula",
-                style="yellow",
-            )
     if hosts := things.hosts:
         more = f" and {len(hosts) - 3:,} others" if len(hosts) > 3 else ""
         remark(f"the browser loads pictures from {', '.join(hosts[:3])}{more}, as the table says")

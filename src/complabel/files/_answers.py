@@ -40,7 +40,8 @@ class AnswerFile:
     """Answers from one or several files, and what was left out.
 
     ``contradictions`` are those before the policy was applied; they are only searched among all
-    files together, not within ``parts``. ``n_rows`` counts blank rows, too.
+    files together, not within ``parts``. ``n_rows`` counts blank rows, too. ``n_repeated_rows`` are
+    rows without an ``answer_id`` that are the same as a row before; they count as other answers.
     """
 
     answers: Answers
@@ -50,6 +51,7 @@ class AnswerFile:
     n_unmatched_answers: int
     contradictions: dict[str, list[Any]] = field(default_factory=lambda: {"item": []})
     n_dropped_answers: int = 0
+    n_repeated_rows: int = 0
     parts: tuple[AnswerFile, ...] = ()
 
     @property
@@ -67,6 +69,11 @@ class AnswerFile:
         lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
         if self.n_blank_rows:
             lines.append(f"{_count(self.n_blank_rows, 'blank row')} left out")
+        if self.n_repeated_rows:
+            lines.append(
+                f"{_count(self.n_repeated_rows, 'row')} without an answer_id: the same as a row"
+                " before, and counted as another answer; if it is the same answer, take it out"
+            )
         if self.unmatched_items:
             lines.append(_unmatched(self.unmatched_items, self.n_unmatched_answers))
         if self.n_contradictions:
@@ -176,6 +183,7 @@ def read_answers(
         contradictions=found,
         n_dropped_answers=answers.n_answers - resolved.n_answers,
         n_blank_rows=sum(part.n_blank_rows for part in parts),
+        n_repeated_rows=sum(part.n_repeated_rows for part in parts),
         parts=parts,
     )
 
@@ -244,7 +252,18 @@ class _Sheet:
             unmatched_items=unmatched,
             n_unmatched_answers=everything.n_answers - answers.n_answers,
             n_blank_rows=int(np.count_nonzero(~self.kept)),
+            n_repeated_rows=self._n_repeated(),
         )
+
+    def _n_repeated(self) -> int:
+        import pandas as pd
+
+        by_name = self.columns.items()
+        codes = {name: getattr(each, "cat", each) for name, each in by_name if name != "offered"}
+        frame = pd.DataFrame({name: getattr(each, "codes", each) for name, each in codes.items()})
+        if "answer_id" in frame:
+            frame = frame[frame["answer_id"] == -1]
+        return int(frame.duplicated().sum())
 
     def _with_places(self, text: str) -> str:
         """Replace rows of the table in a message by lines of the file."""

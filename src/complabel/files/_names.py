@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -33,7 +34,8 @@ def read_label_names(path: StrPath) -> tuple[str, ...]:
     Raises
     ------
     DatasetNotFoundError, DatasetFormatError
-        If the file is missing or empty, a line is blank, or a name occurs twice.
+        If the file is missing or empty, a line is blank, a name occurs twice, or has a control
+        character, such as a tab.
 
     Examples
     --------
@@ -55,6 +57,10 @@ def read_lines(argument: str, path: StrPath, noun: str) -> list[str]:
     if blank is not None:
         found = "the file is empty" if len(lines) == 1 else f"line {blank} is blank"
         raise fault(file, f"{found}; give the names of the {noun}s, one on each line")
+    for at, line in enumerate(lines, start=1):
+        if any(unicodedata.category(sign) == "Cc" for sign in line):
+            named = f"the {noun} {line[:60]!a} has control characters; rename it"
+            raise fault(file, named, line=at)
     refuse_repeated(file, lines, lambda row: f"line {row + 1}", noun)
     return lines
 

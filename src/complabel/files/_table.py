@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -178,10 +179,30 @@ class Table:
         with open_binary(self.path) as file:
             try:
                 with arrow_csv.open_csv(pa.PythonFile(file, "r"), *options) as reader:
+                    done = 0
                     for batch in reader:
+                        self._refuse_odd_rows(done, dict(zip(types, batch.columns, strict=True)))
+                        done += len(batch)
                         yield dict(zip(types, batch.columns, strict=True))
+            except DatasetFormatError:
+                raise
             except (pa.ArrowException, ValueError, KeyError) as cause:
                 raise self._refusal(numbers, advice, cause) from cause
+
+    def _refuse_odd_rows(self, done: int, piece: Mapping[str, Any]) -> None:
+        """Refuse a header in the middle, of a second table, and bytes 0, which no text has."""
+        import pyarrow.compute as pc
+
+        texts = {name: each for name, each in piece.items() if each.type == "string"}
+        again = [pc.equal(each, name) for name, each in texts.items()]
+        for name, each in texts.items():
+            if pc.any(odd := pc.match_substring(each, "\0")).as_py():
+                told = f"{name!r} has a byte 0, which is no text; write the table again"
+                raise self.refuse(done + pc.index(odd, True).as_py(), told)
+        headers = reduce(pc.and_, again) if len(again) > 1 else None
+        if headers is not None and pc.any(headers).as_py():
+            told = "this is the header again, so there are two tables in the file; give them apart"
+            raise self.refuse(done + pc.index(headers, True).as_py(), told)
 
     def place(self, row: int) -> str:
         """Return where a row (from 0) begins: its line in CSV, where the header is line 1."""

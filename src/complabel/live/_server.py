@@ -323,7 +323,7 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         import uvicorn
     except ImportError as error:
         raise missing("uvicorn") from error
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
     listening = _listen(host, port)
     address = _address(listening, host)
@@ -331,7 +331,8 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
     server: Any = None  # it needs the app, which asks it
     config = uvicorn.Config(
         _telling(app, lambda: bool(server.listens), lines),
-        http=_watched(AutoHTTPProtocol, lines),
+        http=_watched(H11Protocol, lines),  # httptools has no limit for the size of a head
+        loop="asyncio",
         access_log=False,
         backlog=_AT_ONCE,
         callback_notify=lines.end_slow,
