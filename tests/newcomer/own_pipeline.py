@@ -1,6 +1,7 @@
 """A pipeline, settings searched without a true label, a model kept in a file."""
 
 import pickle
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -8,11 +9,14 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from complabel.answers import ReadAsComplementaryWarning
 from complabel.datasets import make_synthetic
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision, complementary_ranking_scorer
 from complabel.simulate import draw_complementary
 
+# In these labels, 1 does say that a label does not apply.
+warnings.simplefilter("ignore", ReadAsComplementaryWarning)
 data = make_synthetic(400, n_features=5, signal=6.0)
 y = draw_complementary(data.Y, random_state=0)
 

@@ -1,11 +1,15 @@
 """A sparse matrix of words, as a vectorizer makes it, and the caller's own copy stays as it is."""
 
+import warnings
+
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from complabel.answers import indicator_from_names
+from complabel.answers import ReadAsComplementaryWarning, indicator_from_names
 from complabel.methods import make_classifier
 
+# In these labels, 1 does say that a label does not apply.
+warnings.simplefilter("ignore", ReadAsComplementaryWarning)
 topics = {
     "sport": "ball goal team match win",
     "money": "bank price market tax fund",

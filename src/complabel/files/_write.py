@@ -150,7 +150,7 @@ class AnswerWriter(TableWriter):
     def __init__(self, path: StrPath, *, more: Sequence[str] = ()) -> None:
         super().__init__(path, _ENDINGS)
         self._more = tuple(more)
-        self._waiting = [_schema(self._more).empty_table()]
+        self._waiting = [pyarrow().Table.from_batches([], _schema(self._more))]
 
     def write(self, piece: Mapping[str, Any]) -> None:
         """Add columns of equal length, by names of :data:`COLUMNS`; missing ones are empty."""

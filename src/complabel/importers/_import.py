@@ -51,13 +51,13 @@ def _is_table(head: Head) -> bool:
 
 def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the rows, without blank ones and without questions that are not answered yet."""
-    import pandas as pd  # type: ignore[import-untyped]
-
     unused = ("absent", "present", "unselected", "separator", "random_questions", "class_names")
     tally.say_unused(options, "Table", *unused)
     tally.start("rows of the file", "blank rows", "questions not answered")
     item = options.item or "item"
-    table = open_table(path, item, "label")
+    table = open_table(path, item, "label")  # refuses without the time that pandas takes
+    import pandas as pd  # type: ignore[import-untyped]
+
     there = [name for name in COLUMNS if name in table.columns and name != "item"]
     words: dict[str, Mapping[str, str]] = {"answer": _words(options)}
     words["question"] = {name: name for name in QUESTIONS}
