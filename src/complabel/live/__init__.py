@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from complabel._lazy import lazily
 
 if TYPE_CHECKING:
-    from complabel.live._annotation import FORMULA as FORMULA
     from complabel.live._annotation import MOST_BYTES as MOST_BYTES
     from complabel.live._annotation import Annotation as Annotation
     from complabel.live._drawing import Things as Things
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from complabel.live._server import run as run
 
 _NAMES_IN = {
-    "_annotation": ("FORMULA", "MOST_BYTES", "Annotation"),
+    "_annotation": ("MOST_BYTES", "Annotation"),
     "_drawing": ("Things", "read_things"),
     "_learner": ("Learner",),
     "_model": ("ModelFile",),

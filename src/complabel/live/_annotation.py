@@ -45,7 +45,7 @@ except ImportError as error:
     raise missing("starlette") from error
 
 MOST_BYTES = 1 << 20  # of a request: an answer that ticks thousands of labels
-FORMULA = ("=", "+", "-", "@")  # what spreadsheets run begins so
+_FORMULA = ("=", "+", "-", "@")  # what spreadsheets run begins so
 _NAME = 60  # most characters of a person's name
 _LEARN_AFTER = 50  # answers
 _LEARN_SECONDS = 60.0  # or these, if there is any new answer
@@ -368,7 +368,7 @@ def _median(seconds: Sequence[float]) -> float | None:
 
 def _person(name: object) -> str:
     given = name.strip() if isinstance(name, str) else ""
-    if 0 < len(given) <= _NAME and given.isprintable() and not given.startswith(FORMULA):
+    if 0 < len(given) <= _NAME and given.isprintable() and not given.startswith(_FORMULA):
         return given
     raise RefusedError(
         400,
