@@ -9,8 +9,8 @@ from tests.importers.reading import imported, refused
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
-from complabel.errors import InputError
-from complabel.files import AnswerWriter
+from complabel.errors import AnnotationError, InputError
+from complabel.files import AnswerWriter, read_answers
 from complabel.importers import Options, detect, import_answers
 
 PIECE = {
@@ -111,12 +111,13 @@ def test_the_two_columns_that_are_needed_are_enough(tmp_path):
     ],
 )
 def test_without_a_column_of_answers_nobody_is_taken_to_have_said_no(tmp_path, text, line):
-    told = refused(tmp_path / "t.csv", text)
-    assert re.match(rf", line {line}: .* no column answer.*--answer yes", told)
+    told = refused(tmp_path / "t.csv", text, None, AnnotationError)
+    assert re.match(rf": line {line} .* column answer.*--answer yes", told)
     found, _ = import_answers(tmp_path / "t.csv", options=Options(answer="no"))
     assert set(found["answer"]) == {"no"}
-    told = refused(tmp_path / "t.csv", text.replace("ticked", "named"), answer="yes")
-    assert told.startswith(", line 2: has question 'named'")
+    named = text.replace("ticked", "named")
+    told = refused(tmp_path / "t.csv", named, None, AnnotationError, answer="yes")
+    assert told.startswith(": line 2 is 'named'")
     told = refused(
         tmp_path / "u.csv", "item,label,answer\na,sea,no\n", None, InputError, answer="no"
     )
@@ -124,17 +125,17 @@ def test_without_a_column_of_answers_nobody_is_taken_to_have_said_no(tmp_path, t
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "place"),
     [
-        ("item,label\na,sea\n", 2),
-        ("item,label,answer\na,sea,no\nb,sea,0\n", 2),
-        ("item,label,question\na,sea,named\nb,sea,\n", 3),
-        ("answer_id,item,label,asked_for\n1,a,sea,2\n1,a,sky,\n2,b,sea,\n", 4),
+        ("item,label\na,sea\n", "line 2"),
+        ("item,label,answer\na,sea,no\nb,sea,0\n", "line 2"),
+        ("item,label,question\na,sea,named\nb,sea,\n", "line 3"),
+        ("answer_id,item,label,asked_for\n1,a,sea,2\n1,a,sky,\n2,b,sea,\n", "answer '2'"),
     ],
 )
-def test_what_was_asked_is_not_guessed(tmp_path, text, line):
-    told = refused(tmp_path / "t.csv", text)
-    assert re.match(rf", line {line}: .* what was asked.*--question", told)
+def test_what_was_asked_is_not_guessed(tmp_path, text, place):
+    told = refused(tmp_path / "t.csv", text, None, AnnotationError)
+    assert re.match(rf": {place} .* what was asked.*--question", told)
     found, _ = import_answers(tmp_path / "t.csv", options=Options(question="excluded"))
     assert Answers.from_table(found, label_names=["sea", "sky", "fog"]).n_answers > 0
 
@@ -202,16 +203,16 @@ def test_a_filled_in_sheet_is_read_as_spreadsheets_save_it(tmp_path, name):
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (["c", "", "", "asked", ""], "has no label"),
-        (["c", "", "no", "", ""], "has no label"),
+        (["c", "", "", "asked", ""], "says 'no' without a label"),
+        (["c", "", "no", "", ""], "says 'no' without a label"),
         (["", "sea", "no", "asked", ""], "has no item"),
         (["c", "sea", "jein", "asked", ""], "has answer 'jein'; it must be one of yes, y,"),
-        (["c", "sea", "no", "asked", "1,5"], "has probability '1,5'"),
+        (["c", "sea", "no", "asked", "1,5"], "(item 'c') has probability 1.5"),
     ],
 )
 def test_a_row_of_a_sheet_that_cannot_be_read_is_named(tmp_path, name, row, told):
     path = sheet(tmp_path / name, [*FILLED_IN[:3], ["", "", "", "", ""], row])
-    assert refused(path, None).startswith(f", line 5: {told}")
+    assert refused(path, None, None, AnnotationError).startswith(f": line 5 {told}")
 
 
 def test_files_that_are_no_sheet(tmp_path):
@@ -222,14 +223,6 @@ def test_files_that_are_no_sheet(tmp_path):
     book.create_sheet("more").append(["item", "label"])
     book.save(path)
     assert "has 2 sheets with content, 'Sheet', 'more'" in refused(path, None)
-
-
-def test_contradictions_are_kept_counted_and_named(tmp_path):
-    text = "item,label,answer\na,sea,yes\nb,sea,yes\na,sea,no\nb,sky,no\na,sea,no\n"
-    rows, tally = imported(tmp_path / "t.csv", text)
-    assert len(rows) == 5
-    assert tally.counts["contradictory pairs"] == 1
-    assert "label 'sea' of item 'a'; all are kept" in tally.remarks[0]
 
 
 def test_the_users_codes_go_before_the_usual_words(tmp_path):
@@ -259,24 +252,34 @@ def test_lists_in_parquet_are_menus(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("item,label,answer\na,sea,yes\na,sea,maybe\n", "line 3: has answer 'maybe'; it must be"),
-        ("item,label,question\na,sea,choice\n", "line 2: has question 'choice'; it must be"),
-        ("item,label\n,sea\n", "line 2: has no item"),
-        ("item,label,probability\na,sea,2\n", "line 2: has probability '2'; it must be above 0"),
-        ("item,label,probability\na,sea,0\n", "line 2: has probability '0'"),
-        ("item,label,asked_for\na,sea,1.5\n", "line 2: has asked_for '1.5'; it must be a whole"),
-        ("item,label,asked_for\na,sea,many\n", "line 2: has asked_for 'many'"),
-        ("item,label,seconds\na,sea,-1\n", "line 2: has seconds '-1'; it must be a number from"),
-        ("item,label,seconds\na,sea,inf\n", "line 2: has seconds 'inf'"),
-        ("item,label,offered\na,s,sea\n", "line 2: has offered 'sea'; it must be a JSON list"),
-        (f"item,label,offered\na,s,{'[' * 20_000}\n", "line 2: has offered '[["),
-        ('item,label,offered\na,s,"[""sea"", null]"\n', "line 2: has offered"),
-        ("item,labels\na,sea\n", "has no column 'label'"),
-        ("item,label\n", "holds no answer, read as table"),
+        ("item,label,answer\na,sea,yes\na,sea,maybe\n", "line 3 has answer 'maybe'; it must be"),
+        ("item,label,question\na,sea,choice\n", "line 2 has question 'choice'; it must be"),
+        ("item,label\n,sea\n", "line 2 has no item"),
+        ("item,label,answer,probability\na,sea,n,2\n", "line 2 (item 'a') has probability 2"),
+        ("item,label,answer,probability\na,sea,n,0\n", "line 2 (item 'a') has probability 0"),
+        ("item,label,asked_for\na,sea,1.5\n", "line 2 has asked_for '1.5'; it must be a whole"),
+        ("item,label,asked_for\na,sea,many\n", "line 2 has asked_for 'many'"),
+        ("item,label,answer,seconds\na,sea,y,-1\n", "line 2 (item 'a') took -1.0 seconds"),
+        ("item,label,answer,seconds\na,sea,y,inf\n", "line 2 (item 'a') took inf seconds"),
+        ("item,label,offered\na,s,sea\n", "line 2 has offered 'sea'; it must be a list"),
+        (f"item,label,offered\na,s,{'[' * 20_000}\n", "line 2 has offered '[["),
+        ('item,label,offered\na,s,"[""sea"", null]"\n', "line 2 has offered"),
+        ("answer_id,item,label,answer\n1,a,s,no\n1,b,s,no\n", "has item 'a' in line 2 and 'b' in"),
+        ("item,label\na,0\nb,1\n", "labels of the table are '0', '1', which look like answers"),
     ],
 )
-def test_what_is_no_table_of_answers_is_refused_with_its_line(tmp_path, text, told):
-    assert told in refused(tmp_path / "t.csv", text, "table")
+def test_what_a_table_must_not_say_is_refused_with_its_line_at_both_doors(tmp_path, text, told):
+    path = tmp_path / "t.csv"
+    said = refused(path, text, "table", AnnotationError)
+    assert told in said
+    with pytest.raises(AnnotationError) as refusal:
+        read_answers(path)
+    assert str(refusal.value) == f"{path}{said}"
+
+
+def test_files_that_are_no_table_of_answers_are_refused(tmp_path):
+    assert "has no column 'label'" in refused(tmp_path / "t.csv", "item,labels\na,sea\n", "table")
+    assert "holds no answer, read as table" in refused(tmp_path / "t.csv", "item,label\n", "table")
 
 
 def test_another_column_can_name_the_items(tmp_path):

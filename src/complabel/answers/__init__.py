@@ -13,6 +13,12 @@ from complabel.answers._checks import (
 from complabel.answers._checks import check_complementary as check_complementary
 from complabel.answers._checks import check_known as check_known
 from complabel.answers._checks import check_relevant as check_relevant
+from complabel.answers._codes import COLUMNS as COLUMNS
+from complabel.answers._codes import USED_COLUMNS as USED_COLUMNS
+from complabel.answers._codes import CodedTable as CodedTable
+from complabel.answers._codes import Column as Column
+from complabel.answers._codes import refuse_answers_as_labels as refuse_answers_as_labels
+from complabel.answers._codes import sort_labels as sort_labels
 from complabel.answers._masks import IndicatorLike as IndicatorLike
 from complabel.answers._masks import as_mask as as_mask
 from complabel.answers._masks import check_indicator as check_indicator
@@ -36,8 +42,6 @@ from complabel.answers._statements import (
     resolve_contradictions,
 )
 from complabel.answers._statements import sure_statements as sure_statements
-from complabel.answers._table import COLUMNS as COLUMNS
-from complabel.answers._table import USED_COLUMNS as USED_COLUMNS
 from complabel.answers._table import UnlistedLabelsWarning
 
 __all__ = [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from scipy import sparse
 from complabel._parameters import check_choice, check_integer
 from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
 from complabel.answers._checks import check_answers, check_known
+from complabel.answers._codes import CodedTable
 from complabel.answers._html import as_html
 from complabel.answers._masks import (
     IndicatorLike,
@@ -179,20 +180,35 @@ class Answers(AnswerArrays):
         >>> Answers.from_arrays(absent=[[1, 0, 0], [0, 0, 0]], relevant=[[0, 0, 0], [0, 1, 0]])
         Answers(2 items, 3 labels, 2 answers: 2 asked)
         """
-        masks = dict(zip(MASKS, (named, absent, relevant, excluded, offered), strict=True))
-        columns = {
-            "question": question,
-            "item": item,
-            "annotator": annotator,
-            "asked_for": asked_for,
-            "probability": probability,
-            "seconds": seconds,
-            "weight": weight,
-            "all_apply": all_apply,
-            "n_items": n_items,
-            "label_names": label_names,
-        }
-        return cls._made(masks, columns)
+        given = dict(zip(MASKS, (named, absent, relevant, excluded, offered), strict=True))
+        marked = [name for name, values in given.items() if values is not None]
+        masks, names = _read_masks(given, label_names)
+        n_answers, n_labels = masks["named"].shape
+        questions = _read_questions(question, masks, given=marked)
+        masks = _complete_masks(masks, questions, given=marked)
+        codes, people = _read_annotators(annotator, n_answers)
+        item = np.arange(n_answers) if item is None else item
+        items = _read_column(item, "item", n_answers, np.intp)
+        n_items = int(items.max(initial=-1)) + 1 if n_items is None else n_items
+        check_integer("n_items", n_items, at_least=0)
+        answers = cls(
+            n_items=int(n_items),
+            n_labels=n_labels,
+            label_names=names,
+            item_names=None,
+            annotator_names=people,
+            item=items,
+            question=questions,
+            annotator=codes,
+            asked_for=_read_asked_for(asked_for, masks["named"], questions),
+            probability=_read_known(probability, "probability", n_answers),
+            seconds=_read_known(seconds, "seconds", n_answers),
+            weight=_read_column(weight, "weight", n_answers, np.float64),
+            all_apply=_read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
+            **masks,
+        )
+        check_answers(answers, lambda row: f"answer {row} (item {items[row]})")
+        return answers._sorted()
 
     @classmethod
     def from_table(
@@ -208,7 +224,7 @@ class Answers(AnswerArrays):
 
         Parameters
         ----------
-        table : pandas.DataFrame, or mapping of column names to columns
+        table : pandas.DataFrame, mapping of column names to columns, or CodedTable
             Needs the columns ``item`` and ``label``. The other columns may be missing or have
             gaps (None, NaN, blanks); more columns are ignored.
 
@@ -271,10 +287,11 @@ class Answers(AnswerArrays):
         """
         check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
         check_choice("question", question, (None, *QUESTIONS))
-        masks, columns, names, place = read_table(
-            table, items=items, label_names=label_names, question=question
-        )
-        made = replace(cls._made(masks, columns, place), **names)
+        coded = table if isinstance(table, CodedTable) else CodedTable.of(table)
+        arrays, place = read_table(coded, items=items, label_names=label_names, question=question)
+        answers = cls(**arrays)
+        check_answers(answers, place)
+        made = answers._sorted()
         return made if contradictions == "keep" else resolve_contradictions(made, contradictions)
 
     @classmethod
@@ -408,49 +425,9 @@ class Answers(AnswerArrays):
         pairs = self.statements().contradicted
         return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)
 
-    @classmethod
-    def _made(
-        cls,
-        given: Mapping[str, Any],
-        columns: Mapping[str, Any],
-        place: Callable[[int], str] | None = None,
-    ) -> Self:
-        """Make answers from the arguments of ``from_arrays``; ``place`` names one in messages."""
-        masks, names = _read_masks(given, columns["label_names"])
-        n_answers, n_labels = masks["named"].shape
-        marked = [name for name, values in given.items() if values is not None]
-        questions = _read_questions(columns["question"], masks, given=marked)
-        masks = _complete_masks(masks, questions, given=marked)
-        codes, people = _read_annotators(columns["annotator"], n_answers)
-        item, n_items = columns["item"], columns["n_items"]
-        item = np.arange(n_answers) if item is None else item
-        items = _read_column(item, "item", n_answers, np.intp)
-        if n_items is None:
-            n_items = int(items.max(initial=-1)) + 1
-        check_integer("n_items", n_items, at_least=0)
-        answers = cls(
-            n_items=int(n_items),
-            n_labels=n_labels,
-            label_names=names,
-            item_names=None,
-            annotator_names=people,
-            item=items,
-            question=questions,
-            annotator=codes,
-            asked_for=_read_asked_for(columns["asked_for"], masks["named"], questions),
-            probability=_read_known(columns, "probability", n_answers),
-            seconds=_read_known(columns, "seconds", n_answers),
-            weight=_read_column(columns["weight"], "weight", n_answers, np.float64),
-            all_apply=_read_words(columns["all_apply"], "all_apply", n_answers, ALL_APPLY),
-            **masks,
-        )
-        check_answers(answers, place or (lambda row: f"answer {row} (item {items[row]})"))
-        return answers._sorted()
 
-
-def _read_known(columns: Mapping[str, Any], name: str, n_answers: int) -> NDArray[np.float64]:
+def _read_known(values: ArrayLike | None, name: str, n_answers: int) -> NDArray[np.float64]:
     """Return a column of numbers, (n_answers,), with NaN where nothing is known."""
-    values = columns.get(name)
     return _read_column(np.nan if values is None else values, name, n_answers, np.float64)
 
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel.answers._codes import (
+    ASKED,
+    EXCLUDED,
+    NAMED,
+    TICKED,
+    CodedTable,
+    Column,
+    refuse_answers_as_labels,
+    sort_labels,
+)
 from complabel.answers._masks import (
     Mask,
     complete_ticks,
@@ -22,35 +31,17 @@ from complabel.answers._masks import (
     without,
 )
 from complabel.answers._names import (
-    ANSWER_WORDS,
     QUESTIONS,
     Question,
     check_names,
-    is_gap,
     list_some,
-    name_of,
-    shown,
     suggest,
     text_of,
 )
 from complabel.errors import AnnotationError
 
-COLUMNS = (
-    *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
-    *("annotator", "time", "probability", "seconds"),
-)
-"""Columns of a table of answers, as :meth:`complabel.answers.Answers.from_table` reads them.
-
-``time`` is when the answer was given, in the words of the tool; it is never used in computations.
-``seconds`` is how long the person took for the whole answer.
-"""
-
-# People's tables may also say how much each answer counts; no tool does.
-USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
-_MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
-_NAMED, _ASKED, _TICKED, _EXCLUDED = range(4)  # in the order of QUESTIONS
 
 
 class UnlistedLabelsWarning(UserWarning):
@@ -58,191 +49,58 @@ class UnlistedLabelsWarning(UserWarning):
 
 
 def read_table(
-    table: Any,
+    table: CodedTable,
     *,
     items: Sequence[Any] | None,
     label_names: Sequence[str] | None,
     question: Question | None,
-) -> tuple[dict[str, Mask], dict[str, Any], dict[str, Any], Callable[[int], str]]:
-    """Return masks and columns for ``from_arrays``, names, and words for an answer by its row."""
-    columns = _read_columns(table)
-    answer = columns["answer"].read(_answer_of, f"it must be one of {', '.join(ANSWER_WORDS)}")
-    rows = _Rows.of(columns["answer_id"], answer)
-    item_names = _items_of(columns["item"], items)
-    item = rows.agreed(columns["item"], columns["item"].encode(item_names.tolist()))
+) -> tuple[dict[str, Any], Callable[[int], str]]:
+    """Return all arrays of ``Answers``, and words for an answer by its row in these."""
+    rows = _Rows.of(table)
+    item_names = _items_of(table["item"], items)
+    item = rows.agreed("item", table["item"].encode(item_names.tolist()))
     if (item == -1).any():
-        raise AnnotationError(
-            f"{rows.name(int(np.argmin(item)))} has no item; fill in the item that it is about"
-        )
-    label, lists, names = _labels_of(columns["label"], columns["offered"], label_names)
-    offered = _offered_mask(
-        rows.agreed(columns["offered"], lists.codes), lists.values, (rows.n_answers, len(names))
-    )
-    counts = columns["asked_for"].read(_count_of, "it must be a whole number")
-    asked_for = rows.agreed(columns["asked_for"], counts.numbers())
-    chances = columns["probability"].read(_number_of, "it must be a number")
-    chance = rows.agreed(chances, chances.codes)
-    durations = columns["seconds"].read(_number_of, "it must be a number")
-    duration = rows.agreed(durations, durations.codes)
-    weights = columns["weight"].read(_number_of, "it must be a number")
-    weight = rows.agreed(weights, weights.codes)
-    given = columns["question"].read(
-        lambda value: QUESTIONS.index(value.strip().casefold()),
-        f"it must be one of {', '.join(QUESTIONS)}",
-    )
-    told = rows.agreed(columns["question"], given.numbers())
-    if question is not None:
-        told = np.where(told == -1, QUESTIONS.index(question), told)
-    if label_names is None and not answer.values:
-        _refuse_answers_as_labels(names)
-    marks = _Marks(rows, label[rows.rows], offered, asked_for, chance != -1, names)
+        raise rows.refusal(item == -1, "has no item; fill in the item that it is about")
+    label, lists, names = _labels_of(table, label_names)
+    menus = rows.agreed("offered", lists.codes)
+    offered = _offered_mask(menus, lists.values, (rows.n_answers, len(names)))
+    asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
+    probability = rows.measured("probability", np.nan)
+    told = rows.agreed("question", table.questions(question).encode(QUESTIONS))
+    if label_names is None and not table["answer"].values:
+        refuse_answers_as_labels(names)
+    marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
     questions = marks.questions(told)
-    _refuse_unanswered(marks, questions, bool(answer.values))
+    _refuse_unanswered(marks, questions)
     if label_names is None:
         _warn_unlisted(questions, offered, len(names))
     masks = marks.masks(questions)
     n_named = np.maximum(counts_of(masks["named"]), 1)
     asked_for = np.where(asked_for == -1, n_named, asked_for)
-    texts = columns["annotator"].read(text_of, "it must be a name")
+    texts = table.read("annotator", text_of, "it must be a name")
     people = sorted(set(texts.values))
-    person = rows.agreed(columns["annotator"], texts.encode(people))
+    person = rows.agreed("annotator", texts.encode(people))
     _refuse_scattered(rows, questions, item, person)
-    made = {
-        "question": np.array(QUESTIONS)[questions],
-        "item": item,
-        "annotator": person,
-        "asked_for": np.where(questions == _NAMED, asked_for, 0),
-        "probability": np.array([*chances.values, np.nan])[chance],
-        "seconds": np.array([*durations.values, np.nan])[duration],
-        "weight": np.array([*weights.values, 1.0])[weight],
-        "all_apply": "answer",
+    arrays = {
         "n_items": len(item_names),
-        "label_names": names,
+        "n_labels": len(names),
+        "label_names": tuple(names),
+        "item_names": item_names,
+        "annotator_names": tuple(people),
+        "item": item,
+        "question": np.array(QUESTIONS)[questions],
+        "annotator": person,
+        "asked_for": np.where(questions == NAMED, asked_for, 0),
+        "probability": probability,
+        "seconds": rows.measured("seconds", np.nan),
+        "weight": rows.measured("weight", 1.0),
+        "all_apply": np.full(rows.n_answers, "answer"),
+        **masks,
     }
-    known = {"item_names": item_names, "annotator_names": tuple(people)}
-    return masks, made, known, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
+    return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column as distinct values, and the code (R,) of each row's value, -1 for a gap."""
-
-    name: str
-    codes: NDArray[np.intp]
-    values: list[Any]
-
-    def read(self, convert: Callable[[Any], Any], advice: str) -> _Column:
-        """Return the column with its values converted; an error names the first bad row."""
-        converted = []
-        for code, value in enumerate(self.values):
-            try:
-                converted.append(convert(value))
-            except (AttributeError, TypeError, ValueError) as error:
-                row = int(np.argmax(self.codes == code))
-                told = str(error) if isinstance(error, AnnotationError) else advice
-                raise AnnotationError(
-                    f"row {row} of the table has {self.name} {shown(value)}; {told}"
-                ) from error
-        return _Column(self.name, self.codes, converted)
-
-    def numbers(self, gap: int = -1) -> NDArray[np.intp]:
-        """Return the integer of each row, (R,), ``gap`` for a gap; the values must be integers."""
-        return np.array([*self.values, gap], dtype=np.intp)[self.codes]  # code -1: last entry
-
-    def encode(self, names: Sequence[Any]) -> NDArray[np.intp]:
-        """Return the position of each row's value in ``names``, (R,), -1 for a gap."""
-        at = {name: code for code, name in enumerate(names)}
-        return _Column(self.name, self.codes, [at[value] for value in self.values]).numbers()
-
-
-def _read_columns(table: Any) -> dict[str, _Column]:
-    """Return all columns that answers are made from; a missing column has only gaps."""
-    if not (isinstance(table, Mapping) or hasattr(table, "columns")):
-        raise AnnotationError(
-            f"the table is a {type(table).__name__}; give a pandas.DataFrame or a mapping of "
-            "column names to columns"
-        )
-    found: list[Any] = list(getattr(table, "columns", table))
-    for name in ("item", "label"):
-        if name not in found:
-            raise AnnotationError(
-                f"the table has no column {name!r}; it has {', '.join(map(str, found)) or 'none'}"
-            )
-    columns = {name: _factorize(name, table[name]) for name in USED_COLUMNS if name in found}
-    n_rows = len(columns["item"].codes)
-    for name, column in columns.items():
-        if len(column.codes) != n_rows:
-            raise AnnotationError(
-                f"the table's column {name!r} has {len(column.codes)} rows, but 'item' {n_rows}; "
-                "all columns must have the same length"
-            )
-    gaps = np.full(n_rows, -1, dtype=np.intp)
-    return {name: columns.get(name, _Column(name, gaps, [])) for name in USED_COLUMNS}
-
-
-def _factorize(name: str, values: Any) -> _Column:
-    try:
-        iter(values)
-        has_rows = not isinstance(values, str | bytes)
-    except TypeError:  # a 0-d array has __iter__, but raises here
-        has_rows = False
-    if not has_rows:
-        raise AnnotationError(
-            f"the table's column {name!r} is the single value {values!r}; give a list with a value "
-            "for each row"
-        )
-    if name == "offered":
-        values = [_as_text(row, each) for row, each in enumerate(values)]
-    codes, found = _codes_of(values)
-    kept = np.array([not is_gap(value) for value in found], dtype=np.bool_)
-    renumbered = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-    known = [value for value, keep in zip(found, kept, strict=True) if keep]
-    return _Column(name, renumbered[codes].astype(np.intp), known)
-
-
-def _as_text(row: int, menu: Any) -> Any:
-    """Return a list of offered labels as JSON: text can be hashed, lists cannot."""
-    if isinstance(menu, str) or not hasattr(menu, "__len__"):
-        return menu
-    try:
-        return json.dumps([name_of(label) for label in menu])
-    except ValueError as error:
-        raise AnnotationError(
-            f"row {row} of the table has offered {shown(menu)}; {_MENU}"
-        ) from error
-
-
-def _codes_of(values: Any) -> tuple[NDArray[np.intp], list[Any]]:
-    """Return the code of each row's value, -1 for a gap, and the values in order of occurrence."""
-    try:
-        import pandas as pd  # type: ignore[import-untyped]  # optional, but many times faster
-    except ImportError:
-        seen: dict[Any, int] = {}
-        numbers = [seen.setdefault(value, len(seen)) for value in values]
-        return np.array(numbers, dtype=np.intp), list(seen)
-    series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype=object)
-    codes, found = pd.factorize(series)
-    return codes, found.tolist()
-
-
-def _answer_of(value: Any) -> int:
-    """Return the position in _WORDS of a word of ``ANSWER_WORDS``, a bool, 0 or 1."""
-    return _WORDS.index(ANSWER_WORDS.get(text_of(value).strip().casefold(), ""))
-
-
-def _number_of(value: Any) -> float:
-    """Return a number or text as a float; a comma in a text is the decimal point."""
-    return float(value.replace(",", ".") if isinstance(value, str) else value)
-
-
-def _count_of(value: Any) -> int:
-    number = _number_of(value)
-    if not (number.is_integer() and 0 <= number < 2**53):
-        raise ValueError
-    return int(number)
-
-
-def _items_of(column: _Column, items: Sequence[Any] | None) -> NDArray[Any]:
+def _items_of(column: Column, items: Sequence[Any] | None) -> NDArray[Any]:
     """Return the names of all items, after checking that they have those of the column."""
     ids = _sorted(column.values) if items is None else list(items)
     known = {each: at for at, each in enumerate(ids)}
@@ -265,28 +123,10 @@ def _items_of(column: _Column, items: Sequence[Any] | None) -> NDArray[Any]:
 
 
 def _labels_of(
-    column: _Column, offered: _Column, label_names: Sequence[str] | None
-) -> tuple[NDArray[np.intp], _Column, list[str]]:
+    table: CodedTable, label_names: Sequence[str] | None
+) -> tuple[NDArray[np.intp], Column, list[str]]:
     """Return the label of each row, (R,), -1 for a gap; the offered labels; all label names."""
-
-    def listed(values: Any) -> list[str]:
-        try:
-            labels = json.loads(values)
-        except RecursionError as error:
-            raise ValueError from error
-        if not isinstance(labels, list):
-            raise TypeError
-        return [name_of(label) for label in labels]
-
-    column = column.read(text_of, "it must be a name")
-    lists = offered.read(listed, _MENU)
-    if label_names is None:
-        names = _sorted({name for each in lists.values for name in each}.union(column.values))
-        if all(name.isdecimal() for name in names):
-            # int() refuses more than 4,300 digits
-            names.sort(key=lambda name: (len(name.lstrip("0")), name.lstrip("0")))
-    else:
-        names = check_names(label_names)
+    names = sort_labels(table.labels()) if label_names is None else check_names(label_names)
     if not names:
         raise AnnotationError("the table has no label; give label_names, or rows with a label")
     number = {name: at for at, name in enumerate(names)}
@@ -296,12 +136,12 @@ def _labels_of(
             raise AnnotationError(f"{name!r} is not among labels{suggest(name, names)}")
         return number[name]
 
-    numbers = column.read(find, "").numbers()
-    lists = lists.read(lambda each: tuple(sorted({find(name) for name in each})), "")
+    labels = table.read("label", lambda value: find(text_of(value)), "it must be a name")
+    lists = table.menus(lambda menu: tuple(sorted(set(map(find, menu)))))
     different = list(dict.fromkeys(filter(None, lists.values)))
     at = {each: code for code, each in enumerate(different)} | {(): -1}  # an empty list is a gap
-    codes = _Column("offered", lists.codes, [at[each] for each in lists.values]).numbers()
-    return numbers, _Column("offered", codes, different), names
+    codes = Column("offered", lists.codes, [at[each] for each in lists.values]).numbers()
+    return labels.numbers(), Column("offered", codes, different), names
 
 
 def _offered_mask(
@@ -330,20 +170,17 @@ class _Rows:
     words: NDArray[np.intp]  # (R,), "no", "yes" or "unsure" as a position in _WORDS; a gap is "no"
     blank: NDArray[np.bool_]  # (R,), gaps
     first: NDArray[np.intp]  # (A,), the first row of each answer
-    ids: _Column
+    table: CodedTable
 
     @classmethod
-    def of(cls, ids: _Column, said: _Column) -> _Rows:
-        words, row = said.numbers(gap=_NO), np.arange(len(said.codes))
-        group = np.where(ids.codes == -1, len(ids.values) + row, ids.codes)
-        sure = np.zeros(len(ids.values) + len(row), dtype=np.bool_)
-        sure[group[words != _UNSURE]] = True
-        kept = np.flatnonzero(sure[group])
+    def of(cls, table: CodedTable) -> _Rows:
+        said = table.words().encode(_WORDS)
+        words, group = np.where(said == -1, _NO, said), table.answer_of_row()
+        kept = np.flatnonzero(np.isin(group, group[words != _UNSURE]))
         _, first, answer = np.unique(group[kept], return_index=True, return_inverse=True)
         rank = np.empty_like(first)
         rank[np.argsort(first)] = np.arange(len(first))
-        blank = said.codes[kept] == -1
-        return cls(kept, rank[answer], words[kept], blank, kept[np.sort(first)], ids)
+        return cls(kept, rank[answer], words[kept], said[kept] == -1, kept[np.sort(first)], table)
 
     @property
     def n_answers(self) -> int:
@@ -351,12 +188,19 @@ class _Rows:
 
     def name(self, answer: int) -> str:
         """Return words for an answer in a message: its id, else its row."""
-        row = int(self.first[answer])
-        code = self.ids.codes[row]
-        return f"row {row} of the table" if code == -1 else f"answer {self.ids.values[code]!r}"
+        row, ids = int(self.first[answer]), self.table["answer_id"]
+        if ids.codes[row] == -1:
+            return self.table.place(int(self.table.rows[row]))
+        return f"answer {ids.values[ids.codes[row]]!r}"
 
-    def agreed(self, column: _Column, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return each answer's value, (A,), -1 if all rows have gaps; refuse two values."""
+    def refusal(self, faulty: NDArray[np.bool_], problem: str) -> AnnotationError:
+        """Return the error about the first of some answers, (A,)."""
+        answer = int(np.argmax(faulty))
+        row = int(self.table.rows[self.first[answer]])
+        return AnnotationError(f"{self.name(answer)} {problem}", row=row)
+
+    def agreed(self, name: str, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return each answer's value of a column, (A,), -1 if all rows have gaps; refuse two."""
         numbers = numbers[self.rows]
         largest = np.full(self.n_answers, -1, dtype=np.intp)
         np.maximum.at(largest, self.answer, numbers)
@@ -365,14 +209,22 @@ class _Rows:
             at = int(np.argmax(differs))
             same = self.answer == self.answer[at]
             other = int(np.argmax(same & (numbers == largest[self.answer[at]])))
-            places = self.rows[sorted((at, other))].tolist()
-            values = [column.values[column.codes[place]] for place in places]
-            raise AnnotationError(
-                f"{self.name(int(self.answer[at]))} has {column.name} {values[0]!r} in row "
-                f"{places[0]} of the table and {values[1]!r} in row {places[1]}; the rows of one "
-                "answer must agree, give different answers different ids"
+            column, table = self.table[name], self.table
+            first, second = (
+                f"{column.values[column.codes[row]]!r} in {table.place(int(table.rows[row]))}"
+                for row in self.rows[sorted((at, other))]
+            )
+            raise self.refusal(
+                np.arange(self.n_answers) == self.answer[at],
+                f"has {name} {first} and {second}; the rows of one answer must agree, give"
+                " different answers different ids",
             )
         return largest
+
+    def measured(self, name: str, gap: float) -> NDArray[np.float64]:
+        """Return each answer's number in a column, (A,), ``gap`` if there is none."""
+        numbers = self.table.numbers(name)
+        return np.array([*numbers.values, gap], dtype=np.float64)[self.agreed(name, numbers.codes)]
 
 
 @dataclass(frozen=True)
@@ -395,26 +247,26 @@ class _Marks:
         everything = self.any(blank & (self.rows.words == _YES))
         no, yes = (self.any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
         choice = no & ~yes & (counts_of(self.offered) > 0)
-        inferred = np.where((self.asked_for > 0) | everything | choice, _NAMED, _ASKED)
+        inferred = np.where((self.asked_for > 0) | everything | choice, NAMED, ASKED)
         questions = np.where(given == -1, inferred, given)
         self._refuse(
             self.any(blank & (self.rows.words == _NO)),
             "says 'no' without a label; fill in the label, or say 'yes' if all offered ones apply",
         )
         self._refuse(
-            everything & (questions == _ASKED), "is asked without a label; fill in the label"
+            everything & (questions == ASKED), "is asked without a label; fill in the label"
         )
         self._refuse(
             everything & no,
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
         )
         self._refuse(
-            ((questions == _NAMED) | (questions == _EXCLUDED)) & yes & ~no & ~everything,
+            ((questions == NAMED) | (questions == EXCLUDED)) & yes & ~no & ~everything,
             "is 'named' or 'excluded' and only says 'yes' about a label, which would mean that the"
             " label applies; say 'no' about labels that were named or excluded. If people ticked"
             " what applies, the question is 'ticked'; if they said yes or no, 'asked'",
         )
-        untold = (given == -1) & (inferred == _ASKED)
+        untold = (given == -1) & (inferred == ASKED)
         self._refuse(
             untold & no & ~yes & ~self.is_random & (not (untold & yes).any()),
             "says 'no' about a label, and nothing says what was asked; say it in the column"
@@ -428,11 +280,11 @@ class _Marks:
     def masks(self, questions: NDArray[np.intp]) -> dict[str, Mask]:
         question = questions[self.rows.answer]
         no = self.rows.words == _NO
-        absent = self._mask(no & ((question == _ASKED) | (question == _TICKED)))
+        absent = self._mask(no & ((question == ASKED) | (question == TICKED)))
         relevant = self._mask(self.rows.words == _YES)
-        offered, is_ticked = self.offered, questions == _TICKED
+        offered, is_ticked = self.offered, questions == TICKED
         if is_ticked.any():
-            unsure = self._mask((self.rows.words == _UNSURE) & (question == _TICKED))
+            unsure = self._mask((self.rows.words == _UNSURE) & (question == TICKED))
             judged = without(spell_out(offered, is_ticked), unsure)
             self._refuse(
                 is_ticked & (counts_of(judged) == 0),
@@ -440,17 +292,19 @@ class _Marks:
             )
             offered = union(keep_rows(offered, ~is_ticked), judged)
             absent, relevant = self._complete(judged, absent, relevant)
-        is_asked = questions == _ASKED
+        is_asked = questions == ASKED
         # For "asked", offered follows from the judged labels. A given list is kept only if it
-        # lacks a judged label: check_answers refuses such an answer.
-        judged = keep_rows(union(absent, relevant), is_asked & (counts_of(offered) > 0))
-        strays = counts_of(without(judged, offered)) > 0
+        # lacks a judged label: check_answers refuses such an answer. All labels are no list.
+        judged = keep_rows(union(absent, relevant), is_asked)
+        listed = keep_rows(judged, counts_of(offered) > 0)
+        strays = counts_of(without(listed, offered)) > 0
+        offered = union(keep_rows(offered, ~is_asked | strays), keep_rows(judged, ~strays))
         return {
-            "named": self._mask(no & (question == _NAMED)),
+            "named": self._mask(no & (question == NAMED)),
             "absent": absent,
             "relevant": relevant,
-            "excluded": self._mask(no & (question == _EXCLUDED)),
-            "offered": keep_rows(offered, ~is_asked | strays),
+            "excluded": self._mask(no & (question == EXCLUDED)),
+            "offered": keep_rows(offered, counts_of(offered) < offered.shape[1]),
         }
 
     def _complete(self, judged: Mask, absent: Mask, relevant: Mask) -> tuple[Mask, Mask]:
@@ -468,19 +322,21 @@ class _Marks:
         ticked_no = no & ~yes & ~blank & doubtful
         others = (blank | (yes & (no | doubtful))) & ~everything
         if ticked_no.any() and others.any():
-            raise AnnotationError(
-                f"{rows.name(int(np.argmax(ticked_no)))} says 'no' about ticked labels and nothing"
-                f" about {self._first(left, ticked_no)}, but {rows.name(int(np.argmax(others)))}"
-                " says 'yes' about some or leaves them blank, so it is not clear whether people"
-                " ticked what applies; give each label that was on offer a row with yes or no, or"
-                " put answers of different lists into different tables"
+            raise rows.refusal(
+                ticked_no,
+                f"says 'no' about ticked labels and nothing about {self._first(left, ticked_no)},"
+                f" but {rows.name(int(np.argmax(others)))} says 'yes' about some or leaves them"
+                " blank, so it is not clear whether people ticked what applies; give each label"
+                " that was on offer a row with yes or no, or put answers of different lists into"
+                " different tables",
             )
         unclear = doubtful & no & (yes | blank)
         if unclear.any():
-            raise AnnotationError(
-                f"{rows.name(int(np.argmax(unclear)))} says nothing about"
-                f" {self._first(left, unclear)}, which was on offer; give it a row with yes, no or"
-                " unsure, or list the labels that were on offer in the column offered"
+            raise rows.refusal(
+                unclear,
+                f"says nothing about {self._first(left, unclear)}, which was on offer; give it a"
+                " row with yes, no or unsure, or list the labels that were on offer in the column"
+                " offered",
             )
         return complete_ticks(judged, absent, relevant, yes & ~no & ~everything, everything | no)
 
@@ -497,10 +353,10 @@ class _Marks:
 
     def _refuse(self, faulty: NDArray[np.bool_], text: str) -> None:
         if faulty.any():
-            raise AnnotationError(f"{self.rows.name(int(np.argmax(faulty)))} {text}")
+            raise self.rows.refusal(faulty, text)
 
 
-def _refuse_unanswered(marks: _Marks, questions: NDArray[np.intp], has_answers: bool) -> None:
+def _refuse_unanswered(marks: _Marks, questions: NDArray[np.intp]) -> None:
     """Refuse yes/no questions without an answer, and lists to tick without a "yes" or a "no".
 
     Blanks beside a "yes" are labels that were not ticked. Beside a "no" they are so in a random
@@ -509,34 +365,26 @@ def _refuse_unanswered(marks: _Marks, questions: NDArray[np.intp], has_answers: 
     rows = marks.rows
     blank, kind = rows.blank, questions[rows.answer]
     no, yes = (marks.any(~blank & (rows.words == word)) for word in (_NO, _YES))
-    open_ones = blank & ((kind == _ASKED) | ((kind == _TICKED) & ~(no | yes)[rows.answer]))
+    open_ones = blank & ((kind == ASKED) | ((kind == TICKED) & ~(no | yes)[rows.answer]))
     if open_ones.any():
-        advice = "fill in yes, no or unsure, or leave such rows out, as complabel import does"
-        if not has_answers:
+        advice = "fill in yes, no or unsure, or leave such rows out, as read_answers does"
+        if not rows.table["answer"].values:
             advice = (
                 "give the table a column answer with yes or no in each row; if all rows say the"
                 " same, complabel import FILE --answer yes, or --answer no, adds it"
             )
         at = int(np.argmax(open_ones))
-        raise AnnotationError(
-            f"row {rows.rows[at]} of the table is a question without an answer"
-            f" ({QUESTIONS[kind[at]]!r}, {int(open_ones.sum())} in all); {advice}"
+        raise rows.table.refusal(
+            int(rows.rows[at]),
+            f"is a question without an answer ({QUESTIONS[kind[at]]!r}, {int(open_ones.sum())} in"
+            f" all); {advice}",
         )
-    unclear = blank & (kind == _TICKED) & (no & ~yes & ~marks.is_random)[rows.answer]
+    unclear = blank & (kind == TICKED) & (no & ~yes & ~marks.is_random)[rows.answer]
     if unclear.any():
-        raise AnnotationError(
-            f"row {int(rows.rows[np.argmax(unclear)])} of the table is blank, and other rows of"
-            " its answer say only 'no', so it is not clear what was ticked; fill in yes or no"
-        )
-
-
-def _refuse_answers_as_labels(names: Sequence[str]) -> None:
-    """Refuse a column of answers, such as 0 and 1, that is called ``label``."""
-    if len(names) > 1 and all(name.strip().casefold() in ANSWER_WORDS for name in names):
-        raise AnnotationError(
-            f"the labels of the table are {list_some(names)}, which look like answers: the column"
-            " label must name what an answer is about, and the column answer has yes or no. If"
-            " these are names of labels, give label_names (--label-names)"
+        raise rows.table.refusal(
+            int(rows.rows[np.argmax(unclear)]),
+            "is blank, and other rows of its answer say only 'no', so it is not clear what was"
+            " ticked; fill in yes or no",
         )
 
 
@@ -544,20 +392,22 @@ def _refuse_scattered(
     rows: _Rows, questions: NDArray[np.intp], item: NDArray[np.intp], person: NDArray[np.intp]
 ) -> None:
     """Refuse ticked labels of one item and person in rows that nothing joins to one answer."""
-    alone = np.flatnonzero((questions == _TICKED) & (rows.ids.codes[rows.first] == -1))
+    without_id = rows.table["answer_id"].codes[rows.first] == -1
+    alone = np.flatnonzero((questions == TICKED) & without_id)
     _, first, count = np.unique(
         np.column_stack([item, person])[alone], axis=0, return_index=True, return_counts=True
     )
     if (count > 1).any():
-        raise AnnotationError(
-            f"{rows.name(int(alone[first[count > 1].min()]))} and other rows have labels that were"
-            " ticked about the same item, but no answer_id; without it each row is an answer that"
-            " ticked one label only: give all rows of one answer the same answer_id"
+        raise rows.refusal(
+            np.arange(rows.n_answers) == alone[first[count > 1].min()],
+            "and other rows have labels that were ticked about the same item, but no answer_id;"
+            " without it each row is an answer that ticked one label only: give all rows of one"
+            " answer the same answer_id",
         )
 
 
 def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) -> None:
-    about_all = (questions != _ASKED) & (counts_of(offered) == 0)
+    about_all = (questions != ASKED) & (counts_of(offered) == 0)
     if about_all.any():
         warnings.warn(
             f"{np.count_nonzero(about_all)} answers are about all labels, and the table mentions "

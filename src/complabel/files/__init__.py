@@ -6,7 +6,9 @@ files of other tools.
 
 from complabel.answers import COLUMNS
 from complabel.files._answers import AnswerFile as AnswerFile
+from complabel.files._answers import AnswerSheet as AnswerSheet
 from complabel.files._answers import UnmatchedItemsWarning, read_answers
+from complabel.files._answers import about_open_questions as about_open_questions
 from complabel.files._arrays import CSR_PARTS as CSR_PARTS
 from complabel.files._arrays import array_names as array_names
 from complabel.files._arrays import as_texts as as_texts

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import check_choice
 from complabel.answers import (
+    ANSWER_WORDS,
     CONTRADICTION_POLICIES,
     USED_COLUMNS,
     Answers,
+    CodedTable,
+    Column,
     ContradictionPolicy,
     Question,
-    UnlistedLabelsWarning,
     contradictions_table,
+    refuse_answers_as_labels,
     resolve_contradictions,
+    sort_labels,
 )
 from complabel.errors import AnnotationError
 from complabel.files._names import refuse_strangers
-from complabel.files._table import Table, pyarrow, some_of
+from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
 
-_TEXTS = ("answer_id", "item", "label", "answer", "question", "annotator")
+_NUMBERS = ("asked_for", "probability", "seconds")
+_MOST_ASKED_FOR = 10_000
+_TEXTS = ("answer_id", "label", "question", "annotator")
 
 
 class UnmatchedItemsWarning(UserWarning):
@@ -42,6 +46,7 @@ class AnswerFile:
     ``contradictions`` are those before the policy was applied; they are only searched among all
     files together, not within ``parts``. ``n_rows`` counts blank rows, too. ``n_repeated_rows`` are
     rows without an ``answer_id`` that are the same as a row before; they count as other answers.
+    ``n_open_questions`` are questions that nobody answered; they are left out.
     """
 
     answers: Answers
@@ -52,6 +57,8 @@ class AnswerFile:
     contradictions: dict[str, list[Any]] = field(default_factory=lambda: {"item": []})
     n_dropped_answers: int = 0
     n_repeated_rows: int = 0
+    n_open_questions: int = 0
+    n_random_open_questions: int = 0
     parts: tuple[AnswerFile, ...] = ()
 
     @property
@@ -69,6 +76,10 @@ class AnswerFile:
         lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
         if self.n_blank_rows:
             lines.append(f"{_count(self.n_blank_rows, 'blank row')} left out")
+        if self.n_open_questions:
+            lines.append(f"{_count(self.n_open_questions, 'question')} without an answer left out")
+        if self.n_random_open_questions:
+            lines.append(about_open_questions(self.n_random_open_questions))
         if self.n_repeated_rows:
             lines.append(
                 f"{_count(self.n_repeated_rows, 'row')} without an answer_id: the same as a row"
@@ -147,17 +158,14 @@ def read_answers(
     ['answers for 2 of 3 items']
     """
     check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
-    sheets = [_Sheet.read(each) for each in existing_ones("path", path)]
+    paths = existing_ones("path", path)
+    sheets = [AnswerSheet.read(_open(each), question) for each in paths]
     items = None if items is None else [str(each) for each in items]
-    if len(sheets) > 1 and (items is None or label_names is None):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnlistedLabelsWarning)
-            seen = [sheet.answers(items, label_names, question).answers for sheet in sheets]
+    if len(sheets) > 1:
         if label_names is None:
-            label_names = sorted({name for each in seen for name in each.label_names or ()})
+            label_names = _labels_of(sheets)
         if items is None:
-            known = (each.item_names for each in seen if each.item_names is not None)
-            items = sorted({str(name) for names in known for name in names})
+            items = sorted({name for sheet in sheets for name in sheet.columns["item"].values})
     parts = tuple(sheet.answers(items, label_names, question) for sheet in sheets)
     for sheet, part in zip(sheets, parts, strict=True):
         if part.unmatched_items:
@@ -184,56 +192,90 @@ def read_answers(
         n_dropped_answers=answers.n_answers - resolved.n_answers,
         n_blank_rows=sum(part.n_blank_rows for part in parts),
         n_repeated_rows=sum(part.n_repeated_rows for part in parts),
+        n_open_questions=sum(part.n_open_questions for part in parts),
+        n_random_open_questions=sum(part.n_random_open_questions for part in parts),
         parts=parts,
     )
 
 
 @dataclass(frozen=True)
-class _Sheet:
-    """The columns of a file without its blank rows; ``kept`` marks the other ones, (R,)."""
+class AnswerSheet:
+    """The rows of a file of answers, without blank ones and without questions that wait.
+
+    ``n_rows`` are all rows of the file, ``n_open`` the questions that nobody answered yet, of which
+    ``n_random`` were drawn at random.
+    """
 
     table: Table
-    columns: dict[str, Any]
-    kept: NDArray[np.bool_]
+    columns: CodedTable
+    n_rows: int
+    n_blank_rows: int
+    n_open: int
+    n_random: int
 
     @classmethod
-    def read(cls, path: Path) -> _Sheet:
-        """Read a file: names as categories of text, which are stored once, others unchanged."""
-        what = "tables of answers, which complabel import makes from other files,"
-        table = Table.open(path, what, ["item", "label"])
-        names = [name for name in USED_COLUMNS if name in table.columns]
-        texts = [name for name in names if name in _TEXTS or table.delimiter]
-        others = [name for name in names if name not in texts]
-        pieces: dict[str, list[Any]] = {name: [] for name in names}
-        for piece in table.pieces(texts, others=others):
-            for name in texts:
-                pieces[name].append(piece[name].dictionary_encode())
-            with explained(path, "write the table again"):  # the text may not be UTF-8
-                for name in others:
-                    pieces[name] += piece[name].to_pylist()
-        import pandas as pd  # type: ignore[import-untyped]
+    def read(
+        cls,
+        table: Table,
+        question: Question | None = None,
+        *,
+        names: Sequence[str] = USED_COLUMNS,
+        item: str = "item",
+        answer: str | None = None,
+        words: Mapping[str, str] = ANSWER_WORDS,
+    ) -> AnswerSheet:
+        """Read some columns of a file; the others are left out.
 
-        columns = {
-            name: _categories(values) if name in texts else pd.Series(values, dtype=object)
-            for name, values in pieces.items()
-        }
-        kept = np.zeros(len(columns["item"]), dtype=np.bool_)
-        for name in ("item", "label", "answer"):
-            if name in columns and not kept.all():
-                values = columns[name].cat.categories
-                filled = np.array([*(bool(str(each).strip()) for each in values), False])
-                kept |= filled[columns[name].cat.codes]  # code -1: a gap
-        if not kept.all():
-            columns = {name: each[kept].reset_index(drop=True) for name, each in columns.items()}
-        return cls(table, columns, kept)
+        Parameters
+        ----------
+        table : Table
+        question : str or None
+            The question of rows that have none.
+        names : sequence of str
+        item : str
+            The column with the names of the items.
+        answer : {"yes", "no"} or None
+            What each row says, if there is no column ``answer``.
+        words : mapping of str to str
+            What may stand in the column ``answer``, and which of "yes", "no", "unsure" it means.
+        """
+        names = [item, *(name for name in names if name in table.columns and name != "item")]
+        columns = _coded(table, names, item)
+        read = CodedTable(columns, np.arange(len(columns["item"].codes)), table.place)
+        try:
+            if answer is not None:
+                gaps = np.zeros(len(read.rows), dtype=np.intp)
+                columns["answer"] = Column("answer", gaps, [answer])
+            elif "answer" in columns:
+                advice = f"it must be one of {', '.join(words)}, or empty"
+                columns["answer"] = read.read(
+                    "answer", lambda value: words[str(value).strip().casefold()], advice
+                )
+            filled = [
+                columns[name].codes for name in ("item", "label", "answer") if name in columns
+            ]
+            kept = read.only(np.max(filled, axis=0) != -1)
+            waits = kept.open_questions(question)
+        except AnnotationError as error:
+            raise _in_file(table.path, error) from error
+        _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
+        chances = kept["probability"].codes[waits][first]
+        return cls(
+            table,
+            kept.only(~waits),
+            n_rows=len(read.rows),
+            n_blank_rows=len(read.rows) - len(kept.rows),
+            n_open=len(first),
+            n_random=int(np.count_nonzero(chances != -1)),
+        )
 
     def answers(
         self,
-        items: Sequence[str] | None,
-        label_names: Sequence[str] | None,
-        question: Question | None,
+        items: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        question: Question | None = None,
     ) -> AnswerFile:
-        unmatched = () if items is None else _unmatched_items(self, items)
+        unmatched = () if items is None else self._unmatched_items(items)
         try:
             everything = Answers.from_table(
                 self.columns,
@@ -243,56 +285,114 @@ class _Sheet:
                 contradictions="keep",
             )
         except AnnotationError as error:
-            told = f"{self.table.path}: {self._with_places(str(error))}"
-            raise AnnotationError(told) from error
-        answers = everything if items is None else everything[: len(items)]
+            raise _in_file(self.table.path, error) from error
+        answers = everything[: len(items)] if items is not None and unmatched else everything
         return AnswerFile(
             answers=answers,
-            n_rows=len(self.kept),
+            n_rows=self.n_rows,
             unmatched_items=unmatched,
             n_unmatched_answers=everything.n_answers - answers.n_answers,
-            n_blank_rows=int(np.count_nonzero(~self.kept)),
+            n_blank_rows=self.n_blank_rows,
             n_repeated_rows=self._n_repeated(),
+            n_open_questions=self.n_open,
+            n_random_open_questions=self.n_random,
         )
 
+    def check(self, label_names: Sequence[str] | None, question: Question | None) -> None:
+        """Refuse what ``read_answers`` refuses, whichever labels it is told of beside these."""
+        if label_names is None:
+            most = int(max([1, *self.columns.numbers("asked_for").values]))
+            others = (f"\0{number}" for number in range(min(most, _MOST_ASKED_FOR)))
+            label_names = [*_labels_of([self]), *others]
+        self.answers(None, label_names, question)
+
+    def pieces(self, question: Question | None, n_rows: int) -> Iterator[dict[str, Any]]:
+        """Yield the rows, at most so many at a time, as columns of :data:`COLUMNS`."""
+        pa, told = pyarrow(), {name: self.columns[name] for name in self.columns.columns}
+        told |= {name: self.columns.numbers(name) for name in _NUMBERS if name in told}
+        told["question"] = self.columns.questions(question)
+        for start in range(0, len(self.columns.rows), n_rows):
+            yield {
+                name: pa.array([*column.values, None]).take(
+                    pa.array(column.codes[start : start + n_rows] % (len(column.values) + 1))
+                )
+                for name, column in told.items()
+            }
+
+    def labels(self) -> set[str]:
+        """Return the names of all labels that the file mentions."""
+        try:
+            return self.columns.labels()
+        except AnnotationError as error:
+            raise _in_file(self.table.path, error) from error
+
+    def _unmatched_items(self, wanted: Sequence[str]) -> tuple[str, ...]:
+        unknown = set(self.columns["item"].values).difference(wanted)
+        if unknown and len(unknown) == len(self.columns["item"].values):
+            refuse_strangers(self.table.path, sorted(unknown), wanted)
+        return tuple(sorted(unknown))
+
     def _n_repeated(self) -> int:
-        import pandas as pd
-
-        by_name = self.columns.items()
-        codes = {name: getattr(each, "cat", each) for name, each in by_name if name != "offered"}
-        frame = pd.DataFrame({name: getattr(each, "codes", each) for name, each in codes.items()})
-        if "answer_id" in frame:
-            frame = frame[frame["answer_id"] == -1]
-        return int(frame.duplicated().sum())
-
-    def _with_places(self, text: str) -> str:
-        """Replace rows of the table in a message by lines of the file."""
-        rows = np.flatnonzero(self.kept)
-
-        def place(found: re.Match[str]) -> str:
-            row = found["row"]
-            return found[0] if row is None else self.table.place(int(rows[int(row)]))
-
-        quoted = r"""(?<!\w)'(?:[^'\\]|\\.)*'|(?<!\w)"(?:[^"\\]|\\.)*\""""
-        return re.sub(rf"{quoted}|\brow (?P<row>\d+)\b(?: of the table)?", place, text)
+        """Count the rows without an ``answer_id`` that say all that a row before says."""
+        alone = self.columns["answer_id"].codes == -1
+        row = np.zeros(np.count_nonzero(alone), dtype=np.intp)
+        for column in self.columns.columns.values():
+            pairs = row * (len(column.values) + 1) + column.codes[alone]
+            _, row = np.unique(pairs, return_inverse=True)
+        return len(row) - int(row.max(initial=-1)) - 1
 
 
-def _categories(pieces: Sequence[Any]) -> Any:
-    """Join pieces of a column into a categorical series, which stores each value once."""
-    import pandas as pd
+def _coded(table: Table, names: Sequence[str], item: str) -> dict[str, Column]:
+    """Return columns of a file in codes; names are text, also those that look like numbers."""
+    texts = [name for name in names if table.delimiter or name in (item, *_TEXTS)]
+    others = [name for name in names if name not in texts]
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    for piece in table.pieces(texts, others=others):
+        with explained(table.path, "write the table again"):  # the text may not be UTF-8
+            for name in names:
+                values = piece[name]
+                listed = is_list(values.type)
+                parts[name] += values.to_pylist() if listed else [values.dictionary_encode()]
+    return {"item" if name == item else name: _column_of(name, parts[name]) for name in names}
 
-    if not pieces:
-        return pd.Series([], dtype=object)
-    return pyarrow().chunked_array(pieces).unify_dictionaries().to_pandas()
+
+def _column_of(name: str, parts: Sequence[Any]) -> Column:
+    """Join lists of labels, or pieces of a column whose values stand in a dictionary."""
+    if not parts or not hasattr(parts[0], "dictionary"):
+        return Column.of(name, parts)
+    chunks = pyarrow().chunked_array(parts).unify_dictionaries().chunks
+    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+    return Column.of_codes(name, np.concatenate(codes), chunks[-1].dictionary.to_pylist())
 
 
-def _unmatched_items(sheet: _Sheet, wanted: Sequence[str]) -> tuple[str, ...]:
-    column = sheet.columns["item"]
-    known, found = set(wanted), set(column.cat.categories) if len(column) else set()
-    found = {each for each in found if each.strip()}
-    if found and not found & known:
-        refuse_strangers(sheet.table.path, sorted(found), wanted)
-    return tuple(sorted(found - known))
+def _in_file(path: Path, error: AnnotationError) -> AnnotationError:
+    return AnnotationError(f"{path}: {error}", row=error.row)
+
+
+def _open(path: Path) -> Table:
+    what = "tables of answers, which complabel import makes from other files,"
+    return Table.open(path, what, ("item", "label"), endings=ITEM_TABLES)
+
+
+def _labels_of(sheets: Sequence[AnswerSheet]) -> list[str]:
+    """Return all labels that some files mention, in the order of the columns."""
+    labels = [sheet.labels() for sheet in sheets]
+    for sheet, names in zip(sheets, labels, strict=True):
+        if not sheet.columns["answer"].values:
+            try:
+                refuse_answers_as_labels(sorted(names))
+            except AnnotationError as error:
+                raise _in_file(sheet.table.path, error) from error
+    return sort_labels(set().union(*labels))
+
+
+def about_open_questions(count: int) -> str:
+    """Say what random questions without an answer mean."""
+    return (
+        f"{count:,} random questions are not answered. If somebody stopped early, delete all rows"
+        " after the last one that was answered, also those with an answer that was known before:"
+        " only then the rest is a random sample"
+    )
 
 
 def _unmatched(items: Sequence[str], n_answers: int) -> str:

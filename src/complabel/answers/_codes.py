@@ -1,0 +1,266 @@
+"""A table with a row for each label of an answer, in codes: each distinct value stands once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.answers._names import (
+    ANSWER_WORDS,
+    QUESTIONS,
+    Question,
+    is_gap,
+    list_some,
+    name_of,
+    shown,
+    text_of,
+)
+from complabel.errors import AnnotationError
+
+COLUMNS = (
+    *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
+    *("annotator", "time", "probability", "seconds"),
+)
+"""Columns of a table of answers, as :meth:`complabel.answers.Answers.from_table` reads them.
+
+``time`` is when the answer was given, in the words of the tool; it is never used in computations.
+``seconds`` is how long the person took for the whole answer.
+"""
+
+# People's tables may also say how much each answer counts; no tool does.
+USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
+NAMED, ASKED, TICKED, EXCLUDED = range(4)  # in the order of QUESTIONS
+_MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as distinct values, and the code (R,) of each row's value, -1 for a gap."""
+
+    name: str
+    codes: NDArray[np.intp]
+    values: list[Any]
+
+    @classmethod
+    def of_codes(cls, name: str, codes: NDArray[Any], values: Sequence[Any]) -> Self:
+        """Make a column; values that are gaps, such as blanks, get the code -1."""
+        kept = np.array([not is_gap(value) for value in values], dtype=np.bool_)
+        number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.intp)
+        known = [value for value, keep in zip(values, kept, strict=True) if keep]
+        return cls(name, number[codes], known)
+
+    @classmethod
+    def of(cls, name: str, values: Any) -> Self:
+        """Make a column from a list, an array or a Series with a value for each row."""
+        try:
+            iter(values)
+            has_rows = not isinstance(values, str | bytes)
+        except TypeError:  # a 0-d array has __iter__, but raises here
+            has_rows = False
+        if not has_rows:
+            raise AnnotationError(
+                f"the table's column {name!r} is the single value {values!r}; give a list with a"
+                " value for each row"
+            )
+        if name == "offered":
+            values = [_as_text(row, each) for row, each in enumerate(values)]
+        if hasattr(values, "factorize"):  # a Series, which is many times faster
+            codes, distinct = values.factorize()
+            return cls.of_codes(name, codes, distinct.tolist())
+        number: dict[Any, int] = {}
+        codes = [number.setdefault(value, len(number)) for value in values]
+        return cls.of_codes(name, np.array(codes, dtype=np.intp), list(number))
+
+    def only(self, rows: NDArray[np.intp]) -> Self:
+        """Return the column with some rows, and with the values that they have."""
+        used, codes = np.unique(self.codes[rows], return_inverse=True)
+        values = [self.values[code] for code in used[used >= 0]]
+        return type(self)(self.name, codes - int(np.count_nonzero(used < 0)), values)
+
+    def numbers(self, gap: int = -1) -> NDArray[np.intp]:
+        """Return the integer of each row, (R,), ``gap`` for a gap; the values must be integers."""
+        return np.array([*self.values, gap], dtype=np.intp)[self.codes]  # code -1: last entry
+
+    def encode(self, names: Sequence[Any]) -> NDArray[np.intp]:
+        """Return the position of each row's value in ``names``, (R,), -1 for a gap."""
+        at = {name: code for code, name in enumerate(names)}
+        return type(self)(self.name, self.codes, [at[value] for value in self.values]).numbers()
+
+
+@dataclass(frozen=True)
+class CodedTable:
+    """The columns of a table of answers in codes; ``Answers.from_table`` reads it.
+
+    ``rows``, (R,), are the numbers that the rows have in the table that they come from, and
+    ``place`` returns what messages call such a number.
+    """
+
+    columns: Mapping[str, Column]
+    rows: NDArray[np.intp]
+    place: Callable[[int], str] = lambda row: f"row {row} of the table"
+
+    @classmethod
+    def of(cls, table: Any) -> Self:
+        """Read a data frame, or a mapping of column names to columns."""
+        if not (isinstance(table, Mapping) or hasattr(table, "columns")):
+            raise AnnotationError(
+                f"the table is a {type(table).__name__}; give a pandas.DataFrame or a mapping of "
+                "column names to columns"
+            )
+        names: list[Any] = list(getattr(table, "columns", table))
+        for name in ("item", "label"):
+            if name not in names:
+                listed = ", ".join(map(str, names)) or "none"
+                raise AnnotationError(f"the table has no column {name!r}; it has {listed}")
+        columns = {name: Column.of(name, table[name]) for name in USED_COLUMNS if name in names}
+        n_rows = len(columns["item"].codes)
+        for name, column in columns.items():
+            if len(column.codes) != n_rows:
+                raise AnnotationError(
+                    f"the table's column {name!r} has {len(column.codes)} rows, but 'item'"
+                    f" {n_rows}; all columns must have the same length"
+                )
+        return cls(columns, np.arange(n_rows))
+
+    def __getitem__(self, name: str) -> Column:
+        """Return a column; one that is missing has only gaps."""
+        if name in self.columns:
+            return self.columns[name]
+        return Column(name, np.full(len(self.rows), -1, dtype=np.intp), [])
+
+    def only(self, which: NDArray[np.bool_]) -> CodedTable:
+        """Return the table with the rows that ``which``, (R,), marks."""
+        if which.all():
+            return self
+        at = np.flatnonzero(which)
+        columns = {name: column.only(at) for name, column in self.columns.items()}
+        return CodedTable(columns, self.rows[at], self.place)
+
+    def read(self, name: str, convert: Callable[[Any], Any], advice: str) -> Column:
+        """Return a column with its values converted; an error names the first bad row."""
+        column, converted = self[name], []
+        for code, value in enumerate(column.values):
+            try:
+                converted.append(convert(value))
+            except (AttributeError, LookupError, TypeError, ValueError) as error:
+                told = str(error) if isinstance(error, AnnotationError) else advice
+                row = int(np.argmax(column.codes == code))
+                raise self.refusal(row, f"has {name} {shown(value)}; {told}") from error
+        return Column(name, column.codes, converted)
+
+    def refusal(self, row: int, problem: str) -> AnnotationError:
+        """Return the error about a row."""
+        number = int(self.rows[row])
+        return AnnotationError(f"{self.place(number)} {problem}", row=number)
+
+    def words(self) -> Column:
+        """Return the column ``answer`` with the words "no", "yes" and "unsure"."""
+        advice = f"it must be one of {', '.join(ANSWER_WORDS)}"
+        return self.read("answer", lambda value: ANSWER_WORDS[_plain(value)], advice)
+
+    def questions(self, question: Question | None) -> Column:
+        """Return the column ``question`` in the words of QUESTIONS; ``question`` fills gaps."""
+        advice = f"it must be one of {', '.join(QUESTIONS)}"
+        words: dict[str, Question] = {name: name for name in QUESTIONS}
+        told = self.read("question", lambda value: words[_plain(value)], advice)
+        if question is None:
+            return told
+        filled = np.where(told.codes == -1, len(told.values), told.codes)
+        return Column("question", filled, [*told.values, question])
+
+    def numbers(self, name: str) -> Column:
+        """Return a column of numbers; a comma in a text is the decimal point."""
+        if name == "asked_for":
+            return self.read(name, _count_of, "it must be a whole number")
+        return self.read(name, _number_of, "it must be a number")
+
+    def labels(self) -> set[str]:
+        """Return the names of all labels that the table mentions."""
+        names = self.read("label", text_of, "it must be a name").values
+        return {*names, *(name for menu in self.menus(tuple).values for name in menu)}
+
+    def menus(self, convert: Callable[[list[str]], Any]) -> Column:
+        """Return the column ``offered``; ``convert`` is given the names in each list."""
+        return self.read("offered", lambda menu: convert(_names_of(menu)), _MENU)
+
+    def answer_of_row(self) -> NDArray[np.intp]:
+        """Return a number for the answer that each row belongs to, (R,)."""
+        ids = self["answer_id"]
+        return np.where(ids.codes == -1, len(ids.values) + np.arange(len(self.rows)), ids.codes)
+
+    def open_questions(self, question: Question | None = None) -> NDArray[np.bool_]:
+        """Return which rows are questions that nobody answered yet, (R,).
+
+        These are yes/no questions with a blank ``answer``, lists to tick of which no row says "yes"
+        or "no", and menus that were drawn at random, of which no label was named.
+        """
+        kind, words = self.questions(question).encode(QUESTIONS), self.words()
+        filled = {name: self[name].codes != -1 for name in ("label", "probability")}
+        to_name = (kind == NAMED) & ~filled["label"] & filled["probability"]
+        if "answer" not in self.columns:
+            return np.asarray(to_name)
+        unnamed = (self["offered"].codes == -1) & (self["asked_for"].codes == -1)
+        asked = ((kind == ASKED) | ((kind == -1) & unnamed)) & filled["label"]
+        answer, sure = self.answer_of_row(), np.isin(words.values, ("no", "yes"))
+        said = np.append(sure, False)[words.codes]
+        waits = (kind == TICKED) & ~np.isin(answer, answer[said])
+        return np.asarray((words.codes == -1) & (asked | waits | to_name))
+
+
+def refuse_answers_as_labels(names: Sequence[str]) -> None:
+    """Refuse a column of answers, such as 0 and 1, that is called ``label``."""
+    if len(names) > 1 and all(_plain(name) in ANSWER_WORDS for name in names):
+        raise AnnotationError(
+            f"the labels of the table are {list_some(names)}, which look like answers: the column"
+            " label must name what an answer is about, and the column answer has yes or no. If"
+            " these are names of labels, give label_names (--label-names)"
+        )
+
+
+def sort_labels(names: set[str]) -> list[str]:
+    """Return labels in the order of the columns; if all are whole numbers, by number."""
+    if all(name.isdecimal() for name in names):
+        # int() refuses more than 4,300 digits
+        return sorted(names, key=lambda name: (len(name.lstrip("0")), name.lstrip("0"), name))
+    return sorted(names)
+
+
+def _plain(value: Any) -> str:
+    return text_of(value).strip().casefold()
+
+
+def _as_text(row: int, menu: Any) -> Any:
+    """Return a list of offered labels as JSON: text can be hashed, lists cannot."""
+    if isinstance(menu, str) or not hasattr(menu, "__len__"):
+        return menu
+    try:
+        return json.dumps([name_of(label) for label in menu])
+    except ValueError as error:
+        told = f"row {row} of the table has offered {shown(menu)}; {_MENU}"
+        raise AnnotationError(told, row=row) from error
+
+
+def _names_of(menu: Any) -> list[str]:
+    try:
+        labels = json.loads(menu)
+    except RecursionError as error:
+        raise ValueError from error
+    if not isinstance(labels, list):
+        raise TypeError
+    return [name_of(label) for label in labels]
+
+
+def _number_of(value: Any) -> float:
+    return float(value.replace(",", ".") if isinstance(value, str) else value)
+
+
+def _count_of(value: Any) -> int:
+    number = _number_of(value)
+    if not (number.is_integer() and 0 <= number < 2**53):
+        raise ValueError
+    return int(number)
