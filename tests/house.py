@@ -26,6 +26,7 @@ SOURCE, TESTS = "src/complabel", "tests"
 ROOMS = (
     "errors",
     "_lazy",
+    "_settings",
     "_writing",
     "_opening",
     "_parameters",

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from complabel._settings import setting
 from complabel.errors import InputError
 
 Constraints: TypeAlias = Mapping[str, Any]
@@ -133,18 +134,23 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a {len(axes)}-D array of numbers ({error})") from error
+        raise InputError(
+            f"{name} must be a {len(axes)}-D array of numbers ({error})", parameter=name
+        ) from error
     if array.ndim != len(axes):
-        raise InputError(f"{name} must be a {len(axes)}-D array, got one of shape {array.shape}")
+        raise InputError(
+            f"{name} must be a {len(axes)}-D array, got one of shape {array.shape}", parameter=name
+        )
     if array.size == 0:
-        raise InputError(f"{name} has shape {array.shape}; give a non-empty array")
+        raise InputError(f"{name} has shape {array.shape}; give a non-empty array", parameter=name)
     finite = np.isfinite(array)
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), array.shape)
         place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True))
         where = f" at {place}" if axes else ""
         raise InputError(
-            f"{name} must be finite, got {array[at]}{where}; correct it or leave it out"
+            f"{name} must be finite, got {array[at]}{where}; correct it or leave it out",
+            parameter=name,
         )
     return array
 
@@ -152,7 +158,9 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
 def _check(name: str, value: object, allowed: object) -> None:
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
     if not meets(value, *constraints):
-        raise InputError(f"{name} must be {_text(constraints)}, got {value!r}")
+        raise InputError(
+            f"{setting(name)} must be {_text(constraints)}, got {value!r}", parameter=name
+        )
 
 
 def _holds(value: object, constraint: object) -> bool:

@@ -227,11 +227,8 @@ def test_an_example_by_hand(policy, applies, does_not):
 def test_the_error_names_item_label_and_people():
     with pytest.raises(AnnotationError) as refusal:
         resolve_contradictions(example())
-    assert str(refusal.value) == (
-        "answers contradict each other about label 'sea' of item 'b.jpg' (applies: 'ann'; "
-        "does not apply: 'bob') (1 in all); correct them, or choose how to resolve them: "
-        'contradictions="drop", "majority" or "trust-relevant"'
-    )
+    assert "'sea' of item 'b.jpg' (applies: 'ann'; does not apply: 'bob')" in str(refusal.value)
+    assert "contradictions" in str(refusal.value)
 
 
 def test_the_table_lists_both_sides():

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_choice
+from complabel._settings import setting
 from complabel.answers._arrays import AnswerArrays
 from complabel.answers._masks import (
     MAX_NAMED,
@@ -308,7 +309,8 @@ def _refusal(answers: AnswerArrays, count: int) -> str:
     more = "; ..." if count > MAX_NAMED else ""
     return (
         f"answers contradict each other about {listed}{more} ({count} in all); correct them, or"
-        ' choose how to resolve them: contradictions="drop", "majority" or "trust-relevant"'
+        f" choose how to resolve them with {setting('contradictions')}: drop, majority or"
+        " trust-relevant"
     )
 
 

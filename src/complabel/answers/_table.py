@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._settings import setting
 from complabel.answers._masks import (
     Mask,
     complete_ticks,
@@ -418,10 +419,9 @@ class _Marks:
         self._refuse(
             untold & no & ~yes & ~self.is_random & (not (untold & yes).any()),
             "says 'no' about a label, and nothing says what was asked; say it in the column"
-            ' question, or for all such rows as question="named" (--question named): "named" if'
-            ' somebody named a label that does not apply, "asked" if somebody was asked about this'
-            ' label, "ticked" if all that do not apply were ticked in a list, "excluded" if a rule'
-            " says it",
+            f" question, or give {setting('question')} for all such rows: named if somebody named a"
+            " label that does not apply, asked if somebody was asked about this label, ticked if"
+            " all that do not apply were ticked in a list, excluded if a rule says it",
         )
         return questions
 
@@ -561,7 +561,8 @@ def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) ->
     if about_all.any():
         warnings.warn(
             f"{np.count_nonzero(about_all)} answers are about all labels, and the table mentions "
-            f"{n_labels} labels; others are missing if no answer mentions them: give label_names=",
+            f"{n_labels} labels; others are missing if no answer mentions them: give "
+            f"{setting('label_names')}",
             UnlistedLabelsWarning,
             stacklevel=4,
         )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_integer, check_random_state
+from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.asking._said import names_of_labels
 from complabel.errors import InputError
@@ -123,8 +124,9 @@ def suggest_questions(
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
-            f"n={n} questions are more than the {n_open.sum()} pairs of item and label that are"
-            " not known; give a smaller n"
+            f"{setting('n', n)} questions are more than the {n_open.sum()} pairs of item and label"
+            f" that are not known; give a smaller {setting('n')}",
+            parameter="n",
         )
     shares = _Shares.of(n_open, answers.n_items, int(n), rng)
     drawn = [shares.draw(label, known[:, label], rng) for label in range(answers.n_labels)]
@@ -180,8 +182,9 @@ def _forms(
         if not left:
             return items[: at + 1], menus[: at + 1], to_ask[: at + 1]
     raise InputError(
-        f"n={n} questions are more than the {n - left} items with a label that is not known;"
-        " give a smaller n"
+        f"{setting('n', n)} questions are more than the {n - left} items with a label that is not"
+        f" known; give a smaller {setting('n')}",
+        parameter="n",
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.markup import escape
 
 from complabel.cli._outputs import Output
 
@@ -28,7 +29,7 @@ def option(
 
     It may be left out, unless ``default`` is ``...``. With ``output``, it names a file to write.
     """
-    made = typer.Option(default, *names, metavar=metavar, help=text, **more)
+    made = typer.Option(default, *names, metavar=metavar, help=escape(text), **more)
     made.output = output
     return made
 
@@ -40,7 +41,7 @@ def share(text: str, *names: str, default: float | None = 0.0, metavar: str = "S
 
 def flag(text: str, *names: str) -> Any:
     """Return an option that is given or not; without names, it also has a form with --no."""
-    return typer.Option(False, *names, help=text)
+    return typer.Option(False, *names, help=text, metavar="")
 
 
 def target(
@@ -53,7 +54,7 @@ def argument(
     metavar: str, text: str, *, default: Any = ..., output: Output | None = None, **more: Any
 ) -> Any:
     """Return an argument of a command, with its text of help; it must be given."""
-    made = typer.Argument(default, metavar=metavar, help=text, **more)
+    made = typer.Argument(default, metavar=metavar, help=escape(text), **more)
     made.output = output
     return made
 
@@ -62,8 +63,8 @@ def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..
     """Add examples to a command's help, each on a line of its own."""
 
     def give(command: Callable[..., None]) -> Callable[..., None]:
-        lines = ["\b", "Examples:", *(f"  $ complabel {line}" for line in commands)]
-        command.examples = "\n".join(lines)  # type: ignore[attr-defined]
+        lines = ["Examples:", *(f"$ complabel {escape(line)}" for line in commands)]
+        command.examples = "\n\n".join(lines)  # type: ignore[attr-defined]
         return command
 
     return give

@@ -21,9 +21,12 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from complabel._settings import settings_as_options
 from complabel._writing import behind_links, explained, keeping
 from complabel.errors import InputError, OutputError
 
+# Parameters that have another name in the library than on the command line.
+_ALSO = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs", "random_state": "--seed"}
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
 
@@ -79,6 +82,13 @@ class GuardedCommand(TyperCommand):
             ctx.with_resource(keeping(claims.replaceable))
         return left
 
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command; messages call what it was given by the names of its options."""
+        options = {str(each.name): option_of(each) for each in self.params if option_of(each)}
+        also = {name: option for name, option in _ALSO.items() if option in options.values()}
+        with settings_as_options({**also, **options}):
+            return super().invoke(ctx)
+
 
 def _force_option() -> Any:
     """Return the option ``--force``, which Typer makes only for a command."""
@@ -86,7 +96,9 @@ def _force_option() -> Any:
 
     @app.command()
     def _(
-        force: bool = typer.Option(False, "--force", help="Replace output files that exist."),
+        force: bool = typer.Option(
+            False, "--force", help="Replace output files that exist.", metavar=""
+        ),
     ) -> None:
         del force
 

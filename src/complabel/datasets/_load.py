@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault, is_file, read_text
 from complabel._parameters import check_choice
+from complabel._settings import setting
 from complabel.datasets._catalog import (
     CATALOG,
     EMBEDDED,
@@ -172,11 +173,11 @@ def not_found(entry: CatalogEntry, directories: Sequence[Path]) -> DatasetNotFou
     if entry.downloadable:
         lines.append(
             f"To download it: complabel datasets --download {entry.name},"
-            f" or load_dataset({entry.name!r}, download=True)."
+            f" or load_dataset({entry.name!r}, download=True) in Python."
         )
     lines.append(
         f"By hand: get the files from {entry.source}, unpack .rar archives (not .zip), and put "
-        f"them in one of these directories, or give their folder as data_dir=... or "
+        f"them in one of these directories, or give their folder as {setting('data_dir')} or "
         f"${_DATA_VARIABLE}."
     )
     return DatasetNotFoundError("\n".join(lines))

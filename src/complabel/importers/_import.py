@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from complabel._opening import existing, fault, open_binary
 from complabel._parameters import check_choice
+from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
@@ -67,8 +68,9 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     check_choice("answer", options.answer, (None, "yes", "no"))
     if has_answers and options.answer is not None:
         raise InputError(
-            f"{path} has a column answer, so --answer (answer=) would change what it says; leave"
-            " the option out, and fill in blank answers in the table"
+            f"{path} has a column answer, so {setting('answer')} would change what it says; leave"
+            " it out, and fill in blank answers in the table",
+            parameter="answer",
         )
     drawn_at_random = 0
     for piece in table.frames([*dict.fromkeys([item, *there])]):
@@ -154,7 +156,8 @@ def _refuse_without_answers(table: Table, rows: Any, answer: str | None) -> None
         rows["question"],
         needs & (answer is None),
         "asks whether a label applies, but the table has no column answer; add it, with yes or no"
-        " in each row, or give --answer yes or --answer no (answer=) if all rows say the same",
+        f" in each row, or give {setting('answer', 'yes')} or {setting('answer', 'no')} if all rows"
+        " say the same",
     )
     table.check(
         rows["question"],
@@ -215,7 +218,7 @@ class _Untold:
             raise table.refuse(
                 min(found),
                 "says that a label does not apply, but nothing says what was asked; say it in the"
-                " column question, or for all such rows with --question (question=): named if"
+                f" column question, or give {setting('question')} for all such rows: named if"
                 " somebody named a label that does not apply, asked if somebody was asked about"
                 " this label, ticked if all that do not apply were ticked in a list, excluded if a"
                 " rule says it",
@@ -287,8 +290,8 @@ def detect(path: str | os.PathLike[str]) -> Format:
         if each.recognizes(head):
             return each
     raise DatasetFormatError(
-        f"{path}: the format was not recognized; if it is one of these, give it as --from NAME"
-        f" (format=NAME in Python):\n{_listed()}"
+        f"{path}: the format was not recognized; if it is one of these, give it as"
+        f" {setting('format', 'NAME')}:\n{_listed()}"
     )
 
 
@@ -414,7 +417,10 @@ def _read(
     if isinstance(chosen, str):
         named = {each.name: each for each in FORMATS}
         if chosen not in named:
-            raise InputError(f"--from (format) is {chosen!r}; it must be one of\n{_listed()}")
+            raise InputError(
+                f"{setting('format')} is {chosen!r}; it must be one of\n{_listed()}",
+                parameter="format",
+            )
         chosen = named[chosen]
     (options, rename), totals = _named_by(options or Options(), path), _Totals()
     needless = {"question": not chosen.takes_question, "answer": chosen is not TABLE}
@@ -437,7 +443,7 @@ def _read(
         raise fault(
             path,
             f"holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check the file,"
-            " or give another format as --from NAME (format=NAME)",
+            f" or give another format as {setting('format', 'NAME')}",
         )
     totals.finish(tally)
 
@@ -447,7 +453,10 @@ def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], An
     if options.item_file is None:
         return options, lambda table: table
     if options.item is not None:
-        raise InputError("--item and --item-file (item, item_file) are given; give one of them")
+        raise InputError(
+            f"{setting('item')} and {setting('item_file')} are given; give one of them",
+            parameter="item_file",
+        )
     return replace(options, item=options.item_file), FileNames(path).rename
 
 
@@ -462,7 +471,7 @@ def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[s
     hint = f"did you mean {near[0]!r}? Else" if near else "correct it, or"
     raise fault(
         f"{path}{where}",
-        f"{unknown[0]!r} is not among the {len(listed):,} labels of --label-names (label_names);"
+        f"{unknown[0]!r} is not among the {len(listed):,} labels of {setting('label_names')};"
         f" {hint} add it to that list",
     )
 

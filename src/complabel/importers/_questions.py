@@ -31,6 +31,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files import answers_to_arrow
@@ -424,8 +425,9 @@ class FormReader:
         if meant and said in ("no", "yes") and said != meant:
             what = "do not apply" if meant == "yes" else "apply"
             raise InputError(
-                f"--unselected is {said} (unselected={said!r}), but labels that were chosen {what},"
-                f" so it must be {meant} or unknown"
+                f"{setting('unselected', said)} is given, but labels that were chosen {what}, so it"
+                f" must be {meant} or unknown",
+                parameter="unselected",
             )
 
     @property

@@ -32,6 +32,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.importers._format import (
     Format,
@@ -98,8 +99,11 @@ def _recognizes(head: Head) -> bool:
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     tally.say_unused(options, "Prodigy's", "absent", "present")
     if options.question not in (None, "named"):
-        told = f"--question (question) is {options.question!r}, which does not fit Prodigy"
-        raise InputError(f"{told}; give named if people rejected labels that do not apply, or none")
+        raise InputError(
+            f"{setting('question', options.question)} does not fit Prodigy; give named if people"
+            " rejected labels that do not apply, or none",
+            parameter="question",
+        )
     tally.start("tasks", "ignored tasks", "rejected menus", "tasks without a selection")
     rows = _rows(path, options, tally)
     if options.random_questions:
@@ -212,9 +216,9 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
     told = f"was accepted with {len(selected)} of {len(task.options)} options selected"
     raise fault(
         place,
-        f"{told}, and Prodigy does not say what that means for the others; give --unselected no if"
-        " they do not apply, because people selected all that do, or --unselected unknown if"
-        " nothing is known about them (unselected=)",
+        f"{told}, and Prodigy does not say what that means for the others; give"
+        f" {setting('unselected', 'no')} if they do not apply, because people selected all that do,"
+        f" or {setting('unselected', 'unknown')} if nothing is known about them",
     )
 
 

@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 
 from complabel._opening import ending_of
 from complabel._parameters import check_choice
+from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
@@ -110,8 +111,9 @@ def write_questions(
     check_choice("tool", tool, ("spreadsheet", *TOOLS))
     if tool == "replies" and shown is None:
         raise InputError(
-            "a prompt holds what the model sees of the item, and nothing is shown; give shown"
-            " (--show FILE, a table with the columns item and text, image or url)"
+            "a prompt holds what the model sees of the item, and nothing is shown; give"
+            f" {setting('shown')}",
+            parameter="shown",
         )
     target = Path(path)
     seen = None if shown is None else {str(item): dict(each) for item, each in shown.items()}

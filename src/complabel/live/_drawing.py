@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
+from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import (
@@ -68,8 +69,9 @@ class Kind:
         if found and 2 <= int(found[3]) <= n_labels:
             return cls(found[2], int(found[3]))
         raise InputError(
-            f"question={word!r} is not known; give asked, ticked, named, mixed, or ticked-M or"
-            f" menu-M with M from 2 to {n_labels}, the number of labels"
+            f"{setting('question', word)} is not known; give asked, ticked, named, mixed, or"
+            f" ticked-M or menu-M with M from 2 to {n_labels}, the number of labels",
+            parameter="question",
         )
 
     def probability(self, n_labels: int) -> float | None:
