@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,17 +16,16 @@ from tests.reports.small import (
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
+from complabel.cli import main
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.reports import (
     describe_model,
     likeliest_items,
     notes_of,
-    render_demo,
     render_evaluation,
     render_inspection,
     render_model,
     render_report,
-    run_demo,
     summarize_study,
 )
 from complabel.simulate import draw_answers
@@ -44,13 +45,6 @@ def partial():
 @pytest.fixture(scope="session")
 def summary(results):
     return summarize_study(results)
-
-
-@pytest.fixture(scope="session")
-def demo():
-    """The summary of a small demonstration, and what it told of."""
-    told = []
-    return run_demo(seed=3, n_pictures=150, n_questions=50, tell=told.append), told
 
 
 @pytest.fixture(scope="session")
@@ -90,12 +84,18 @@ def estimated():
 
 
 @pytest.fixture(scope="session")
-def pages(results, demo, seen, estimated):
+def pages(results, seen, estimated, tmp_path_factory):
     """A page of each kind."""
     people, doubtful = about_people()
+    demo = tmp_path_factory.mktemp("demo") / "page.html"
+    with pytest.MonkeyPatch.context() as patch:
+        words = ("demo", "--pictures", "150", "--output")
+        patch.setattr(sys, "argv", ["complabel", *words, str(demo)])
+        with pytest.raises(SystemExit):
+            main()
     return {
         "report": render_report(results),
-        "demo": render_demo(demo[0]),
+        "demo": demo.read_text("utf-8"),
         "model": render_model(a_model()),
         "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),
         "inspection": render_inspection(

@@ -16,11 +16,12 @@ from complabel import __version__
 from complabel.cli._ask import ask, labelstudio_config
 from complabel.cli._compare import benchmark, tune
 from complabel.cli._console import complain, remark, visible
+from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
 from complabel.cli._import import features, import_
 from complabel.cli._inspect import consensus, inspect
-from complabel.cli._lists import datasets, demo, methods
+from complabel.cli._lists import datasets, methods
 from complabel.cli._outputs import GuardedCommand
 from complabel.cli._predict import decide, onnx, predict, show_
 from complabel.cli._servers import annotate, serve
@@ -93,7 +94,7 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.showwarning = _hint  # type: ignore[assignment]  # nobody passes keywords
         try:
-            sys.exit(app(standalone_mode=False))
+            sys.exit(app(standalone_mode=False) or 0)
         except _UsageError as refusal:
             if refusal.format_message():  # none where a group has shown its help
                 complain(f"error: {refusal.format_message()}")

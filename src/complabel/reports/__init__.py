@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 from complabel._lazy import lazily
 
 if TYPE_CHECKING:
-    from complabel.reports._demo import render_demo as render_demo
-    from complabel.reports._demo import run_demo as run_demo
     from complabel.reports._inspection import inspection_lines as inspection_lines
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from complabel.reports._summarize import summarize_study as summarize_study
     from complabel.reports._summary import Summary as Summary
     from complabel.reports._tables import headline as headline
+    from complabel.reports._templates import get_template as get_template
 
 __all__ = [
     "Summary",
@@ -36,7 +35,6 @@ __all__ = [
     "write_report",
 ]
 _NAMES_IN = {
-    "_demo": ("render_demo", "run_demo"),
     "_inspection": ("inspection_lines", "render_inspection", "write_inspection_page"),
     "_model": (
         *("describe_model", "likeliest_items", "model_facts", "notes_of"),
@@ -46,6 +44,7 @@ _NAMES_IN = {
     "_summarize": ("summarize_study",),
     "_summary": ("Summary",),
     "_tables": ("headline",),
+    "_templates": ("get_template",),
 }
 _PLACES = {name: f"{__name__}.{at}:{name}" for at, names in _NAMES_IN.items() for name in names}
 __getattr__, __dir__ = lazily(__name__, _PLACES)
