@@ -86,7 +86,9 @@ def demo(
     X, Y, X_test, Y_test = _pictures(n_pictures, seed)
     answers = _ask(Y, seed)
     linear: Any = {"kernel": "linear", "random_state": seed}  # linear fits in seconds
-    fits = {way: (make_classifier("selection-likelihood", **linear), answers[way]) for way in WAYS}
+    fits: dict[str, tuple[Any, Any]] = {
+        way: (make_classifier("selection-likelihood", **linear), answers[way]) for way in WAYS
+    }
     fits["nothing"] = (make_classifier("prior"), answers["asked"])
     fits["truth"] = (make_classifier("supervised", **linear), Y)
     scores, precisions = {}, {}
@@ -136,11 +138,12 @@ def _pictures(n_pictures: int, seed: int) -> list[NDArray[Any]]:
 
     data = make_digits(_DRAWN_FOR_ONE * n_pictures, random_state=seed)
     fits = data.Y[:, _N_DIGITS:].sum(axis=1) == 0
-    is_test = np.isin(data.groups, _TEST_GROUPS)
+    is_test = np.isin(np.asarray(data.groups), _TEST_GROUPS)
     train = np.flatnonzero(fits & ~is_test)[: n_pictures * 4 // 5]
     test = np.flatnonzero(fits & is_test)[: n_pictures // 5]
     Y = data.Y[:, :_N_DIGITS]
-    return [data.X[train], Y[train], data.X[test], Y[test]]
+    X = np.asarray(data.X)
+    return [X[train], Y[train], X[test], Y[test]]
 
 
 def _ask(Y: NDArray[np.uint8], seed: int) -> dict[str, Answers]:
