@@ -7,9 +7,9 @@ import pytest
 import typer.main
 
 from complabel.cli import _options as options
-from complabel.datasets import CATALOG, EMBEDDED
+from complabel.experiments.datasets import CATALOG, EMBEDDED
+from complabel.experiments.paper import PLANS, TABLES
 from complabel.methods import METHODS
-from complabel.paper import PLANS, TABLES
 
 
 @pytest.fixture(autouse=True)

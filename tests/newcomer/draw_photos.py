@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 
 N_PHOTOS = 300
 

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from pkgutil import resolve_name
 from typing import Any
 
 import typer
@@ -19,18 +20,19 @@ from typer.core import TyperGroup
 
 from complabel import __version__
 from complabel.cli._ask import ask, labelstudio_config
-from complabel.cli._compare import benchmark, tune
 from complabel.cli._console import complain, remark, visible
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
 from complabel.cli._import import features, import_
 from complabel.cli._inspect import consensus, inspect
-from complabel.cli._lists import datasets, demo, methods
+from complabel.cli._lists import demo, methods
 from complabel.cli._outputs import GuardedCommand, option_of
 from complabel.cli._predict import decide, onnx, predict, show_
 from complabel.cli._servers import annotate, serve
-from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.errors import ComplabelError
+
+_EXPERIMENTS = "complabel.experiments.cli"
+"""The module of the commands for experiments; it is imported only when they are asked for."""
 
 _LEAST, _MOST = 30, 80
 # On a terminal narrower than this, the text of an option stands below its name, not beside it.
@@ -113,9 +115,35 @@ class _Group(TyperGroup):
             return super().resolve_command(*args)
 
 
+class _WithExperiments(_Group):
+    """Also has the commands for experiments, which it finds by name when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._load()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._load()
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self) -> None:
+        experiments = typer.main.get_group(resolve_name(f"{_EXPERIMENTS}:app"))
+        for name, command in experiments.commands.items():
+            self.commands.setdefault(name, command)
+
+
 class _VisibleLog(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
+
+
+def new_group(help_text: str, *commands: Callable[..., None]) -> typer.Typer:
+    """Return a group of commands."""
+    shown: dict[str, Any] = {"help": help_text, "short_help": help_text}
+    group = typer.Typer(cls=_Group, no_args_is_help=True, rich_markup_mode=None, **shown)
+    _add(group, *commands)
+    return group
 
 
 def _add(group: typer.Typer, *commands: Callable[..., None]) -> None:
@@ -132,7 +160,7 @@ app = typer.Typer(
     name="complabel",
     help="Learn multi-label classifiers from complementary labels: labels that people said do not"
     " apply.",
-    cls=_Group,
+    cls=_WithExperiments,
     no_args_is_help=True,
     epilog="Exit codes: 0: done; 1: a file or a value is wrong; 2: a command or an option is used"
     " wrongly; 130: stopped by Ctrl-C. Set NO_COLOR=1 to turn colours off.",
@@ -141,13 +169,7 @@ app = typer.Typer(
 )
 _add(app, demo, features, annotate, import_, inspect, ask, consensus, fit, show_, evaluate)
 _add(app, decide, predict, serve, onnx, labelstudio_config)
-_add(app, datasets, methods, benchmark, tune, reproduce)
-_STUDY = "Run a study of datasets, draws and methods, and report its results."
-study = typer.Typer(
-    cls=_Group, help=_STUDY, short_help=_STUDY, no_args_is_help=True, rich_markup_mode=None
-)
-_add(study, run, status, report, export)
-app.add_typer(study, name="study")
+_add(app, methods)
 
 
 @app.callback(invoke_without_command=True)
@@ -190,7 +212,8 @@ def _as_typed(text: str) -> str:
     ``question="named"`` becomes ``--question named``.
     """
     parameters = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs"}
-    for group in (app, study):
+    experiments = sys.modules.get(_EXPERIMENTS)
+    for group in (app, *getattr(experiments, "GROUPS", ())):
         for command in typer.main.get_group(group).commands.values():
             for parameter in command.params:
                 parameters.setdefault(str(parameter.name), option_of(parameter))

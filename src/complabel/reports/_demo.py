@@ -9,6 +9,7 @@ import platform
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any, Final
 
 import numpy as np
@@ -28,10 +29,8 @@ from complabel.datasets import make_digits
 from complabel.errors import InputError
 from complabel.methods import ComplementaryClassifier
 from complabel.metrics import average_precision
-from complabel.reports._summarize import break_even
 from complabel.reports._templates import get_template
 from complabel.simulate import draw_answers
-from complabel.studies import Seconds, result_versions
 
 WAYS: Final = ("free", "asked", "ticked", "biased", "audited")
 """The ways of asking, in the order in which they are shown."""
@@ -143,7 +142,7 @@ def run_demo(
         )
     Y = pictures.Y[pictures.train]
     propensities = rng.permutation(_spread_evenly(_N_LABELS))
-    seconds = Seconds()  # as others measured them
+    seconds = resolve_name("complabel.experiments.studies:Seconds")()  # as others measured them
     times = seconds.to_judge(_N_LABELS) / seconds.asked
     n_ticked = _forms_in_time(len(Y), times)
     answers = _ask(Y, propensities, n_questions, n_ticked, rng)
@@ -162,7 +161,8 @@ def run_demo(
         fewer = answers["ticked"].only(np.arange(n_ticked) < n_slower)
         forms.append({"times": times, "pictures": n_slower, **pictures.score(flagship, fewer)})
     tell("learning: for comparison")
-    versions = {"Python": platform.python_version(), **result_versions()}
+    packages = resolve_name("complabel.experiments.studies:result_versions")()
+    versions = {"Python": platform.python_version(), **packages}
     summary = {
         "seed": seed,
         "n_train": len(pictures.train),
@@ -246,7 +246,7 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
 def _references(
     pictures: _Pictures, named: Answers, Y: NDArray[np.uint8], seed: int
 ) -> dict[str, dict[str, float]]:
-    supervised = methods.SupervisedClassifier(kernel="linear", random_state=seed)
+    supervised = methods.make_classifier("supervised", kernel="linear", random_state=seed)
     return {
         "prior": pictures.score(methods.PriorClassifier(), named),
         "supervised": pictures.score(supervised, Y),
@@ -346,6 +346,7 @@ def _pays(summary: Mapping[str, Any]) -> str:
         (form["pictures"] / summary["n_train"], form["average_precision"])
         for form in reversed(forms)
     ]
+    break_even = resolve_name("complabel.experiments.reports:break_even")
     longest, bound = break_even(asked, slowest_first)
     until = "even if it takes" if bound else "if it takes less than"
     return f"Here ticking pays {until} {longest:.2g} times as long as one yes or no."

@@ -14,20 +14,13 @@ from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, target
 import complabel
 from complabel import methods
 from complabel.answers import Answers, ClassPerRowWarning
-from complabel.losses import (
-    CCMNLoss,
-    COMESHammingLoss,
-    COMESRankingLoss,
-    GDFLoss,
-    MLCLLoss,
-    SelectionLikelihoodLoss,
-)
+from complabel.experiments.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, GDFLoss
+from complabel.experiments.methods import ComplementaryLossClassifier, LIFTClassifier
+from complabel.losses import MLCLLoss, SelectionLikelihoodLoss
 from complabel.methods import (
     METHODS,
     ComplementaryClassifier,
-    ComplementaryLossClassifier,
     FrequencyMatchedClassifier,
-    LIFTClassifier,
     MLCLClassifier,
     SelectionLikelihoodClassifier,
     read_header,
