@@ -9,6 +9,7 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM
 
 from complabel import methods
 from complabel.errors import InputError
+from complabel.experiments import methods as compared
 from complabel.experiments.methods import (
     FPMLClassifier,
     GDFClassifier,
@@ -45,13 +46,21 @@ def test_every_method_is_constructible_by_its_name(name):
     assert all(len(values) > 1 for values in method.grid.values())
 
 
-@pytest.mark.parametrize("name", [name for name in methods.__all__ if name.endswith("Classifier")])
+CLASSES = {
+    name: getattr(room, name)
+    for room in (methods, compared)
+    for name in room.__all__
+    if name.endswith("Classifier")
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
 def test_every_parameter_is_told(name):
     """In the class's docstring, or in that of the class which it names."""
-    classifier = getattr(methods, name)
+    classifier = CLASSES[name]
     text = inspect.getdoc(classifier)
-    for other in re.findall(r"those of :class:`(\w+)`|As in :class:`(\w+)`", text):
-        text += inspect.getdoc(getattr(methods, "".join(other)))
+    for other in re.findall(r"(?:those of|As in) :class:`(?:[\w.]+\.)?(\w+)`", text):
+        text += inspect.getdoc(CLASSES[other])
     told = re.findall(r"^([\w, ]+?)(?: : .*)?$", text, flags=re.MULTILINE)
     told = {name for names in told for name in names.split(", ")}
     assert set(inspect.signature(classifier).parameters) <= told

@@ -78,7 +78,7 @@ ROWS = {
         "selection-likelihood", {**_STRONG, "kernel": "rbf", "n_components": 60}
     ),
     "selection-likelihood-adam": _trained(
-        "complabel.methods:ComplementaryLossClassifier",
+        "complabel.experiments.methods:ComplementaryLossClassifier",
         optimizer="adam",
         weight_decay=1e-4,
         milestones=(),

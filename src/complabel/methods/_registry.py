@@ -105,13 +105,11 @@ def get_method(name: str) -> Method:
     >>> get_method("lift:solver=libsvm").title
     'LIFT (solver = libsvm)'
     """
-    if name in METHODS:
-        return METHODS[name]
-    found = _WITH_SETTINGS.fullmatch(name)
-    if found is None:
-        return _of_somebody(name)
-    settings = dict(map(_setting, _BETWEEN_SETTINGS.split(found["settings"])))
-    return _with_settings(get_method(found["base"]), name, settings)
+    parts = _WITH_SETTINGS.fullmatch(name)
+    if parts is None:
+        return METHODS[name] if name in METHODS else _of_somebody(name)
+    settings = dict(map(_setting, _BETWEEN_SETTINGS.split(parts["settings"])))
+    return _with_settings(get_method(parts["base"]), name, settings)
 
 
 def make_classifier(name: str, **parameters: Any) -> ComplementaryClassifier:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from complabel.experiments import paper
-from complabel.methods import RATES, ComplementaryClassifier, Grid, Method, get_method
+from complabel.methods import RATES, Grid, Method, get_method
+
+if TYPE_CHECKING:
+    from complabel.methods import ComplementaryClassifier
 
 _LOSS = "complementary_loss:"
 _CONDITIONAL = "class_conditional:"

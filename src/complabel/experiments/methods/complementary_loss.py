@@ -35,26 +35,15 @@ class ComplementaryLossClassifier(GradientClassifier):
 
     Parameters
     ----------
-    network : callable or None, default=None
-        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs. X may then
-        have more axes, such as (n, 1, 28, 28) for pictures; the first argument is the shape of an
-        item, here (1, 28, 28). None trains a linear map, as the papers do.
     learning_rate : float, default=0.01
         The papers choose it per dataset from 0.1, 0.01 and 0.001;
         :func:`complabel.experiments.methods.make_paper_classifier` uses their choice.
     weight_decay : float, default=1e-3
         This multiple of weights and biases is added to their gradient, as in ``torch.optim.Adam``.
-    batch_size, epochs : int, default=256 and 200
-        Number of instances per step, and of passes over the data.
     threshold : {"probability", "minmax"}, default="minmax"
         What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row.
-    device : str, default="auto"
-        ``"auto"`` is CUDA if available, else the CPU; or a device name of torch.
-    random_state : int, numpy.random.Generator or None, default=None
-        Seed of the initial weights and of the order of the instances.
-    callback : callable or None, default=None
-        Called after every epoch with (what is trained, epoch, epochs, mean loss), for example
-        ``("classifier", 1, 200, 0.7)``.
+    network, batch_size, epochs, device, random_state, callback
+        As in :class:`complabel.methods.MLCLClassifier`; what is trained is ``"classifier"``.
     loss : LogitLoss or subclass of LogitLoss, default=None
         It takes ``complementary`` after the logits, and ``relevant`` if it uses known relevant
         labels. A class is called without arguments. ``fit`` refuses None.
@@ -69,10 +58,8 @@ class ComplementaryLossClassifier(GradientClassifier):
 
     Attributes
     ----------
-    model_ : LinearMap or torch.nn.Module
-        Maps features to log-odds of f.
-    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
-        Weights and biases of the linear map. Only without ``network``.
+    model_, coef_, intercept_
+        As in :class:`complabel.methods.MLCLClassifier`.
 
     Notes
     -----
