@@ -6,7 +6,7 @@ import itertools
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pkgutil import resolve_name
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Entry = TypeVar("Entry")
 
@@ -38,18 +38,16 @@ class Tables(Mapping[str, Entry]):
     def __init__(self, own: Mapping[str, Entry], *elsewhere: str) -> None:
         self._own, self._elsewhere = own, elsewhere
 
-    def _tables(self) -> Iterator[Mapping[str, Entry]]:
-        yield self._own
-        yield from map(resolve_name, self._elsewhere)
-
     def __getitem__(self, name: str) -> Entry:
-        for table in self._tables():
+        if name in self._own:
+            return self._own[name]
+        for table in map(resolve_name, self._elsewhere):
             if name in table:
-                return table[name]
+                return cast("Entry", table[name])
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return itertools.chain.from_iterable(self._tables())
+        return itertools.chain(self._own, *map(resolve_name, self._elsewhere))
 
     def __len__(self) -> int:
-        return sum(map(len, self._tables()))
+        return len(self._own) + sum(len(resolve_name(place)) for place in self._elsewhere)
