@@ -47,7 +47,8 @@ class Tables(Mapping[str, Entry]):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        return itertools.chain(self._own, *map(resolve_name, self._elsewhere))
+        elsewhere = itertools.chain.from_iterable(map(resolve_name, self._elsewhere))
+        return itertools.chain(self._own, elsewhere)  # elsewhere only after one's own
 
     def __len__(self) -> int:
         return len(self._own) + sum(len(resolve_name(place)) for place in self._elsewhere)
