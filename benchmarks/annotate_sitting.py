@@ -31,7 +31,8 @@ from sklearn.preprocessing import StandardScaler
 
 from complabel.answers import Answers
 from complabel.asking import kinds_of
-from complabel.datasets import load_dataset, make_digits
+from complabel.datasets import make_digits
+from complabel.experiments.datasets import load_dataset
 from complabel.files import COLUMNS
 from complabel.live._drawing import Mixed
 from complabel.live._learner import Refits

@@ -22,10 +22,11 @@ import numpy as np
 from complabel import metrics
 from complabel._training import one_thread
 from complabel.answers import AssumedUniformWarning
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
-from complabel.studies import split_folds
 
 _SEED = 0
 _QUESTIONS = ("free", "asked", "menu-2")

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
 from complabel.files import read_answers
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision, ranking_loss

@@ -89,7 +89,7 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
     (tmp_path / "use.py").write_text(
         "from complabel.losses import Hinge\n"
         "from complabel.metrics import METRIC_TITLES\n"
-        "from complabel.reports import FORMATS\n"
+        "from complabel.experiments.reports import FORMATS\n"
         "assert 'size.txt' in FORMATS and METRIC_TITLES['micro_f1'] == 'Micro F1'\n",
         encoding="utf-8",
     )

@@ -16,6 +16,8 @@ from complabel.cli import _app
 def commands(command=None, path=()):
     """Every command with its path, groups included."""
     command = command or get_command(_app.app)
+    if hasattr(command, "list_commands"):
+        command.list_commands(None)  # now it also has those of the experiments
     yield path, command
     for name, sub in getattr(command, "commands", {}).items():
         yield from commands(sub, (*path, name))

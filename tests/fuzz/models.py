@@ -28,13 +28,9 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 import complabel
 from complabel.answers import Answers
 from complabel.errors import ComplabelError, ModelFileError
+from complabel.experiments.methods import ComplementaryLossClassifier
 from complabel.losses import MLCLLoss
-from complabel.methods import (
-    METHODS,
-    ComplementaryLossClassifier,
-    FrequencyMatchedClassifier,
-    SelectionLikelihoodClassifier,
-)
+from complabel.methods import METHODS, FrequencyMatchedClassifier, SelectionLikelihoodClassifier
 
 N_ROWS = 30
 # What a refusal may come from: what the package, or torch and NumPy, say of what they are given.

@@ -5,8 +5,9 @@ import pytest
 from sklearn.model_selection import KFold
 
 from complabel import metrics
-from complabel.datasets import load_dataset
-from complabel.methods import MLKNNClassifier, make_classifier
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.methods import MLKNNClassifier
+from complabel.methods import make_classifier
 from complabel.simulate import draw_complementary
 
 SGD = "optimizer=sgd,weight_decay=0.001,learning_rate=0.1,milestones=(100,150)"

@@ -3,48 +3,21 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from tests.reports.small import (
-    HOSTILE,
-    PEOPLE,
-    about_people,
-    do_not_draw,
-    draw_labels,
-    failing,
-    make_plan,
-    make_results,
-)
+from tests.reports.small import HOSTILE, PEOPLE, about_people, do_not_draw, draw_labels
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
 from complabel.cli import main
-from complabel.methods import SelectionLikelihoodClassifier
+from complabel.methods import SelectionLikelihoodClassifier, notes_of
 from complabel.reports import (
     describe_model,
     likeliest_items,
-    notes_of,
     render_evaluation,
     render_inspection,
     render_model,
-    render_report,
-    summarize_study,
 )
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics, reliability
-
-
-@pytest.fixture(scope="session")
-def results():
-    return make_results(make_plan())
-
-
-@pytest.fixture(scope="session")
-def partial():
-    return make_results(make_plan(), change=failing, missing=("scene",))
-
-
-@pytest.fixture(scope="session")
-def summary(results):
-    return summarize_study(results)
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +57,7 @@ def estimated():
 
 
 @pytest.fixture(scope="session")
-def pages(results, seen, estimated, tmp_path_factory):
+def pages(seen, estimated, tmp_path_factory):
     """A page of each kind."""
     people, doubtful = about_people()
     demo = tmp_path_factory.mktemp("demo") / "page.html"
@@ -94,7 +67,6 @@ def pages(results, seen, estimated, tmp_path_factory):
         with pytest.raises(SystemExit):
             main()
     return {
-        "report": render_report(results),
         "demo": demo.read_text("utf-8"),
         "model": render_model(a_model()),
         "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),

@@ -8,32 +8,62 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from complabel import __version__
 from complabel.cli._ask import ask, labelstudio_config
-from complabel.cli._compare import benchmark, tune
 from complabel.cli._console import complain, remark, visible
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
 from complabel.cli._fit import fit
 from complabel.cli._import import features, import_
 from complabel.cli._inspect import consensus, inspect
-from complabel.cli._lists import datasets, methods
+from complabel.cli._lists import methods
 from complabel.cli._outputs import GuardedCommand
 from complabel.cli._predict import decide, onnx, predict, show_
 from complabel.cli._servers import annotate, serve
-from complabel.cli._study_run import export, report, reproduce, run, status
 from complabel.errors import ComplabelError
 
+_EXPERIMENTS = "complabel.experiments.cli"
+"""The module of the commands for experiments; it is imported only when they are asked for."""
+
 _UsageError: Any = typer.BadParameter.__base__  # of click, which typer may hold inside
+
+
+class _WithExperiments(TyperGroup):
+    """Also has the commands for experiments, which it finds by name when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        self._load()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in self.commands:
+            self._load()
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self) -> None:
+        experiments = typer.main.get_group(resolve_name(f"{_EXPERIMENTS}:app"))
+        for name, command in experiments.commands.items():
+            self.commands.setdefault(name, command)
 
 
 class _VisibleLog(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
+
+
+def new_group(help_text: str, heading: str, *commands: Callable[..., None]) -> typer.Typer:
+    """Return a group of commands, which stand below a heading in its list."""
+    group = typer.Typer(
+        help=help_text, short_help=help_text, no_args_is_help=True, rich_markup_mode="rich"
+    )
+    _add(group, heading, *commands)
+    return group
 
 
 def _add(group: typer.Typer, heading: str, *commands: Callable[..., None]) -> None:
@@ -57,6 +87,7 @@ app = typer.Typer(
     name="complabel",
     help="Learn multi-label classifiers from complementary labels: labels that people said do not"
     " apply.",
+    cls=_WithExperiments,
     no_args_is_help=True,
     epilog="Exit codes: 0: done; 1: a file or a value is wrong; 2: a command or an option is used"
     " wrongly; 130: stopped by Ctrl-C. Set NO_COLOR=1 to turn colours off.",
@@ -67,11 +98,6 @@ _add(app, "Ask", demo, annotate, ask, labelstudio_config, import_, inspect, cons
 _add(app, "Learn", features, fit, show_, methods)
 _add(app, "Judge", evaluate, decide)
 _add(app, "Use", predict, serve, onnx)
-_add(app, "Experiments", datasets, benchmark, tune, reproduce)
-_STUDY = "Run a study of datasets, draws and methods, and report its results."
-study = typer.Typer(help=_STUDY, short_help=_STUDY, no_args_is_help=True, rich_markup_mode="rich")
-_add(study, "Commands", run, status, report, export)
-app.add_typer(study, name="study", rich_help_panel="Experiments")
 
 
 @app.callback(invoke_without_command=True)

@@ -90,7 +90,7 @@ def fit(
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
-    from complabel.reports import notes_of
+    from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
     found = _features_for(classifier, features, items, dask)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
+# Benchmark datasets, in which people really ruled labels out.
+_LOAD_DATASET = "complabel.experiments:load_dataset"
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
@@ -263,7 +266,7 @@ def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
     from complabel.answers import Answers
-    from complabel.datasets import load_dataset, load_file
+    from complabel.datasets import load_file
 
     if len(names) > 1 or features is not None or label_names is not None:
         raise InputError(
@@ -273,7 +276,10 @@ def _of_dataset(
     name = names[0]
     if not Path(name).exists() and (Path(name).suffix or Path(name).name != name):
         raise DatasetNotFoundError(f"{name}: no such file; check the path")
-    data = load_file(name) if Path(name).is_file() else load_dataset(name, data_dir=data_dir)
+    if Path(name).is_file():
+        data = load_file(name)
+    else:
+        data = resolve_name(_LOAD_DATASET)(name, data_dir=data_dir)
     if data.excluded is None:
         raise InputError(
             f"{data.name} has no labels that people ruled out, so there are no answers to inspect;"

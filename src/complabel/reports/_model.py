@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel import __version__
-from complabel.answers import QUESTIONS, STATEMENT_KINDS, Answers
-from complabel.errors import InputError
-from complabel.frequencies import estimate_label_frequencies, judged_at_random
+from complabel.answers import STATEMENT_KINDS
 from complabel.reports._charts import precision_recall_chart, reliability_chart
 from complabel.reports._templates import get_template, top_of_scale
 
@@ -45,49 +43,6 @@ _CRITERIA = {
     "ranking": "minus the ranking error",
 }
 _FIGURES = ("score", "constant", "gain_error", "n_folds")
-
-
-def notes_of(answers: Answers, classifier: ComplementaryClassifier) -> dict[str, Any]:
-    """Return what a model file keeps about the answers of its fit, as plain values.
-
-    ``n_items`` (those with answers), ``n_annotators``, ``questions`` and ``labels`` (numbers of
-    answers, by question, and by what they say of each label); ``frequencies`` and ``intervals``
-    from random judgements, if there are such and the fitted classifier has none.
-    """
-    said = answers.statements()
-    notes: dict[str, Any] = {
-        "n_items": int(np.count_nonzero(answers.answered)),
-        "n_annotators": len(answers.annotator_names),
-        "questions": {
-            word: n for word in QUESTIONS if (n := int(np.count_nonzero(answers.question == word)))
-        },
-        "labels": {
-            kind: np.bincount(said.label[said.kind == code], minlength=answers.n_labels).tolist()
-            for code, kind in enumerate(STATEMENT_KINDS)
-            if (said.kind == code).any()
-        },
-    }
-    at_random = judged_at_random(answers)
-    if not hasattr(classifier, "label_frequencies_") and at_random.any():
-        # Rates of mistakes that the fit found may be too large to correct by them.
-        with contextlib.suppress(InputError):
-            found = estimate_label_frequencies(
-                answers.only(at_random), **_rates(classifier, answers)
-            )
-            notes["frequencies"] = found.values.tolist()
-            notes["intervals"] = found.intervals.tolist()
-    return notes
-
-
-def _rates(classifier: Any, answers: Answers) -> dict[str, Any]:
-    """Return the rates of mistakes that a classifier knows, as the estimate takes them."""
-    known = {name: getattr(classifier, f"{name}_", None) for name in ("missed", "invented")}
-    n_people = len(answers.annotator_names)
-    return {
-        name: rates if len(rates) == n_people else float(rates.mean())
-        for name, rates in known.items()
-        if rates is not None
-    }
 
 
 def describe_model(

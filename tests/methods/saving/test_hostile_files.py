@@ -8,8 +8,9 @@ from scipy import sparse
 from tests.methods.saving.files import array, changed, one, refused, setting, without
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 
-from complabel.losses import GDFLoss
-from complabel.methods import ComplementaryLossClassifier, FrequencyMatchedClassifier
+from complabel.experiments.losses import GDFLoss
+from complabel.experiments.methods import ComplementaryLossClassifier
+from complabel.methods import FrequencyMatchedClassifier
 
 MODEL, KERNEL = ("state", "model_"), ("state", "model_", "transformer")
 LABELS = "state", "classes_"

@@ -7,7 +7,8 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM
 
 import complabel
 from complabel.errors import InputError, ModelFileError
-from complabel.methods import FrequencyMatchedClassifier, GDFClassifier
+from complabel.experiments.methods import GDFClassifier
+from complabel.methods import FrequencyMatchedClassifier
 
 nn = torch.nn
 ACTIVATIONS = [

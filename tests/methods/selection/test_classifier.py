@@ -11,13 +11,10 @@ from tests.losses.selection_reference import selection_log_likelihood_reference
 
 from complabel import metrics
 from complabel.answers import Answers
-from complabel.datasets import load_dataset, preprocess
 from complabel.errors import InputError
-from complabel.methods import (
-    PriorClassifier,
-    SelectionLikelihoodClassifier,
-    SupervisedBCEClassifier,
-)
+from complabel.experiments.datasets import load_dataset, preprocess
+from complabel.experiments.methods import SupervisedBCEClassifier
+from complabel.methods import PriorClassifier, SelectionLikelihoodClassifier
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
 from complabel.simulate import draw_complementary

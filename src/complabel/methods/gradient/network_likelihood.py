@@ -59,16 +59,16 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         the loss. None leaves this out, but is 1 for one class per row. If all labels were named
         freely, take ``cardinality_`` of a :class:`SelectionLikelihoodClassifier`.
     network, learning_rate, weight_decay, batch_size, epochs, threshold, device, random_state
-        As in :class:`ComplementaryLossClassifier`; here with Adam.
+        As in :class:`MLCLClassifier`; ``learning_rate`` is a number.
     callback
-        As in :class:`ComplementaryLossClassifier`.
+        As in :class:`MLCLClassifier`.
 
     Attributes
     ----------
     propensities_ : ndarray of shape (K,)
         Propensities, given or trained (with a geometric mean of 1). Only if there are some.
     model_, coef_, intercept_
-        As in :class:`ComplementaryLossClassifier`.
+        As in :class:`MLCLClassifier`.
 
     Warns
     -----
