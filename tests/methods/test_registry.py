@@ -38,6 +38,10 @@ def test_every_method_is_constructible_by_its_name(name):
     assert method.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
     assert method.learns_from == ("relevant" if name in REFERENCES else "complementary")
+    assert method.learns_from == method.classifier.learns_from
+    assert (method.learns == "answers") == (
+        method.classifier.understands_answers and method.learns != "relevant"
+    )
     classifier = make_classifier(name)
     assert isinstance(classifier, ComplementaryClassifier)
     assert type(clone(classifier)) is type(classifier) is method.classifier

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import inspect
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -41,45 +44,63 @@ def methods(
     """List the methods: their names, what they learn from, and their references."""
     from importlib import metadata
 
-    with errors().status("loading the methods"):
-        from complabel.errors import InputError
-        from complabel.methods import METHODS, get_method
+    from complabel.errors import InputError
+    from complabel.methods import METHODS, get_method
 
-        names = {method.classifier.__name__: method.name for method in METHODS.values()}
-        described = [_describe(method, names) for method in METHODS.values()]
-        problems = []
-        for entry in metadata.entry_points(group=_HOME):
-            try:
-                described.append(_describe(get_method(entry.name), names))
-            except InputError as problem:
-                problems.append(str(problem))
+    listed, problems = [*METHODS.values()], []
+    for entry in metadata.entry_points(group=_HOME):
+        try:
+            listed.append(get_method(entry.name))
+        except InputError as problem:
+            problems.append(str(problem))
+    names = {method.place.rpartition(":")[2]: method.name for method in METHODS.values()}
     if as_json:
+        with errors().status("loading the methods"):
+            described = [_describe(each, names) | _as_class(each) for each in listed]
         typer.echo(json.dumps(described, indent=1))
     else:
-        _show_methods(described)
-    for said in problems:
-        complain(said)
+        _show_methods([_describe(each, names) for each in listed])
+    for problem_text in problems:
+        complain(problem_text)
 
 
 def _describe(method: Method, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a method's description; references name other classes by their methods."""
-    from complabel.methods import home_of
-
-    cls = method.classifier
-    text = inspect.cleandoc(cls.__doc__ or "")
-    found = _REFERENCES.search(text)
-    learns_from = method.learns_from
-    if learns_from == "complementary" and cls.understands_answers:
-        learns_from = "answers"
+    """Return what is known of a method without its class; references name others as methods."""
+    text = _docstring(method)
+    references = _REFERENCES.search(text)
     return {
         "name": method.name,
         "title": method.title,
-        "class": f"{home_of(cls)}.{cls.__name__}",
         "summary": _plain(text.partition("\n\n")[0]),
-        "learns_from": learns_from,
-        "references": _plain(_ROLE.sub(lambda role: names.get(role[1], role[1]), found[1]))
-        if found
-        else None,
+        "learns_from": method.learns,
+        "references": references
+        and _plain(_ROLE.sub(lambda role: names.get(role[1], role[1]), references[1])),
+    }
+
+
+def _docstring(method: Method) -> str:
+    """Return the docstring of a method's class.
+
+    A class of complabel's is read, not imported: most of them need torch, which takes seconds.
+    """
+    module, _, name = method.place.partition(":")
+    if not module.startswith("complabel."):
+        return inspect.getdoc(method.classifier) or ""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text("utf-8"))
+    (node,) = (each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == name)
+    return ast.get_docstring(node) or ""
+
+
+def _as_class(method: Method) -> dict[str, Any]:
+    """Return where the class of a method is imported from, and its parameters."""
+    from complabel.methods import home_of
+
+    cls = method.classifier
+    return {
+        "class": f"{home_of(cls)}.{cls.__name__}",
         "parameters": [*inspect.signature(cls).parameters],
     }
 

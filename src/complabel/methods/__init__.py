@@ -14,6 +14,7 @@ from complabel.methods._registry import Method as Method
 from complabel.methods._registry import check_parameter as check_parameter
 from complabel.methods._registry import home_of as home_of
 from complabel.methods._registry import literal as literal
+from complabel.methods._registry import methods_of as methods_of
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._arrays import Array as Array

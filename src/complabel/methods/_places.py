@@ -30,6 +30,8 @@ TABLE: Mapping[str, tuple[str, str, Grid]] = {
     "ridge": ("Ridge", "baselines.ridge:ComplementaryRidgeClassifier", {}),
     "prior": ("Prior", "baselines.prior:PriorClassifier", {}),
 }
+# What is not here learns from labels that do not apply.
+LEARNS: Mapping[str, str] = {"selection-likelihood": "answers"}
 _CLASSES = {name: place for name, (_, place, _) in TABLE.items()} | {
     "network-likelihood": "gradient.network_likelihood:NetworkLikelihoodClassifier",
     "frequency-matched": "matched:FrequencyMatchedClassifier",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from complabel._lazy import Tables
 from complabel.errors import InputError
-from complabel.methods._places import PLACES, TABLE, Grid
+from complabel.methods._places import LEARNS, PLACES, TABLE, Grid
 
 if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier
@@ -47,6 +47,9 @@ class Method:
         chosen, so values of stronger regularization come first.
     settings : mapping of str to object
         Parameters that the name fixes.
+    learns : str
+        ``"complementary"``, labels that do not apply; ``"answers"``, these and all other answers;
+        or ``"relevant"``, the true labels, for a reference.
     """
 
     name: str
@@ -54,6 +57,7 @@ class Method:
     place: str
     grid: Grid = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    learns: str = "complementary"
 
     @property
     def classifier(self) -> type[ComplementaryClassifier]:
@@ -68,11 +72,23 @@ class Method:
     @property
     def learns_from(self) -> str:
         """``"complementary"``, or ``"relevant"`` for a reference."""
-        return self.classifier.learns_from
+        return "relevant" if self.learns == "relevant" else "complementary"
+
+
+def methods_of(
+    table: Mapping[str, tuple[str, str, Grid]],
+    places: Mapping[str, str],
+    learns: Mapping[str, str],
+) -> dict[str, Method]:
+    """Return the methods of a table, by name; nothing of them is imported."""
+    return {
+        name: Method(name, title, places[name], grid, learns=learns.get(name, "complementary"))
+        for name, (title, _, grid) in table.items()
+    }
 
 
 METHODS: Mapping[str, Method] = Tables(
-    {name: Method(name, title, PLACES[name], grid) for name, (title, _, grid) in TABLE.items()},
+    methods_of(TABLE, PLACES, LEARNS),
     "complabel.experiments.methods:METHODS",
 )
 """All methods by name, in the order tables list them; last, those that are only compared with."""
@@ -212,4 +228,6 @@ def _of_somebody(name: str) -> Method:
             f"the method {name!r} is {found!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"
         )
-    return Method(name, found.__name__, place)
+    answers = found.understands_answers and found.learns_from == "complementary"
+    learns = "answers" if answers else found.learns_from
+    return Method(name, found.__name__, place, learns=learns)

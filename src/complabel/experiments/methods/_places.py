@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from complabel.experiments import paper
-from complabel.methods import RATES, Grid, Method, get_method
+from complabel.methods import RATES, Grid, Method, get_method, methods_of
 
 if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier
@@ -43,6 +43,11 @@ TABLE: Mapping[str, tuple[str, str, Grid]] = {
     "supervised": ("Supervised", "supervised:SupervisedClassifier", {}),
     "supervised-bce": ("Supervised BCE", _LOSS + "SupervisedBCEClassifier", {}),
 }
+# What is not here learns from labels that do not apply.
+_LEARNS = {
+    **dict.fromkeys(("ccmn", "comes-hl", "comes-rl"), "answers"),
+    **dict.fromkeys(("supervised", "supervised-bce"), "relevant"),
+}
 _CLASSES = {name: place for name, (_, place, _) in TABLE.items()} | {
     "complementary-loss": _LOSS + "ComplementaryLossClassifier",
 }
@@ -52,9 +57,7 @@ PLACES: Mapping[str, str] = MappingProxyType(
 )
 """The place of each class of this room, ``"module:Class"``, by its name in model files."""
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {name: Method(name, title, PLACES[name], grid) for name, (title, _, grid) in TABLE.items()}
-)
+METHODS: Mapping[str, Method] = MappingProxyType(methods_of(TABLE, PLACES, _LEARNS))
 """The methods that are only compared with, by name, in the order in which tables list them."""
 
 
