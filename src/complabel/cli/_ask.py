@@ -113,7 +113,6 @@ def ask(
     from complabel.asking import suggest_questions
     from complabel.files import read_item_names
     from complabel.importers import write_questions
-    from complabel.methods import load
 
     show = _with_what_is_shown(show, items, tool)
     files = [path for path in answers or () if not _is_blank(path)]
@@ -126,6 +125,8 @@ def ask(
                 " items without an answer: give --features, and leave out --kind and"
                 " --label-names, and also --annotator"
             )
+        from complabel.methods import load
+
         classifier = load(to_evaluate)
         d = classifier.n_features_in_
         found = own.read_own_features(features, items, d, model=to_evaluate)

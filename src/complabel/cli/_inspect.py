@@ -190,14 +190,14 @@ def say_fit(
 def _load(
     model: Path | None, features: Path | None, doubtful: Path | None
 ) -> ComplementaryClassifier | None:
-    from complabel.methods import load
-
     if model is None and doubtful is not None:
         raise InputError("--doubtful is given without --model; also give a model of complabel fit")
     if model is None:
         return None
     if features is None:
         raise InputError("--model is given without --features; also give the features of the items")
+    from complabel.methods import load
+
     classifier = load(model)
     own.refuse_without_people(classifier, model, "--model")
     return classifier

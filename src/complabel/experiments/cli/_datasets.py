@@ -54,7 +54,6 @@ def datasets(
     A dataset with a name is shown with its size and its folder, or the web address if it is
     missing. --json adds its licence.
     """
-    from complabel.datasets import describe_file
     from complabel.experiments.datasets import CATALOG, EMBEDDED, dataset_entries, describe_datasets
 
     for name in download or []:
@@ -64,11 +63,7 @@ def datasets(
     known = [entry for entry in entries if isinstance(entry, str)]
     with errors().status("reading datasets"):
         described = describe_datasets(data_dir, names=known)
-        files = [
-            {**describe_file(entry["file"]), "name": entry["name"]}
-            for entry in entries
-            if not isinstance(entry, str)
-        ]
+        files = [_describe_own(entry) for entry in entries if not isinstance(entry, str)]
     if as_json:
         typer.echo(json.dumps([*described, *files], indent=1))
         return
@@ -76,6 +71,12 @@ def datasets(
         _show(described)
     for entry in files:
         _show_own(entry)
+
+
+def _describe_own(entry: Mapping[str, Any]) -> dict[str, Any]:
+    from complabel.datasets import describe_file
+
+    return {**describe_file(entry["file"]), "name": entry["name"]}
 
 
 def _show(described: list[dict[str, Any]]) -> None:

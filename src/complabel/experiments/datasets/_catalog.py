@@ -1,5 +1,7 @@
 """The catalog of datasets, read from catalog.toml in this folder, and downloads of its files."""
 
+from __future__ import annotations
+
 import difflib
 import hashlib
 import http.client
@@ -12,12 +14,14 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from complabel._opening import StrPath, as_path, wrong_type
 from complabel._writing import replacing
-from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetNotFoundError, DownloadError
+
+if TYPE_CHECKING:
+    from complabel.datasets import MultiLabelDataset
 
 _logger = logging.getLogger(__name__)
 

@@ -1,4 +1,9 @@
-"""Find the files of datasets and of released labels, load them, and describe them."""
+"""Find the files of datasets and of released labels, load them, and describe them.
+
+A list of datasets reads none that is not at hand, so nothing here loads NumPy before it is used.
+"""
+
+from __future__ import annotations
 
 import csv
 import logging
@@ -6,16 +11,12 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import platformdirs
-from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault, is_file, read_text
-from complabel._parameters import check_choice
 from complabel._settings import setting
-from complabel.datasets import DatasetFiles, MultiLabelDataset, read_files
 from complabel.errors import ComplabelError, DatasetNotFoundError
 from complabel.experiments.datasets._catalog import (
     CATALOG,
@@ -27,8 +28,13 @@ from complabel.experiments.datasets._catalog import (
     download_dataset,
     sha256_of,
 )
-from complabel.experiments.datasets._preprocess import preprocess
-from complabel.simulate import SCHEMES, Scheme
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from complabel.datasets import MultiLabelDataset
+    from complabel.simulate import Scheme
 
 _DATA_VARIABLE = "COMPLABEL_DATA"
 _SIZES = ("n_samples", "n_features", "n_labels", "label_cardinality")
@@ -106,6 +112,9 @@ def load_dataset(
         raise not_found(entry, directories)
     if verify:
         _verify(located)
+    from complabel.datasets import DatasetFiles, read_files
+    from complabel.experiments.datasets._preprocess import preprocess
+
     layout, folder = located.layout, located.folder
     parts = tuple(folder / file.name for file in layout.files)
     labels = None if layout.labels is None else folder / layout.labels.name
@@ -207,20 +216,20 @@ def _what_is_there(entry: CatalogEntry, directory: Path) -> str:
 
 def _describe(entry: CatalogEntry, data_dir: StrPath | None) -> dict[str, Any]:
     located = locate(entry, dataset_directories(data_dir))
-    available = bool(entry.make) or located is not None
-    dataset, problem = None, None
+    measured: Any
+    measured, problem = entry.expected if entry.make else None, None
     try:
-        if available:
-            dataset = load_dataset(entry.name, data_dir=data_dir)
+        if located is not None:
+            measured = load_dataset(entry.name, data_dir=data_dir)
     except ComplabelError as found:
         problem = str(found)
     return {
         "name": entry.name,
         "title": entry.title,
-        "available": available,
+        "available": bool(entry.make) or located is not None,
         "downloadable": entry.downloadable,
         "location": None if located is None else str(located.folder),
-        **{size: None if dataset is None else getattr(dataset, size) for size in _SIZES},
+        **{size: None if measured is None else getattr(measured, size) for size in _SIZES},
         **{f"expected_{size}": value for size, value in asdict(entry.expected).items()},
         **{key: getattr(entry, key) for key in ("source", "citation", "licence", "note")},
         "problem": problem,
@@ -282,6 +291,11 @@ def load_released(
         If the file is missing or cannot be parsed, its rows are not those of the dataset, or a
         label does not exist or applies to its row.
     """
+    import numpy as np
+
+    from complabel._parameters import check_choice
+    from complabel.simulate import SCHEMES
+
     check_choice("scheme", scheme, SCHEMES)
     name = dataset.name
     # Users choose the names of their own datasets, so a name may be a path to another folder.
