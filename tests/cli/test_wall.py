@@ -1,4 +1,4 @@
-"""The commands of the tool load nothing of the experiments."""
+"""The servers load nothing of the experiments; test_loaded.py has the other commands."""
 
 import signal
 import subprocess
@@ -21,12 +21,6 @@ except (SystemExit, KeyboardInterrupt):
 finally:
     print("LOADED", *sys.modules, flush=True)
 """
-FIT = "fit named.csv --label-names labels.txt --features X.csv --out new.safetensors --method"
-BRIEF = [
-    f"{FIT} ridge",
-    f"{FIT} selection-likelihood:alpha=0.1,kernel=linear,cardinality=1.5,rank=none",
-    "predict model.safetensors X.npy --items ids.txt --out predictions.csv",
-]
 SERVERS = [
     "annotate X.csv --text item --labels labels.txt --no-browser --port 0",
     "serve model.safetensors --port 0",
@@ -61,14 +55,6 @@ def of_experiments(modules):
     return {name for name in modules if name.startswith("complabel.experiments")}
 
 
-@pytest.mark.parametrize("typed", BRIEF)
-def test_fit_and_predict_load_no_experiments(folder, typed):
-    n_files = len([*folder.iterdir()])
-    modules = loaded(started(folder, typed).communicate(timeout=120)[0])
-    assert len([*folder.iterdir()]) == n_files + 1
-    assert not of_experiments(modules)
-
-
 @pytest.mark.parametrize("typed", SERVERS)
 def test_the_servers_load_no_experiments(folder, typed):
     pytest.importorskip("uvicorn")
@@ -83,11 +69,3 @@ def test_the_servers_load_no_experiments(folder, typed):
     modules = loaded(told)
     assert "starlette" in modules, told
     assert not of_experiments(modules)
-
-
-def test_a_method_that_is_only_compared_with_is_found_by_its_name(folder):
-    typed = f"{FIT} lift"
-    modules = loaded(started(folder, typed).communicate(timeout=120)[0])
-    assert (folder / "new.safetensors").exists()
-    assert "complabel.experiments.methods" in of_experiments(modules)
-    assert "complabel.experiments.studies" not in modules

@@ -123,6 +123,16 @@ def test_an_entry_may_name_a_function_instead_of_files():
     assert made.Y.shape == (expected["n_samples"], expected["n_labels"])
 
 
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_what_is_embedded_has_the_size_that_the_catalog_says(name):
+    (described,) = describe_datasets(names=[name])
+    data = load_dataset(name)
+    for size in ("n_samples", "n_features", "n_labels", "label_cardinality"):
+        assert (
+            described[size] == described[f"expected_{size}"] == pytest.approx(getattr(data, size))
+        )
+
+
 # Cardinality of the files to four decimals; the paper prints 4.23 and 4.32 for yeast and delicious,
 # which are cut off rather than rounded (4.24 and 4.33).
 SIZES = {

@@ -1,0 +1,79 @@
+"""What commands do not load: libraries that take seconds, and the laboratory."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.cli.own import DATA, NAMES, write_files
+
+from complabel.methods import make_classifier
+from complabel.simulate import draw_complementary
+
+# Nothing is searched, so that the fits are quick.
+GIVEN = {"alpha": 0.1, "cardinality": 2.0, "scaling": "standardize", "gamma": 0.1, "rank": None}
+SETTINGS = "alpha=0.1,kernel=linear,cardinality=1.5,rank=none"
+MODELS = {
+    "linear": ("selection-likelihood", {"kernel": "linear", **GIVEN}),
+    "kernel": ("selection-likelihood", {"kernel": "rbf", **GIVEN}),
+    "ridge": ("ridge", {}),
+    "prior": ("prior", {}),
+}
+LABORATORY = {"complabel.experiments"}
+TRAINING = {"torch", "sklearn", "scipy.stats", "scipy.optimize"}
+ASK = "ask named.csv --label-names labels.txt --features X.csv -n 10 --out questions.csv"
+INSPECT = "inspect named.csv --label-names labels.txt --features X.csv"
+FIT = "fit named.csv --label-names labels.txt --features X.csv"
+# Commands in one process, with what neither a command nor those before it load.
+LISTS = [
+    ("methods", {"numpy", "pandas"} | TRAINING),
+    ("datasets", {"numpy", "pandas"} | TRAINING),
+]
+TOOL = [
+    ("import export.json --absent not_this --out imported.csv", TRAINING | LABORATORY),
+    (ASK, TRAINING | LABORATORY),
+    (INSPECT, TRAINING | LABORATORY),
+    (f"{INSPECT} asked.csv", {"torch"} | LABORATORY),
+    (f"{FIT} --method ridge --out new.safetensors", {"torch"} | LABORATORY),
+    *((f"predict {name}.safetensors X.csv --out {name}.csv", {"torch"}) for name in MODELS),
+    *((f"evaluate {name}.safetensors X.csv --truth truth.csv", {"torch"}) for name in MODELS),
+    (f"{FIT} --out s.safetensors --folds 0 --method selection-likelihood:{SETTINGS}", LABORATORY),
+    # One that is only compared with is found by its name.
+    (f"{FIT} --out l.safetensors --folds 0 --method lift", {"complabel.experiments.studies"}),
+]
+SCRIPT = """
+import json, sys
+from complabel.cli import main
+for command, heavy in json.loads(sys.argv[1]):
+    sys.argv = ["complabel", *command.split()]
+    try:
+        main()
+    except SystemExit as stop:
+        assert stop.code == 0, (command, stop.code)
+    assert not {*heavy} & {*sys.modules}, (command, {*heavy} & {*sys.modules})
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pd = pytest.importorskip("pandas")
+    write_files(tmp_path)
+    y = pd.DataFrame(draw_complementary(DATA.Y, random_state=0), columns=list(NAMES))
+    for name, (method, settings) in MODELS.items():
+        classifier = make_classifier(method, **settings)
+        classifier.fit(DATA.X, y).save(tmp_path / f"{name}.safetensors")
+    return tmp_path
+
+
+@pytest.mark.parametrize("listed", [LISTS, TOOL], ids=["lists", "tool"])
+def test_commands_load_only_what_they_need(folder, listed):
+    commands = [(command, sorted(heavy)) for command, heavy in listed]
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(commands)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
