@@ -140,6 +140,7 @@ def main() -> None:
 
 
 def _hint(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """Print warnings of complabel as hints; those of libraries as Python prints them."""
     if issubclass(category, FutureWarning) or category.__module__.startswith("complabel."):
         remark(f"hint: {message}")
     else:

@@ -129,33 +129,33 @@ def ask(
 
         classifier = load(to_evaluate)
         d = classifier.n_features_in_
-        found = own.read_own_features(features, items, d, model=to_evaluate)
+        feature_table = own.read_own_features(features, items, d, model=to_evaluate)
         names = [str(name) for name in classifier.classes_]
-        said = _said_about(list(found.items), files, names, question, contradictions)
-        table = _on_model(classifier, found, said, n, figure or "f1", seed)
+        answer_set = _said_about(list(feature_table.items), files, names, question, contradictions)
+        table = _on_model(classifier, feature_table, answer_set, n, figure or "f1", seed)
     else:
         if features is not None:
             known: list[str] | None = list(own.read_own_features(features, items).items)
         else:  # without items, those that the answers mention
             known = None if items is None else read_item_names(items)
-        said = _said_about(known, files, label_names, question, contradictions)
-        known_before = _said_by(said, annotator, all_known=all_known)
+        answer_set = _said_about(known, files, label_names, question, contradictions)
+        known_before = _said_by(answer_set, annotator, all_known=all_known)
         table = suggest_questions(known_before, n, kind=kind, random_state=seed)
         if annotator is not None:
             table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
-    asked = write_questions(table, out, tool=tool, shown=seen, label_names=said.label_names)
+    asked = write_questions(table, out, tool=tool, shown=seen, label_names=answer_set.label_names)
     say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
-    more = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
-    more -= asked
-    if more:
-        counted = "1 known answer" if more == 1 else f"{more:,} known answers"
+    n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
+    n_known -= asked
+    if n_known:
+        counted = "1 known answer" if n_known == 1 else f"{n_known:,} known answers"
         say(f"  and {counted} of the random sample: leave them in, they also count")
     stem = out.name.removesuffix(".gz").rpartition(".")[0]
     answered = unused(out.with_name(f"answered-{stem}.csv"))
     if to_evaluate is not None:
         assert features is not None
-        if said.answered.any():  # the figures are those of the items that could be drawn
+        if answer_set.answered.any():  # the figures are those of the items that could be drawn
             features, items = _unanswered(features), None if items is None else _unanswered(items)
             say(
                 f"to evaluate, make {features}{f' and {items}' if items else ''} first: without the"
@@ -238,8 +238,8 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
 
 def _on_model(
     classifier: ComplementaryClassifier,
-    found: Features,
-    said: Answers,
+    feature_table: Features,
+    answer_set: Answers,
     n: int,
     figure: str,
     seed: int,
@@ -247,15 +247,15 @@ def _on_model(
     """Draw questions whose answers tell most about a model; say about which items."""
     from complabel.trust import suggest_evaluation_questions
 
-    with working(f"predicting {said.n_items:,} items"):
-        probabilities = classifier.predict_proba(own.for_model(found, classifier))
-    n_answered = int(said.answered.sum())
+    with working(f"predicting {answer_set.n_items:,} items"):
+        probabilities = classifier.predict_proba(own.for_model(feature_table, classifier))
+    n_answered = int(answer_set.answered.sum())
     explain(
-        f"{said.n_items - n_answered:,} items without an answer may be drawn; {n_answered:,} with"
-        " an answer are left out, since the model may have learned from them"
+        f"{answer_set.n_items - n_answered:,} items without an answer may be drawn;"
+        f" {n_answered:,} with an answer are left out, since the model may have learned from them"
     )
     return suggest_evaluation_questions(
-        said,
+        answer_set,
         probabilities,
         n,
         figure=figure.replace("-", "_"),
@@ -289,26 +289,28 @@ def _said_about(
     return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
 
 
-def _said_by(said: Answers, annotator: str | None, *, all_known: bool) -> Answers:
+def _said_by(answer_set: Answers, annotator: str | None, *, all_known: bool) -> Answers:
     """Return what the person who will answer said; nothing, if it is not said who that is."""
     if all_known and annotator is not None:
         raise InputError("--annotator is given with --all-known; leave one of them out")
     if all_known:
-        return said
+        return answer_set
     if annotator is None:
-        if said.n_answers:
+        if answer_set.n_answers:
             explain(
-                f"{said.n_answers:,} earlier answers do not count as those of the person who is"
-                " asked: give --annotator NAME if some do, or --all-known if all are right"
+                f"{answer_set.n_answers:,} earlier answers do not count as those of the person who"
+                " is asked: give --annotator NAME if some do, or --all-known if all are right"
             )
-        return said.only(said.annotator < -1)  # none
-    if said.n_answers and annotator not in said.annotator_names:
-        names = ", ".join(map(repr, said.annotator_names[:_MOST_NAMES])) or "nobody"
+        return answer_set.only(answer_set.annotator < -1)  # none
+    if answer_set.n_answers and annotator not in answer_set.annotator_names:
+        names = ", ".join(map(repr, answer_set.annotator_names[:_MOST_NAMES])) or "nobody"
         raise InputError(
             f"--annotator {annotator}: the answers are by {names}; give one of these names, or"
             " leave the option out if this person did not answer before"
         )
-    return said.only(said.annotator == [*said.annotator_names, annotator].index(annotator))
+    return answer_set.only(
+        answer_set.annotator == [*answer_set.annotator_names, annotator].index(annotator)
+    )
 
 
 def _is_blank(path: Path) -> bool:
@@ -361,10 +363,10 @@ def labelstudio_config(
     # On standard error: standard output is the configuration, perhaps redirected to a file.
     remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
     remark("the answers as JSON, and read them with")
-    told: dict[str, dict[str, Any]] = {
+    meanings: dict[str, dict[str, Any]] = {
         "named": {"absent": "not_this"},
         "ticked": {"label_names": labels},  # an export does not list them
         "both": {"absent": "not_this", "present": "this"},
     }
-    options_ = told.get(question, {}) if names else {}  # questions of ask say it themselves
+    options_ = meanings.get(question, {}) if names else {}  # questions of ask say it themselves
     remark(f"  {command('import', 'export.json', **options_, out='answers.csv')}")

@@ -92,25 +92,27 @@ def inspect(
     is_table = all(Path(name).suffix in _TABLES for name in answers)
     classifier = _load(model, features, doubtful)
     if is_table:
-        found = None if features is None else own.read_own_features(features, items, model=model)
+        feature_table = (
+            None if features is None else own.read_own_features(features, items, model=model)
+        )
         tables = [Path(path) for path in answers]
-        known = None if found is None else list(found.items)
+        known = None if feature_table is None else list(feature_table.items)
         names: Any = label_names
         if classifier is not None and names is None:
             names = [str(name) for name in classifier.classes_]
-        said = own.read_own_answers(tables, known, names, question, "keep", says=False)
-        X = None if found is None else found.X
-        given = {"--items": items, "--label-names": label_names, "--question": question}
+        answer_set = own.read_own_answers(tables, known, names, question, "keep", says=False)
+        X = None if feature_table is None else feature_table.X
+        options_given = {"--items": items, "--label-names": label_names, "--question": question}
         words = [*answers]
-        for option, value in given.items():
+        for option, value in options_given.items():
             words += [] if value is None else [option, str(value)]
         source = shlex.join(words)
     else:
-        said, X = _of_dataset(answers, features, label_names, data_dir)
+        answer_set, X = _of_dataset(answers, features, label_names, data_dir)
         source = ""
     with working("looking at the answers"):
         inspection = inspect_answers(
-            said,
+            answer_set,
             X,
             labels_listed=not is_table or label_names is not None or classifier is not None,
             source=source,
@@ -120,17 +122,19 @@ def inspect(
         say(line)
     as_json = inspection.as_json()
     about_people: dict[str, Any] = {}
-    if classifier is not None and is_table and found is not None:
-        of_model = own.for_model(found, classifier)
+    if classifier is not None and is_table and feature_table is not None:
+        of_model = own.for_model(feature_table, classifier)
         about_people = {
-            "people": classifier.annotators_table(of_model, said),
-            "doubtful": classifier.doubtful_answers(of_model, said),
+            "people": classifier.annotators_table(of_model, answer_set),
+            "doubtful": classifier.doubtful_answers(of_model, answer_set),
             "found_by": "These are the rates and probabilities of the model that was given. It"
             " weighs the features of an item and all answers about it.",
         }
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
-        about_people = _by_what_people_say(said, sum(each.judged for each in inspection.labels))
+        about_people = _by_what_people_say(
+            answer_set, sum(each.judged for each in inspection.labels)
+        )
     if html is not None:
         write_inspection_page(inspection, html, **about_people)
         say(f"wrote {html}")
@@ -143,23 +147,26 @@ def inspect(
     save_json(json_file, as_json)
 
 
-def _by_what_people_say(said: Answers, n_judged: int) -> dict[str, Any]:
+def _by_what_people_say(answer_set: Answers, n_judged: int) -> dict[str, Any]:
+    """Return what a page shows of people without a model: who errs, and answers to check."""
     import numpy as np
 
     from complabel.people import find_consensus
 
     part = ""
     if n_judged > _MOST_JUDGED:
-        n = max(1, said.n_items * _MOST_JUDGED // n_judged)
-        said = said[np.sort(np.random.default_rng(0).choice(said.n_items, n, replace=False))]
+        n = max(1, answer_set.n_items * _MOST_JUDGED // n_judged)
+        answer_set = answer_set[
+            np.sort(np.random.default_rng(0).choice(answer_set.n_items, n, replace=False))
+        ]
         part = f" This page looks at a random {n:,} items only; complabel consensus looks at all."
     with working("comparing people"):
-        found = find_consensus(None, said, random_state=0)
+        result = find_consensus(None, answer_set, random_state=0)
     return {
-        "people": found.people,
-        "doubtful": found.doubtful,
+        "people": result.people,
+        "doubtful": result.doubtful,
         "found_by": "Nobody knows the truth here. Each person is compared with what people say"
-        f" together, by the answers alone; {found.n_repeated:,} pairs of an item and a label were"
+        f" together, by the answers alone; {result.n_repeated:,} pairs of an item and a label were"
         f" judged more than once. People who all err in the same way look right.{part} With"
         " --model, the features count, too.",
     }
@@ -173,6 +180,7 @@ def say_fit(
     question: str | None,
     mistakes: str = "missed=auto,invented=auto",
 ) -> None:
+    """Print the command that fits a model which allows for mistakes to these answers."""
     line = command(
         "fit",
         *answers,
@@ -190,6 +198,7 @@ def say_fit(
 def _load(
     model: Path | None, features: Path | None, doubtful: Path | None
 ) -> ComplementaryClassifier | None:
+    """Load the model of ``--model``, if it is given with what it needs and knows people."""
     if model is None and doubtful is not None:
         raise InputError("--doubtful is given without --model; also give a model of complabel fit")
     if model is None:
@@ -237,12 +246,12 @@ def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
     return people
 
 
-def write_doubtful(found: Mapping[str, Any], path: Path, n: int) -> None:
+def write_doubtful(suspects: Mapping[str, Any], path: Path, n: int) -> None:
     """Write the n most doubtful pairs of an item and a label as questions without answers."""
     from complabel.files import AnswerWriter
 
     rows: dict[tuple[Any, Any], int] = {}
-    for row, pair in enumerate(zip(found["item"], found["label"], strict=True)):
+    for row, pair in enumerate(zip(suspects["item"], suspects["label"], strict=True)):
         rows.setdefault(pair, row)
         if len(rows) == n:
             break
@@ -250,21 +259,22 @@ def write_doubtful(found: Mapping[str, Any], path: Path, n: int) -> None:
     with AnswerWriter(path, more=("said", "said_by", "wrong")) as writer:
         writer.write(
             {
-                "item": found["item"][chosen],
-                "label": found["label"][chosen],
+                "item": suspects["item"][chosen],
+                "label": suspects["label"][chosen],
                 "question": ["asked"] * len(chosen),
-                "said": ["yes" if applies else "no" for applies in found["said"][chosen]],
-                "said_by": found["annotator"][chosen],
-                "wrong": [f"{chance:.3f}" for chance in found["wrong"][chosen]],
+                "said": ["yes" if applies else "no" for applies in suspects["said"][chosen]],
+                "said_by": suspects["annotator"][chosen],
+                "wrong": [f"{chance:.3f}" for chance in suspects["wrong"][chosen]],
             }
         )
-    expected = found["wrong"][chosen].sum()
+    expected = suspects["wrong"][chosen].sum()
     say(f"wrote {path}: {len(chosen):,} answers to check, of which about {expected:.0f} are wrong")
 
 
 def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
+    """Return the answers and features of a dataset in which people ruled labels out."""
     from complabel.answers import Answers
     from complabel.datasets import load_file
 
@@ -285,10 +295,10 @@ def _of_dataset(
             f"{data.name} has no labels that people ruled out, so there are no answers to inspect;"
             " take mirflickr or yeastbp, or a file of yours with an array 'excluded'"
         )
-    said = Answers.from_arrays(
+    answer_set = Answers.from_arrays(
         excluded=data.excluded, question="excluded", label_names=data.label_names
     )
-    return said, data.X
+    return answer_set, data.X
 
 
 @options.with_examples(
@@ -326,20 +336,20 @@ def consensus(
     from complabel.files import PredictionWriter
     from complabel.people import find_consensus
 
-    found = None if features is None else own.read_own_features(features, items)
-    known = None if found is None else list(found.items)
-    said = own.read_own_answers(answers, known, label_names, question, "keep")
-    X = None if found is None else own.framed(found.X, found.feature_names)
+    feature_table = None if features is None else own.read_own_features(features, items)
+    known = None if feature_table is None else list(feature_table.items)
+    answer_set = own.read_own_answers(answers, known, label_names, question, "keep")
+    X = None if feature_table is None else own.framed(feature_table.X, feature_table.feature_names)
     with working("finding the consensus"):
-        result = find_consensus(X, said, cv=folds, random_state=seed)
-    assert said.item_names is not None  # a table names its items
-    labels = said.label_names or [str(k) for k in range(said.n_labels)]
+        result = find_consensus(X, answer_set, cv=folds, random_state=seed)
+    assert answer_set.item_names is not None  # a table names its items
+    labels = answer_set.label_names or [str(k) for k in range(answer_set.n_labels)]
     with PredictionWriter(out, list(labels)) as writer:
-        writer.write(said.item_names, result.share)
+        writer.write(answer_set.item_names, result.share)
     people = show_people(result.people, "By what people say together")
-    told = {"n_repeated": result.n_repeated, "n_states": result.n_states}
-    save_json(json_file, {"people": people, **told})
-    say(f"wrote {out}: {said.n_items:,} items, {said.n_labels} labels")
+    numbers = {"n_repeated": result.n_repeated, "n_states": result.n_states}
+    save_json(json_file, {"people": people, **numbers})
+    say(f"wrote {out}: {answer_set.n_items:,} items, {answer_set.n_labels} labels")
     say(f"  {result.n_repeated:,} pairs of an item and a label were judged more than once")
     if result.n_states == 2:
         say("  they do not show that people differ; if people miss many labels, shares are low:")

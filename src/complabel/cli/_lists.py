@@ -111,6 +111,7 @@ def _plain(text: str) -> str:
 
 
 def _show_methods(described: list[dict[str, Any]]) -> None:
+    """Print the table of methods, and how to read it."""
     table = new_table("", "method", "learns from", "references")
     table.columns[0].no_wrap = True
     for entry in described:

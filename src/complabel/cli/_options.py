@@ -20,13 +20,13 @@ def option(
     *names: str,
     default: Any = None,
     output: Output | None = None,
-    **more: Any,
+    **details: Any,
 ) -> Any:
     """Return an option of a command, with its text of help; its name is that of the parameter.
 
     It may be left out, unless ``default`` is ``...``. With ``output``, it names a file to write.
     """
-    made = typer.Option(default, *names, metavar=metavar, help=escape(text), **more)
+    made = typer.Option(default, *names, metavar=metavar, help=escape(text), **details)
     made.output = output
     return made
 
@@ -42,16 +42,16 @@ def flag(text: str, *names: str) -> Any:
 
 
 def target(
-    text: str, *names: str, endings: tuple[str, ...] = (), page: bool = False, **more: Any
+    text: str, *names: str, endings: tuple[str, ...] = (), page: bool = False, **details: Any
 ) -> Any:
-    return option("FILE", text, *names, output=Output(endings, page), **more)
+    return option("FILE", text, *names, output=Output(endings, page), **details)
 
 
 def argument(
-    metavar: str, text: str, *, default: Any = ..., output: Output | None = None, **more: Any
+    metavar: str, text: str, *, default: Any = ..., output: Output | None = None, **details: Any
 ) -> Any:
     """Return an argument of a command, with its text of help; it must be given."""
-    made = typer.Argument(default, metavar=metavar, help=escape(text), **more)
+    made = typer.Argument(default, metavar=metavar, help=escape(text), **details)
     made.output = output
     return made
 
@@ -83,10 +83,12 @@ QUESTIONS = ("named", "asked", "ticked", "excluded")
 
 
 def one_of(*words: str) -> dict[str, Any]:
-    def check(given: str | None) -> str | None:
-        if given is not None and given not in words:
-            raise typer.BadParameter(f"{given!r} is none of {', '.join(words)}")
-        return given
+    """Return the settings of an option that takes one of these words; the shell completes them."""
+
+    def check(word: str | None) -> str | None:
+        if word is not None and word not in words:
+            raise typer.BadParameter(f"{word!r} is none of {', '.join(words)}")
+        return word
 
     return {"callback": check, "autocompletion": lambda: [*words]}
 
@@ -112,14 +114,14 @@ LABEL_NAMES = option(
 )
 
 
-def _contradictions(text: str, *more: str) -> Any:
+def _contradictions(text: str, *other_policies: str) -> Any:
     return option(
         "POLICY",
         "What to do if one answer says that a label applies to an item and another denies it."
         " error: stop; drop: drop both; majority: keep what most annotators say; trust-relevant:"
         f" the label applies{text}.",
         default="error",
-        **one_of("error", "drop", "majority", "trust-relevant", *more),
+        **one_of("error", "drop", "majority", "trust-relevant", *other_policies),
     )
 
 

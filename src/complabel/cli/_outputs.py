@@ -43,6 +43,8 @@ class Output:
 
 @dataclass
 class _Claims:
+    """What a command reads, what it will write, and what of that it may replace."""
+
     force: bool
     read: Sequence[Path]
     replaceable: set[Path] = field(default_factory=set)
@@ -55,8 +57,8 @@ _claims: ContextVar[_Claims] = ContextVar("claims")
 class GuardedCommand(TyperCommand):
     """A command that tries its outputs before it runs; if it has any, it has ``--force``."""
 
-    def __init__(self, *args: Any, callback: Callable[..., None], **given: Any) -> None:
-        super().__init__(*args, callback=callback, **given)
+    def __init__(self, *args: Any, callback: Callable[..., None], **settings: Any) -> None:
+        super().__init__(*args, callback=callback, **settings)
         self._outputs: dict[str | None, Output] = {
             name: mark
             for name, parameter in inspect.signature(callback).parameters.items()
@@ -70,14 +72,14 @@ class GuardedCommand(TyperCommand):
         left: list[str] = super().parse_args(ctx, args)
         if not self._outputs or ctx.resilient_parsing:  # the latter while the shell completes
             return left
-        force, given = ctx.params.pop("force"), ctx.params
-        read = [value for name, value in given.items() if name not in self._outputs]
+        force, values = ctx.params.pop("force"), ctx.params
+        read = [value for name, value in values.items() if name not in self._outputs]
         claims = _Claims(force, [path for value in read for path in _files_in(value)])
         _claims.set(claims)
         for parameter in self.params:
             mark = self._outputs.get(parameter.name)
-            if mark is not None and not mark.later and given[parameter.name] is not None:
-                _claim(Path(given[parameter.name]), option_of(parameter), mark)
+            if mark is not None and not mark.later and values[parameter.name] is not None:
+                _claim(Path(values[parameter.name]), option_of(parameter), mark)
         if not force:
             ctx.with_resource(keeping(claims.replaceable))
         return left
@@ -192,6 +194,7 @@ def _claim(path: Path, option: str, mark: Output) -> None:
 
 
 def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
+    """Refuse a path that is no plain file, or that the command also reads or writes."""
     problem = ""
     if path.is_dir():
         problem = "this is a folder; give the name of a file"
@@ -222,6 +225,7 @@ def _try(folder: Path, path: Path) -> None:
 
 
 def _is_own_page(path: Path) -> bool:
+    """Return whether complabel wrote a page; a link counts as somebody else's."""
     if path.is_symlink():
         return False
     with path.open("rb") as file:
@@ -235,6 +239,7 @@ def _is_own_report(paths: Sequence[Path]) -> bool:
 
 
 def _same(path: Path, other: Path) -> bool:
+    """Return whether two paths are one file, also if it does not exist yet."""
     try:
         return path.samefile(other)
     except OSError:
