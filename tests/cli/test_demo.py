@@ -46,6 +46,20 @@ def test_all_that_people_say_is_true_and_only_the_question_differs(parts):
             assert (getattr(mixed, mask) != getattr(same, mask)).nnz == 0
 
 
+def test_the_page_words_what_was_said(parts):
+    Y = parts[1]
+    answers = _demo._ask(Y, 0)
+    for row, labels in enumerate(Y):
+        shown = {str(digit) for digit in np.flatnonzero(labels)}
+        said = {way: _demo._said(answers[way], row) for way in answers}
+        assert said["named"].startswith("no ")
+        assert said["named"].removeprefix("no ") not in shown
+        digit, word = said["asked"].split("? ")
+        assert word == ("yes" if digit in shown else "no")
+        assert said["mixed"] in (said["named"], said["asked"])
+        assert said["ticked"] in ("no form", f"☑ {', '.join(sorted(shown))}")
+
+
 def test_the_page_shows_the_figures_of_the_terminal_and_what_is_true_of_each_picture(
     run, tmp_path, parts
 ):
