@@ -50,6 +50,10 @@ def test_help_cuts_no_word_and_loses_none(path):
         assert {*Text.from_markup(text).plain.split()} <= {*shown(path)}
 
 
+def test_help_keeps_what_stands_in_brackets():
+    assert {"[default:", "none;", "f1]"} <= {*shown("ask")}
+
+
 def test_commands_stand_below_headings_in_the_order_of_use():
     words = shown("")[shown("").index(HEADINGS[0]) :]
     places = [words.index(heading) for heading in HEADINGS]
