@@ -1,4 +1,4 @@
-"""The servers load nothing of the experiments; test_loaded.py has the other commands."""
+"""The servers load nothing of the experiments; test_without_torch.py has the other commands."""
 
 import signal
 import subprocess
