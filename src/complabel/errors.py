@@ -2,7 +2,29 @@
 
 
 class ComplabelError(Exception):
-    """Base of every error that complabel raises on purpose."""
+    """Base of every error that complabel raises on purpose.
+
+    Attributes
+    ----------
+    parameter : str or None
+        Name of the parameter that the error is about.
+    row : int or None
+        Row of the table that the error is about, counted from 0.
+    line : int or None
+        Line of the file that the error is about, counted from 1.
+    """
+
+    def __init__(
+        self,
+        *args: object,
+        parameter: str | None = None,
+        row: int | None = None,
+        line: int | None = None,
+    ) -> None:
+        super().__init__(*args)
+        self.parameter = parameter
+        self.row = row
+        self.line = line
 
 
 class InputError(ComplabelError, ValueError):

@@ -1,5 +1,6 @@
 """Contradictions between answers, resolved by each policy, beside plain sets in Python."""
 
+import pickle
 from collections import defaultdict
 
 import numpy as np
@@ -15,7 +16,6 @@ from complabel.answers import (
     STATEMENT_KINDS,
     Answers,
     contradictions_table,
-    find_contradictions,
     resolve_contradictions,
     sure_statements,
 )
@@ -135,8 +135,25 @@ def test_what_is_sure_where_people_pick_a_label_anyway_or_make_mistakes():
         (4, "implied"),
     ]  # fmt: skip
     assert told(with_error_rates=True) == [(0, "relevant")]
-    pairs = find_contradictions(said)
+    pairs = said.contradicted
     assert np.column_stack(np.divmod(pairs, 3)).tolist() == [[0, 0], [0, 2], [1, 0]]
+
+
+@given(given_records=records(), data=st.data())
+@examples(50)
+def test_parts_of_answers_state_what_they_state_by_themselves(given_records, data):
+    answers = make(*given_records)
+    known = answers.contradictions()  # collects the statements
+    for part in (answers, answers[data.draw(st.lists(st.integers(0, answers.n_items - 1)))]):
+        marks = data.draw(st.lists(st.booleans(), min_size=len(part.item), max_size=len(part.item)))
+        part = part.only(np.array(marks, dtype=bool))
+        alone = pickle.loads(pickle.dumps(part))  # another process collects them anew
+        assert "_statements" not in vars(alone)
+        for name in ("answer", "item", "label", "kind", "applies"):
+            handed_on, collected = (getattr(each.statements(), name) for each in (part, alone))
+            np.testing.assert_array_equal(handed_on, collected)
+        assert part.contradictions().tolist() == alone.contradictions().tolist()
+    assert known.tolist() == answers.contradictions().tolist()
 
 
 @each_policy

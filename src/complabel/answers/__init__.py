@@ -1,6 +1,7 @@
 """Answers about labels, and indicator matrices: checks and conversions."""
 
 from complabel.answers._answers import Answers
+from complabel.answers._arrays import STATEMENT_KINDS, Statements
 from complabel.answers._checks import (
     AssumedUniformWarning,
     ClassPerRowWarning,
@@ -29,14 +30,11 @@ from complabel.answers._names import check_label_names as check_label_names
 from complabel.answers._names import label_names_of as label_names_of
 from complabel.answers._names import pair_rows as pair_rows
 from complabel.answers._statements import CONTRADICTION_POLICIES as CONTRADICTION_POLICIES
+from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
 from complabel.answers._statements import (
-    STATEMENT_KINDS,
-    Statements,
     contradictions_table,
     resolve_contradictions,
 )
-from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
-from complabel.answers._statements import find_contradictions as find_contradictions
 from complabel.answers._statements import sure_statements as sure_statements
 from complabel.answers._table import COLUMNS as COLUMNS
 from complabel.answers._table import USED_COLUMNS as USED_COLUMNS

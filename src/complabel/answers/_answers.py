@@ -39,8 +39,6 @@ from complabel.answers._names import (
 from complabel.answers._statements import (
     CONTRADICTION_POLICIES,
     ContradictionPolicy,
-    Statements,
-    find_contradictions,
     resolve_contradictions,
 )
 from complabel.answers._table import read_table
@@ -402,24 +400,12 @@ class Answers(AnswerArrays):
         check_answers(changed, lambda row: f"answer {row} (item {self.item[row]})")
         return changed
 
-    def statements(self) -> Statements:
-        """Return what the answers say, one statement for each label, with those that are implied.
-
-        Examples
-        --------
-        >>> answers = Answers.from_arrays(absent=[[1, 0]], relevant=[[0, 1]], item=[2])
-        >>> said = answers.statements()
-        >>> said.item, said.label, said.applies
-        (array([2, 2]), array([0, 1]), array([False,  True]))
-        """
-        return Statements.of(self)
-
     def _repr_html_(self) -> str:
         return as_html(self)
 
     def contradictions(self) -> NDArray[np.intp]:
         """Return item and label of each contradiction, (n_contradictions, 2) intp, ascending."""
-        pairs = find_contradictions(self.statements())
+        pairs = self.statements().contradicted
         return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)
 
     @classmethod

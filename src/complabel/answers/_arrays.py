@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from complabel.answers._masks import Mask, counts_of, spell_out, without
+from complabel.answers._masks import Mask, counts_of, rows_of, spell_out, without
 from complabel.answers._names import QUESTIONS
 from complabel.errors import AnnotationError
 
@@ -19,12 +20,78 @@ COLUMNS = (
     *("question", "annotator", "asked_for", "probability", "seconds", "weight", "all_apply"),
 )
 
+STATEMENT_KINDS = ("named", "absent", "excluded", "relevant", "implied")
+"""What ``Statements.kind`` stands for: a mark of an answer, or "implied". Such a label was offered
+and not named, although more labels were asked for, so it applies."""
+
+_APPLIES = np.array([False, False, False, True, True])  # for each of STATEMENT_KINDS
+
 _NO_ARRAY = (
     "Answers cannot become an array: what was asked would be lost. For the labels that do not"
     " apply, take answers.complementary. cross_val_score and GridSearchCV take answers with"
     " scoring=None or a scorer of complabel.metrics; scorers of scikit-learn need true labels. In"
     " place of cross_val_predict, fit to X[rows] and answers[rows] for each split"
 )
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """What answers say, as S statements about one label each; ``Answers.statements`` makes it.
+
+    Ordered by kind, then answer, then label; an answer has at most one of each kind and label.
+
+    Attributes
+    ----------
+    answer, item, label : ndarray of shape (S,), dtype intp
+        Row of the answer in ``Answers``, the item that it is about, and the label.
+    kind : ndarray of shape (S,), dtype int8
+        Position in :data:`STATEMENT_KINDS`.
+    applies : ndarray of shape (S,), dtype bool
+        Whether the statement says that the label applies; if not, it says that it does not.
+    n_labels : int
+    """
+
+    answer: NDArray[np.intp]
+    item: NDArray[np.intp]
+    label: NDArray[np.intp]
+    kind: NDArray[np.int8]
+    applies: NDArray[np.bool_]
+    n_labels: int
+
+    def __post_init__(self) -> None:
+        for array in (self.answer, self.item, self.label, self.kind, self.applies):
+            array.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    @cached_property
+    def pair(self) -> NDArray[np.int64]:
+        """Item and label as one number, item * K + label, (S,)."""
+        return self.item.astype(np.int64) * self.n_labels + self.label
+
+    @cached_property
+    def contradicted(self) -> NDArray[np.int64]:
+        """Each ``pair`` that one statement affirms and another denies, (C,), ascending."""
+        # np.intersect1d takes three times as long.
+        denied = np.sort(self.pair[~self.applies])
+        affirmed = self.pair[self.applies]
+        both = np.searchsorted(denied, affirmed, "right") > np.searchsorted(denied, affirmed)
+        return np.unique(affirmed[both])
+
+    def only(
+        self, which: NDArray[np.bool_] | NDArray[np.intp], **numbers: NDArray[np.intp]
+    ) -> Self:
+        """Return the statements that ``which``, (S,), marks, or at these positions.
+
+        ``numbers`` are the ``answer`` and ``item`` of each, if they have other numbers there.
+        """
+        names = ("answer", "item", "label", "kind", "applies")
+        arrays = {name: getattr(self, name)[which] for name in names}
+        part = replace(self, **arrays | numbers)
+        if "contradicted" in vars(self) and not len(self.contradicted):
+            vars(part)["contradicted"] = self.contradicted  # nor does a part contradict itself
+        return part
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -55,6 +122,9 @@ class AnswerArrays:
         parts = [part for mask in masks for part in (mask.data, mask.indices, mask.indptr)]
         for array in (*parts, *(getattr(self, name) for name in ("item", *COLUMNS))):
             array.flags.writeable = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         vars(self).update(state)
@@ -108,6 +178,22 @@ class AnswerArrays:
         """Labels that :attr:`exhausted` answers do not name, a mask (n_answers, n_labels)."""
         return without(spell_out(self.offered, self.exhausted), self.named)
 
+    @cached_property
+    def _statements(self) -> Statements:
+        """What the answers say; no (n_items, n_labels) array is made."""
+        masks = [getattr(self, name) for name in STATEMENT_KINDS[:-1]]
+        masks.append(without(self.implied, self.relevant))
+        answer = np.concatenate([rows_of(mask) for mask in masks])
+        kind = np.repeat(np.arange(len(masks), dtype=np.int8), [mask.nnz for mask in masks])
+        return Statements(
+            answer=answer,
+            item=self.item[answer],
+            label=np.concatenate([mask.indices for mask in masks]).astype(np.intp),
+            kind=kind,
+            applies=_APPLIES[kind],
+            n_labels=self.n_labels,
+        )
+
     @property
     def weighted(self) -> bool:
         """Whether an answer has another weight than 1."""
@@ -120,6 +206,21 @@ class AnswerArrays:
         np.maximum.at(found, self.item, self.weight)
         return found
 
+    def statements(self) -> Statements:
+        """Return what the answers say, one statement for each label, with those that are implied.
+
+        They are collected once, and handed on to the answers about some of the items.
+
+        Examples
+        --------
+        >>> from complabel.answers import Answers
+        >>> answers = Answers.from_arrays(absent=[[1, 0]], relevant=[[0, 1]], item=[2])
+        >>> said = answers.statements()
+        >>> said.item, said.label, said.applies
+        (array([2, 2]), array([0, 1]), array([False,  True]))
+        """
+        return self._statements
+
     def __len__(self) -> int:
         return self.n_items
 
@@ -131,13 +232,10 @@ class AnswerArrays:
 
     def __getitem__(self, rows: Any) -> Self:
         items = self._positions(rows)
-        first = np.searchsorted(self.item, items)  # of these items alone: there may be millions
-        counts = np.searchsorted(self.item, items, side="right") - first
-        skipped = first - (np.cumsum(counts) - counts)  # shift from new to old positions
-        places = np.arange(counts.sum()) + np.repeat(skipped, counts)
+        places, item = _places_of(items, self.item)
         return self._take(
             places,
-            item=np.repeat(np.arange(len(items)), counts),
+            item,
             n_items=len(items),
             item_names=None if self.item_names is None else self.item_names[items],
         )
@@ -147,7 +245,7 @@ class AnswerArrays:
         if np.all(which):  # without a copy: there may be millions
             return self
         rows = np.flatnonzero(which)
-        return self._take(rows, item=self.item[rows])
+        return self._take(rows, self.item[rows])
 
     def __repr__(self) -> str:
         words, counts = np.unique(self.question, return_counts=True)
@@ -177,11 +275,21 @@ class AnswerArrays:
     def _sorted(self) -> Self:
         """Return the answers sorted by item; answers about one item keep their order."""
         order = np.argsort(self.item, kind="stable")
-        return self._take(order, item=self.item[order])
+        return self._take(order, self.item[order])
 
-    def _take(self, rows: NDArray[np.intp], **changes: Any) -> Self:
+    def _take(self, rows: NDArray[np.intp], item: NDArray[np.intp], **changes: Any) -> Self:
+        """Return the answers in ``rows``, now about other items, with what is known of them."""
         parts = {name: getattr(self, name)[rows] for name in (*COLUMNS, *MASKS)}
-        return replace(self, **parts, **changes)
+        taken = replace(self, item=item, **parts, **changes)
+        if "_statements" in vars(self):
+            said = self._statements
+            kinds = np.arange(len(STATEMENT_KINDS))[:, np.newaxis]
+            wanted = (kinds * self.n_answers + rows).ravel()
+            places, at = _places_of(wanted, said.kind * np.int64(self.n_answers) + said.answer)
+            answer = at % max(len(rows), 1)
+            part = said.only(places, answer=answer, item=item[answer])
+            vars(taken)["_statements"] = part
+        return taken
 
     def _by_item(self, *masks: Mask) -> NDArray[np.uint8]:
         """Return 1 where any answer about the item has a mark in any mask, (n_items, n_labels)."""
@@ -189,6 +297,19 @@ class AnswerArrays:
         for mask in masks:
             marked[np.repeat(self.item, counts_of(mask)), mask.indices] = 1
         return marked
+
+
+def _places_of(
+    values: NDArray[np.integer[Any]], ordered: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each value stands in an ascending array, and which of the values it is there.
+
+    One after another for each value, (n,) and (n,); a value may stand there several times or never.
+    """
+    first = np.searchsorted(ordered, values)  # of these values alone: there may be millions
+    counts = np.searchsorted(ordered, values, side="right") - first
+    which = np.repeat(np.arange(len(values)), counts)
+    return np.arange(len(which)) + (first - (np.cumsum(counts) - counts))[which], which
 
 
 def _asked_for_folds() -> bool:

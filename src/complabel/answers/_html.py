@@ -8,7 +8,6 @@ from html import escape
 import numpy as np
 
 from complabel.answers._arrays import AnswerArrays
-from complabel.answers._statements import Statements
 
 _FIRST = 5  # answers, and statements of an answer
 _LABELS = 20
@@ -19,7 +18,7 @@ def as_html(answers: AnswerArrays) -> str:
     labels = answers.label_names or tuple(map(str, range(answers.n_labels)))
     items = answers.item_names
     first = np.arange(answers.n_answers) < _FIRST
-    said = Statements.of(answers.only(first))
+    said = answers.only(first).statements()
     rows = []
     for at, (item, question, person) in enumerate(
         zip(answers.item[first], answers.question[first], answers.annotator[first], strict=True)

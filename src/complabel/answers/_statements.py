@@ -1,17 +1,16 @@
-"""What answers say, one statement for each label; find and resolve contradictions."""
+"""Which statements of answers are certain; find and resolve contradictions."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal, Self, TypeAlias, TypeVar, get_args
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_choice
-from complabel.answers._arrays import AnswerArrays
+from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays, Statements
 from complabel.answers._masks import (
     MAX_NAMED,
     Mask,
@@ -19,7 +18,6 @@ from complabel.answers._masks import (
     counts_of,
     keep_rows,
     mask_of,
-    rows_of,
     spell_out,
     union,
     without,
@@ -28,80 +26,11 @@ from complabel.errors import AnnotationError
 
 A = TypeVar("A", bound=AnswerArrays)
 
-STATEMENT_KINDS = ("named", "absent", "excluded", "relevant", "implied")
-"""What ``Statements.kind`` stands for: a mark of an answer, or "implied". Such a label was offered
-and not named, although more labels were asked for, so it applies."""
-
-_APPLIES = np.array([False, False, False, True, True])  # for each of STATEMENT_KINDS
-
 ContradictionPolicy: TypeAlias = Literal["error", "drop", "majority", "trust-relevant"]
 """What to do about contradictions between answers."""
 
 CONTRADICTION_POLICIES: tuple[ContradictionPolicy, ...] = get_args(ContradictionPolicy)
 """All these words; :func:`resolve_contradictions` says what each does."""
-
-
-@dataclass(frozen=True, eq=False)
-class Statements:
-    """What answers say, as S statements about one label each; ``Answers.statements`` makes it.
-
-    Ordered by kind, then answer, then label; an answer has at most one of each kind and label.
-
-    Attributes
-    ----------
-    answer, item, label : ndarray of shape (S,), dtype intp
-        Row of the answer in ``Answers``, the item that it is about, and the label.
-    kind : ndarray of shape (S,), dtype int8
-        Position in :data:`STATEMENT_KINDS`.
-    applies : ndarray of shape (S,), dtype bool
-        Whether the statement says that the label applies; if not, it says that it does not.
-    n_labels : int
-    """
-
-    answer: NDArray[np.intp]
-    item: NDArray[np.intp]
-    label: NDArray[np.intp]
-    kind: NDArray[np.int8]
-    applies: NDArray[np.bool_]
-    n_labels: int
-
-    @classmethod
-    def of(cls, answers: AnswerArrays) -> Self:
-        """Collect what answers say; no (n_items, n_labels) array is made."""
-        masks = [getattr(answers, name) for name in STATEMENT_KINDS[:-1]]
-        masks.append(without(answers.implied, answers.relevant))
-        answer = np.concatenate([rows_of(mask) for mask in masks])
-        kind = np.repeat(np.arange(len(masks), dtype=np.int8), [mask.nnz for mask in masks])
-        return cls(
-            answer=answer,
-            item=answers.item[answer],
-            label=np.concatenate([mask.indices for mask in masks]).astype(np.intp),
-            kind=kind,
-            applies=_APPLIES[kind],
-            n_labels=answers.n_labels,
-        )
-
-    def __len__(self) -> int:
-        return len(self.answer)
-
-    @cached_property
-    def pair(self) -> NDArray[np.int64]:
-        """Item and label as one number, item * K + label, (S,)."""
-        return self.item.astype(np.int64) * self.n_labels + self.label
-
-    def only(self, which: NDArray[np.bool_]) -> Self:
-        """Return the statements that ``which``, (S,), marks."""
-        names = ("answer", "item", "label", "kind", "applies")
-        return replace(self, **{name: getattr(self, name)[which] for name in names})
-
-
-def find_contradictions(statements: Statements) -> NDArray[np.int64]:
-    """Return each ``Statements.pair`` that is both affirmed and denied, (C,), ascending."""
-    # np.intersect1d takes three times as long.
-    denied = np.sort(statements.pair[~statements.applies])
-    affirmed = statements.pair[statements.applies]
-    found = np.searchsorted(denied, affirmed, "right") > np.searchsorted(denied, affirmed)
-    return np.unique(affirmed[found])
 
 
 def sure_statements(
@@ -248,9 +177,8 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
 
 def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     """Return the contradicted pairs, (C,), ascending, and all statements about them."""
-    said = Statements.of(answers)
-    disputed = find_contradictions(said)
-    return disputed, said.only(np.isin(said.pair, disputed))
+    said = answers.statements()
+    return said.contradicted, said.only(np.isin(said.pair, said.contradicted))
 
 
 def _votes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any, Self
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
-from complabel.answers import STATEMENT_KINDS, Answers, Statements, find_contradictions, pair_rows
+from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.asking._inspection import (
     Agreement,
     FeatureSummary,
@@ -41,7 +41,10 @@ class Said(Statements):
 
     @classmethod
     def by(cls, answers: Answers) -> Self:
-        return cls(**vars(answers.statements()), answers=answers)
+        said = answers.statements()
+        return cls(
+            **{each.name: getattr(said, each.name) for each in fields(said)}, answers=answers
+        )
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
@@ -57,11 +60,6 @@ class Said(Statements):
     def denied(self) -> NDArray[np.int64]:
         """Pairs that a statement denies, in ascending order."""
         return distinct(self.pair[~self.applies])
-
-    @cached_property
-    def contradicted(self) -> NDArray[np.int64]:
-        """Pairs that one statement affirms and another denies, in ascending order."""
-        return find_contradictions(self)
 
     def is_kind(self, *kinds: str) -> NDArray[np.bool_]:
         """Return which statements are of some of ``STATEMENT_KINDS``, (S,)."""
@@ -541,7 +539,7 @@ def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
     group, constant = _groups(features)
     size = np.bincount(group)
     # Contradictions within one item are counted elsewhere, so they are left out here.
-    shared = find_contradictions(replace(said, item=group[said.item]))
+    shared = replace(said, item=group[said.item]).contradicted
     item, label = np.divmod(said.contradicted, said.n_labels)
     within = group[item] * said.n_labels + label
     groups = np.unique(np.setdiff1d(shared, within) // said.n_labels)

@@ -24,7 +24,6 @@ from complabel.answers import (
     STATEMENT_KINDS,
     Answers,
     Statements,
-    find_contradictions,
     sure_statements,
 )
 from complabel.errors import AnnotationError, InputError
@@ -245,7 +244,7 @@ def _refuse_contradictions(
     # ``must_apply`` are pairs that a rule with an exclusion rate of 1 looked at and spared.
     sure = said.only(sure_statements(answers, said, with_error_rates=with_error_rates))
     denied = np.intersect1d(must_apply, sure.pair[~sure.applies])
-    wrong = np.union1d(find_contradictions(sure), denied)
+    wrong = np.union1d(sure.contradicted, denied)
     if len(wrong) == 0:
         return
     item, label = divmod(int(wrong[0]), answers.n_labels)

@@ -31,7 +31,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import check_integer, check_random_state
-from complabel.answers import Answers, find_contradictions, pair_rows
+from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier, SelectionLikelihoodClassifier
 
@@ -222,7 +222,7 @@ def _held_out_log_odds(
         raise InputError(f"there are {answers.n_items} items for cv={cv} parts; give a smaller cv")
     seed = int(check_random_state(random_state).integers(2**31))
     if classifier is None:
-        several = len(find_contradictions(answers.statements())) > 0
+        several = len(answers.statements().contradicted) > 0
         classifier = SelectionLikelihoodClassifier(
             error_rate=_ERROR_RATE if several else 0.0, random_state=seed
         )
