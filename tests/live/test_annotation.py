@@ -158,6 +158,11 @@ def test_the_questions_of_a_file_and_what_it_knows(opened, tmp_path):
 
     annotation.end()
     answers = read_answers(tmp_path / "answers.csv", label_names=LABELS).answers
+    for_the_model, seconds = annotation.answers()
+    assert sorted(for_the_model.question) == sorted(answers.question)
+    assert for_the_model.absent.sum() == answers.absent.sum()
+    assert sorted(for_the_model.probability) == sorted(answers.probability)
+    assert len(seconds) == 3
     assert sorted(answers.question.tolist()) == ["asked", "asked", "ticked"]
     assert sorted(answers.probability.tolist()) == pytest.approx([0.1, 0.2, 0.3])
 
