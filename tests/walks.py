@@ -141,29 +141,25 @@ def run_command(command: str, followed: Followed | None) -> str:
 
 def refit(followed: Followed) -> None:
     """Refit the model of `complabel annotate` to more answers, and follow this second fit."""
-    from complabel.files import COLUMNS
+    from complabel.answers import Answers
     from complabel.live._learner import Refits
 
     rng = np.random.default_rng(0)
-    items = [str(item) for item in range(60)]
-    refits = Refits(rng.normal(size=(60, 3)), items, _LABELS)
-    table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    for number in range(60):
-        row = {
-            "answer_id": str(number),
-            "item": str(number % 60),
-            "label": _LABELS[rng.integers(4)],
-            "answer": ("yes", "no")[rng.integers(2)],
-            "question": "asked",
-            "probability": 0.25,
-            "seconds": 6.0,
-        }
-        for name, values in table.items():
-            values.append(row.get(name))
-    refits.update({name: values[:40] for name, values in table.items()})
+    X, applies = rng.normal(size=(60, 3)), rng.integers(2, size=60)
+    asked = np.eye(4, dtype=int)[rng.integers(4, size=60)]
+    answers = Answers.from_arrays(
+        relevant=asked * applies[:, np.newaxis],
+        absent=asked * (1 - applies)[:, np.newaxis],
+        question="asked",
+        probability=0.25,
+        seconds=6.0,
+        label_names=_LABELS,
+    )
+    refits = Refits(X)
+    refits.update(answers.only(answers.item < 40), [6.0] * 40)
     try:
         sys.setprofile(followed)
-        state = refits.update(table)
+        state = refits.update(answers, [6.0] * 60)
     finally:
         sys.setprofile(None)
     assert len(state["curve"]) == 2, state

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -35,21 +34,24 @@ class Real:
     def __contains__(self, value: Any) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        return math.isfinite(value) and all(holds(value, bound) for _, bound, holds in self._given)
+        number: Any = value
+        return (
+            math.isfinite(number)
+            and (self.at_least is None or number >= self.at_least)
+            and (self.above is None or number > self.above)
+            and (self.at_most is None or number <= self.at_most)
+            and (self.below is None or number < self.below)
+        )
 
     def __str__(self) -> str:
-        bounds = " and ".join(f"{text} {bound:g}" for text, bound, _ in self._given)
-        return f"a finite number {bounds}".rstrip()
-
-    @property
-    def _given(self) -> list[tuple[str, float, Any]]:
-        bounds = (
-            ("of at least", self.at_least, operator.ge),
-            ("above", self.above, operator.gt),
-            ("of at most", self.at_most, operator.le),
-            ("below", self.below, operator.lt),
-        )
-        return [(text, bound, holds) for text, bound, holds in bounds if bound is not None]
+        bounds = {
+            "of at least": self.at_least,
+            "above": self.above,
+            "of at most": self.at_most,
+            "below": self.below,
+        }
+        texts = [f"{text} {bound:g}" for text, bound in bounds.items() if bound is not None]
+        return f"a finite number {' and '.join(texts)}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,12 +7,14 @@ import sqlite3
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from complabel.answers import Answers
 from complabel.errors import StoreError
 from complabel.files import AnswerWriter, read_answers
-from complabel.live._asker import Event
-from complabel.live._drawing import Question
+from complabel.live._asker import Asker, Event
+from complabel.live._drawing import Kind, Question, RandomQuestions
 from complabel.live._store import AnswerStore, DamagedError
 
 ITEMS = ["a.jpg", "b.jpg", "c.jpg"]
@@ -38,6 +40,41 @@ def _table(tmp_path, *answers):
             writer.write(store.answers_table())
     path = tmp_path / "answers.csv"
     return read_answers(path, items=ITEMS, label_names=LABELS, contradictions="keep").answers
+
+
+@pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-2", "named"])
+def test_answers_for_the_model_are_those_of_the_table(tmp_path, kind):
+    rng = random.Random(kind)
+    one = Kind.of(kind, len(LABELS))
+    source = RandomQuestions(ITEMS, len(LABELS), lambda: one, one, 0.5, 0)
+    asker = Asker(source, LABELS, lambda: 60.0)
+    for _ in range(40):
+        person = rng.choice(["ann", "ben", "cy"])
+        event = asker.next(person)
+        if event is None:
+            break
+        labels = asker.labels_of(asker.questions[event.number])
+        most = 1 if kind in ("menu-2", "named") else len(labels)
+        chosen = rng.sample(labels, rng.randint(0, most))
+        answer = rng.choice(["yes", "no"]) if kind == "asked" else chosen
+        answer = rng.choice([answer, answer, answer, "unsure"])
+        asker.answer(event.id, person, answer, rng.choice([None, rng.uniform(1, 9)]))
+        if rng.random() < 0.2:
+            asker.undo(person)
+    answers, seconds = asker.answers(len(ITEMS))
+    with AnswerStore(tmp_path / "store", {**ABOUT, "question": kind}) as store:
+        store.append(ITEMS, asker.new)
+        table = store.answers_table()
+    known = Answers.from_table(table, items=ITEMS, label_names=LABELS, contradictions="keep")
+    assert 0 < answers.n_answers < len(seconds) == asker.answered
+    assert answers.shape == known.shape
+    assert answers.label_names == known.label_names
+    for name in ("item", "question", "asked_for", "probability", "seconds", "all_apply"):
+        np.testing.assert_array_equal(getattr(answers, name), getattr(known, name))
+    for name in ("named", "absent", "relevant", "excluded", "offered"):
+        assert (getattr(answers, name) != getattr(known, name)).nnz == 0, name
+    people = [[each.annotator_names[code] for code in each.annotator] for each in (answers, known)]
+    assert people[0] == people[1]
 
 
 def test_what_is_appended_comes_back(tmp_path):

@@ -9,7 +9,7 @@ import sys
 import threading
 import webbrowser
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -142,7 +142,7 @@ def annotate(
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)
-    learner = None if features is None else _learner(features, found, names, seed)
+    learner = None if features is None else _learner(features, found, seed)
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
@@ -194,7 +194,7 @@ def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
     """Write a model of all answers; if there is none, say why."""
     try:
         with working("learning from all answers"):
-            learner.update(annotation.table())
+            learner.update(*annotation.answers())
             learner.save(path)
     except ComplabelError as error:
         remark(f"no model was written: {error}", style="yellow")
@@ -228,14 +228,15 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
     return run(app, host=host, port=ports[-1], started=started)
 
 
-def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
+def _learner(path: Path, things: Things, seed: int) -> Learner:
     import numpy as np
 
     from complabel.features import advice
     from complabel.live import Learner
 
     found = own.read_own_features(path)
-    known = len(things.numbers.keys() & {*found.items})
+    numbers = np.array([things.numbers.get(name, -1) for name in found.items])
+    known = int((numbers >= 0).sum())
     if not known:
         raise InputError(
             f"{path} has features of none of the {len(things):,} items; use the same names in both,"
@@ -245,7 +246,7 @@ def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Le
         remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
-    return Learner(found.X, list(found.items), labels, seed=seed)
+    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], seed=seed)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:

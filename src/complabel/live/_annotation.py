@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
@@ -192,6 +193,27 @@ class Annotation:
     def table(self) -> dict[str, list[Any]]:
         """Return all answers so far as a table, with those that a file of questions has."""
         columns = self.store.answers_table()
+        known = self._known()
+        return {name: [*values, *known[name]] for name, values in columns.items()}
+
+    def answers(self) -> tuple[Answers, list[float | None]]:
+        """Return what the table says, without the file, and the seconds that each answer took.
+
+        Answers are about the things in their order; items and people contradict each other as they
+        do in the table. Seconds are also those of questions that people skipped.
+        """
+        answers, seconds = self.asker.answers(len(self.things))
+        known = self._known()
+        if not known["item"]:
+            return answers, seconds
+        before = Answers.from_table(
+            known, items=self.things.names, label_names=self.labels, contradictions="keep"
+        )
+        return Answers.concatenate([answers, before]), [*seconds, *before.seconds]
+
+    def _known(self) -> dict[str, list[Any]]:
+        """Return the answers that a file of questions has, as far as its questions were asked."""
+        columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         source = self.asker.source
         if isinstance(source, ListedQuestions) and source.known:
             last = max((number for number, _ in list(self.asker.done)), default=-1)
@@ -225,7 +247,7 @@ class Annotation:
             if new >= _LEARN_AFTER or (new and time.monotonic() - since > _LEARN_SECONDS):
                 known, since = self.asker.answered, time.monotonic()
                 try:
-                    self.learner.update(self.table())
+                    self.learner.update(*self.answers())
                 except Exception as error:  # people go on answering whatever happens to the model
                     told = "the model could not be fitted to the answers so far: %s"
                     if not self.ended.is_set():

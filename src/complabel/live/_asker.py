@@ -8,17 +8,22 @@ waits, reads or writes.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
+import numpy as np
+from scipy import sparse
+
+from complabel.answers import Answers
 from complabel.live._drawing import Question, Source
 
 LAPSE = 120.0  # seconds without a sign of life after which a person's questions go to others
 MOST_AHEAD = 20  # questions that a person can hold before they answer the first of them
 LONGEST = 86_400.0  # seconds that an answer can take
 _LATEST = 1000  # answers of a kind from which their median time is taken
+_MARKS = ("named", "absent", "relevant", "offered")
 
 Answer = str | list[str]
 
@@ -146,6 +151,37 @@ class Asker:
     @property
     def answered(self) -> int:
         return len(self.done)
+
+    def answers(self, n_items: int) -> tuple[Answers, list[float | None]]:
+        """Return the answers that stand, and the seconds of all, also of what people skipped.
+
+        Any thread may call it while people answer.
+        """
+        standing = list(self.done.values())
+        told = [(self.questions[one.number], one) for one in standing if one.answer != "unsure"]
+        number = {name: at for at, name in enumerate(self.labels)}
+        marked: dict[str, list[Iterable[int]]] = {name: [] for name in _MARKS}
+        for question, event in told:
+            for name, labels in _marks_of(question, event.answer, number).items():
+                marked[name].append(labels)
+        shape = (len(told), len(number))
+        n_named = np.array([len([*labels]) for labels in marked["named"]], dtype=np.intp)
+        kinds = np.array(["named" if q.kind == "menu" else q.kind for q, _ in told], dtype="<U8")
+        asked_for = np.array([q.asked_for or 0 for q, _ in told], dtype=np.intp)
+        asked_for = np.where(asked_for == 0, np.maximum(n_named, 1), asked_for)
+        masks: dict[str, Any] = {name: _mask(each, shape) for name, each in marked.items()}
+        answers = Answers.from_arrays(
+            **masks,
+            question=kinds,
+            item=[question.item for question, _ in told],
+            annotator=[event.person for _, event in told],
+            asked_for=np.where(kinds == "named", asked_for, 0),
+            probability=[_number(question.probability) for question, _ in told],
+            seconds=[_number(event.seconds) for _, event in told],
+            n_items=n_items,
+            label_names=self.labels,
+        )
+        return answers, [event.seconds for event in standing]
 
     def by_person(self) -> dict[str, int]:
         return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
@@ -305,3 +341,30 @@ class Asker:
         if question.labels is None:
             return list(self.labels)
         return [self.labels[label] for label in question.labels]
+
+
+def _marks_of(
+    question: Question, answer: Any, number: Mapping[str, int]
+) -> dict[str, Iterable[int]]:
+    """Return which labels an answer that is not "unsure" marks, and which were on offer."""
+    on_offer = range(len(number)) if question.labels is None else question.labels
+    marks: dict[str, Iterable[int]] = dict.fromkeys(_MARKS, ())
+    if question.kind == "asked":
+        return {**marks, "relevant" if answer == "yes" else "absent": on_offer}
+    marks["offered"] = question.labels or ()
+    chosen = {number[name] for name in answer}
+    if question.kind != "ticked":
+        return {**marks, "named": chosen}
+    others = [label for label in on_offer if label not in chosen]
+    return {**marks, "relevant": chosen, "absent": others}
+
+
+def _mask(marked: Sequence[Iterable[int]], shape: tuple[int, int]) -> sparse.csr_array:
+    labels = [sorted(each) for each in marked]
+    columns = np.array([label for each in labels for label in each], dtype=np.intp)
+    ends = np.cumsum([0, *(len(each) for each in labels)])
+    return sparse.csr_array((np.ones(len(columns), dtype=np.uint8), columns, ends), shape=shape)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

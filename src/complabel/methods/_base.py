@@ -152,7 +152,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         If true labels are given as ``y`` by mistake, ``fit`` cannot notice it; a held-out fit can,
         see :func:`complabel.metrics.least_cardinality`.
         """
-        refuse_arguments(refused, type(self).__name__)
+        if refused:
+            refuse_arguments(refused, type(self).__name__)
         return self._learn_from(X, y, relevant, None)
 
     def _learn_from(self, X: ArrayLike, y: Any, relevant: Any, sample_weight: Any) -> Self:
@@ -162,7 +163,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         sample_weight = pair_rows(X, sample_weight, names=("X", "sample_weight"))
         features = validated(self, X, y)
         refuse_other_number_of_rows(y, features.shape[0])
-        weights = read_weights(sample_weight, features.shape[0])
+        weights = None
+        if sample_weight is not None:
+            weights = read_weights(sample_weight, features.shape[0])
         targets = Targets.read(features, y, relevant, self, weights)
         self._check_parameters()
         self._forget("thresholds_")  # they were for the probabilities of an earlier fit
@@ -529,7 +532,8 @@ class WeightedClassifier(ComplementaryClassifier):
         >>> PriorClassifier().fit(X, Y, sample_weight=[2, 1, 1]).choice_rate_
         array([0.5 , 0.25, 0.25])
         """
-        refuse_arguments(refused, type(self).__name__)
+        if refused:
+            refuse_arguments(refused, type(self).__name__)
         return self._learn_from(X, y, relevant, sample_weight)
 
     def _fit_weighted(

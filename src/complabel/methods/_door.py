@@ -60,23 +60,17 @@ class Targets:
         cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None = None
     ) -> Targets:
         """Check what ``fit`` of the learner was given, and warn of what it cannot use."""
-        if weights is None or weights.all():
-            return cls._read(X, y, relevant, learner, weights)
-        rows = np.flatnonzero(weights)
-        y, relevant = (
-            None if each is None else _safe_indexing(_indexable(each), rows)
-            for each in (y, relevant)
-        )
-        try:
-            return cls._read(X[rows], y, relevant, learner, weights[rows])
-        except AnnotationError as error:
-            error.add_note("Rows are counted without those of sample_weight 0.")
-            raise
-
-    @classmethod
-    def _read(
-        cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None
-    ) -> Targets:
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            y, relevant = (
+                None if each is None else _safe_indexing(_indexable(each), rows)
+                for each in (y, relevant)
+            )
+            try:
+                return cls.read(X[rows], y, relevant, learner, weights[rows])
+            except AnnotationError as error:
+                error.add_note("Rows are counted without those of sample_weight 0.")
+                raise
         if learner.learns_from == "relevant":
             return replace(_true_labels(X, y, relevant), weights=weights)
         if not isinstance(y, Answers):
@@ -130,10 +124,8 @@ def refuse_table(y: Any) -> None:
         )
 
 
-def read_weights(values: Any, n_samples: int) -> Array | None:
-    """Return the weights (n,) of rows, checked; None if ``fit`` was given none."""
-    if values is None:
-        return None
+def read_weights(values: Any, n_samples: int) -> Array:
+    """Return the weights (n,) of rows, checked."""
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -115,7 +115,7 @@ class Choices:
         by their weights; their number is the sum of weights. ``near`` are logits (N, K) near those
         of the minimum, if any are known.
         """
-        share, of_rows = self._shares(sizes), self.objective_of_rows(setting)
+        share, of_rows = _Shares(sizes, self.weights), self.objective_of_rows(setting)
         variances = self.variances_of_biases(setting, sizes, near)
         terms = self.terms_of_means(setting, share.sizes, variances)
 
@@ -199,7 +199,7 @@ class Choices:
             return None
         key = setting.cardinality, tuple(sizes)
         if key not in self._variances:
-            parts = self._shares(sizes).parts(self.slope_if_alike(setting, level))
+            parts = _Shares(sizes, self.weights).parts(self.slope_if_alike(setting, level))
             likeliest = [likeliest_variance(*mean_and_information(*part)) for part in parts]
             self._variances[key] = torch.tensor(likeliest, dtype=torch.float32)
         found = self._variances[key]
@@ -241,7 +241,7 @@ class Choices:
         with torch.inference_mode():
             log_w = self.log_propensities(setting)
             slope = self._evaluate(at, log_w, self.rates(setting)).through_logits
-            ((slope, weights),) = self._shares([len(slope)]).parts(slope)
+            ((slope, weights),) = _Shares([len(slope)], self.weights).parts(slope)
             found = _information(slope, weights)
             if setting.cardinality is not None:
                 p = torch.sigmoid(at)
@@ -361,9 +361,6 @@ class Choices:
             dtype=dtype,
         )
 
-    def _shares(self, sizes: Sequence[int]) -> _Shares:
-        return _Shares(sizes, None if self.weights is None else torch.from_numpy(self.weights))
-
     def _evaluate(
         self, logits: Tensor, log_w: Tensor | None, rates: NDArray[np.float64] | None
     ) -> Evaluation:
@@ -482,12 +479,13 @@ def _tensors(
 class _Shares:
     """The division of N items, stacked map by map, among B maps."""
 
-    def __init__(self, counts: Sequence[int], weights: Tensor | None) -> None:
-        self._counts, self._weights = [*counts], weights
+    def __init__(self, counts: Sequence[int], weights: NDArray[np.float64] | None) -> None:
+        self._counts = [*counts]
+        self._weights = None if weights is None else torch.from_numpy(weights)
         self.sizes = torch.tensor(counts, dtype=torch.float64)  # (B,), sums of weights
         self._mean_weights = torch.ones_like(self.sizes)
-        if weights is not None:
-            self._mean_weights = self.means(weights)
+        if self._weights is not None:
+            self._mean_weights = self.means(self._weights)
             self.sizes *= self._mean_weights
 
     def weighted_to_items(self, values: Tensor) -> Tensor:

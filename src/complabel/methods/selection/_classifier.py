@@ -33,7 +33,6 @@ _ONLY_SOME = (
     *("label_frequencies_intervals_", "missed_", "invented_"),
     *("missed_by_label_", "invented_by_label_", "_kept"),
 )
-_ONE_SIDED = ("missed", "invented", "missed_by_label", "invented_by_label")
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with the stage, the number of steps done, their maximum (or None), and the loss."""
@@ -345,8 +344,7 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         self._set_derived()
 
     def _set_derived(self) -> None:
-        names = ("propensities", "error_rate", "error_rates", "exclusion_rates", *_ONE_SIDED)
-        self._set_some({f"{name}_": getattr(self._annotators, name) for name in names})
+        self._set_some(self._annotators.shown())
         if isinstance(self.model_, LinearMap):
             self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
 

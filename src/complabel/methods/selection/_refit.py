@@ -84,8 +84,8 @@ class Kept:
     @classmethod
     def usable(cls, classifier: Any, X: Features, answers: Answers) -> Kept | None:
         """Return what the last fit kept if a refit can use it; refuse other labels or columns."""
-        kept: Kept | None = getattr(classifier, "_kept", None)
-        if kept is None or kept.parameters != _parameters(classifier):
+        kept: Kept = classifier._kept
+        if kept.parameters != _parameters(classifier):
             return None
         if answers.n_answers >= _ANEW * kept.n_answers:
             return None
