@@ -28,6 +28,7 @@ ROOMS = (
     "_lazy",
     "_writing",
     "_opening",
+    "_sqlite",
     "_parameters",
     "answers",
     "simulate",

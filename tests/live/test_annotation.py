@@ -321,10 +321,7 @@ def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_goes_to_the_disk_l
 
 
 def _full(self, items, new):
-    with self._explained():
-        import sqlite3
-
-        raise sqlite3.OperationalError("database or disk is full")
+    raise StoreError("the disk is full")
 
 
 class _Learner:
