@@ -23,8 +23,18 @@ import pytest
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
+from complabel._sqlite import connect
 from complabel.errors import StoreError
-from complabel.live import Annotation, ModelFile, _server, guarded, predicting, read_things, run
+from complabel.live import (
+    Annotation,
+    ModelFile,
+    _server,
+    _store,
+    guarded,
+    predicting,
+    read_things,
+    run,
+)
 from complabel.live._server import is_loopback
 from complabel.live._store import AnswerStore
 from complabel.methods import ComplementaryRidgeClassifier
@@ -345,11 +355,10 @@ def test_10_the_answers_file_and_its_journals_are_the_owner_s_from_the_start(tmp
     before = os.umask(0)
     seen = []
     try:
-        connect = AnswerStore._connect
         monkeypatch.setattr(
-            AnswerStore,
-            "_connect",
-            lambda self: (seen.append(_mode(self.path)), connect(self))[1],
+            _store,
+            "connect",
+            lambda path, **more: (seen.append(_mode(path)), connect(path, **more))[1],
         )
         for _ in range(2):
             with AnswerStore(tmp_path / "a.sqlite", about) as store:

@@ -8,8 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from complabel.features import Encoder
+from complabel.importers import FormError
 from complabel.live._model import Model, ModelFile
-from complabel.live._prediction import FormError, control_for, predicting
+from complabel.live._prediction import control_for, predicting
 from complabel.methods import ComplementaryRidgeClassifier
 
 LABELS = ["sea", "sky", "sun"]
