@@ -10,7 +10,17 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from tests.house import ROOMS, SOURCE, House, circles, module_name, n_test_lines, room_of, sizes
+from tests.house import (
+    CHECKOUT,
+    ROOMS,
+    SOURCE,
+    House,
+    circles,
+    module_name,
+    n_test_lines,
+    room_of,
+    sizes,
+)
 
 WITHOUT_TORCH = ROOMS[: ROOMS.index("losses")]
 HEAVY = {"torch", "sklearn", "matplotlib", "pandas", "scipy"}
@@ -22,6 +32,16 @@ FAMILIES = ("baselines", "candidates", "gradient", "matched", "selection")
 # came last: doors that ask what a file means, servers that strangers attack, a store that notices
 # damage, intervals that hold.
 MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 51_900, 191, 154, 45_100
+
+# How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
+MOST_ENTERED = {
+    "fit answers.csv, to the first likelihood": 272,
+    "benchmark, to MLCL's loss": 241,
+    "Label Studio to CSV": 107,
+    "predict, to the first scores": 104,
+    "evaluate --answers, to its end": 476,
+    "one refit of annotate, to its end": 329,
+}
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +63,33 @@ def test_the_house_does_not_outgrow_its_numbers(house):
     assert sum(room["files"] for room in rooms) <= MOST_FILES
     assert sum(room["names"] for room in rooms) <= MOST_PUBLIC_NAMES
     assert n_test_lines(house) <= MOST_TEST_LINES
+
+
+@pytest.fixture(scope="module")
+def walks():
+    """The table of the walks as the script prints it: its own process loads no test, no thread."""
+    completed = subprocess.run(
+        [sys.executable, "-m", "tests.walks"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout.strip()
+
+
+def test_walks_do_not_outgrow_their_numbers(walks):
+    rows = [row.strip("| ").split(" | ") for row in walks.splitlines()[2:]]
+    entered = {title: int(count) for title, count, _ in rows}
+    assert entered.keys() == MOST_ENTERED.keys()
+    longer = {title: count for title, count in entered.items() if count > MOST_ENTERED[title]}
+    assert not longer, "python -m tests.walks --list names the functions"
+
+
+def test_contributing_shows_the_walks_as_they_are(walks):
+    assert walks in (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_no_modules_import_each_other(house):

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 from tests.reports.small import (
     HOSTILE,
     PEOPLE,
@@ -11,6 +14,7 @@ from tests.reports.small import (
     make_plan,
     make_results,
 )
+from tests.trust.small import Stated
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
@@ -28,7 +32,7 @@ from complabel.reports import (
     summarize_study,
 )
 from complabel.simulate import draw_answers
-from complabel.trust import estimate_metrics, reliability
+from complabel.trust import evaluate_model
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +90,9 @@ def estimated():
     answers = draw_answers(named, question="asked", items_share=0.5, random_state=5)
     chances = np.where(Y == 1, 0.6, 0.1) + np.random.default_rng(6).normal(0, 0.2, Y.shape)
     chances = chances.clip(0.01, 0.99) * [0.5, 1, 1, 1]
-    return estimate_metrics(answers, chances), reliability(answers, chances)
+    return replace(
+        evaluate_model(Stated.of(answers), special.logit(chances), answers), rule="By <i>."
+    )
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +103,7 @@ def pages(results, demo, seen, estimated):
         "report": render_report(results),
         "demo": render_demo(demo[0]),
         "model": render_model(a_model()),
-        "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),
+        "evaluation": render_evaluation(estimated, notes=["<b>note & co"]),
         "inspection": render_inspection(
             seen, people=people, doubtful=doubtful, found_by="By a <model>."
         ),

@@ -19,7 +19,6 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
-    from complabel.methods import ComplementaryClassifier
 
 _MOST_NAMES = 5  # in a message
 _HEADER = 4096  # most bytes of a file with a header alone
@@ -113,7 +112,6 @@ def ask(
     from complabel.asking import suggest_questions
     from complabel.files import read_item_names
     from complabel.importers import write_questions
-    from complabel.methods import load
 
     show = _with_what_is_shown(show, items, tool)
     files = [path for path in answers or () if not _is_blank(path)]
@@ -126,12 +124,11 @@ def ask(
                 " items without an answer: give --features, and leave out --kind and"
                 " --label-names, and also --annotator"
             )
-        classifier = load(to_evaluate)
-        d = classifier.n_features_in_
-        found = own.read_own_features(features, items, d, model=to_evaluate)
-        names = [str(name) for name in classifier.classes_]
+        model = own.open_model(to_evaluate)
+        found = own.read_own_features(features, items, model=model)
+        names = model.label_names
         said = _said_about(list(found.items), files, names, question, contradictions)
-        table = _on_model(classifier, found, said, n, figure or "f1", seed)
+        table = _on_model(model, found, said, n, figure or "f1", seed)
     else:
         if features is not None:
             known: list[str] | None = list(own.read_own_features(features, items).items)
@@ -236,7 +233,7 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
 
 
 def _on_model(
-    classifier: ComplementaryClassifier,
+    model: own.SavedModel,
     found: Features,
     said: Answers,
     n: int,
@@ -247,7 +244,8 @@ def _on_model(
     from complabel.trust import suggest_evaluation_questions
 
     with working(f"predicting {said.n_items:,} items"):
-        probabilities = classifier.predict_proba(own.for_model(found, classifier))
+        classifier = model.classifier
+        probabilities = classifier.predict_proba(model.columns_of(found))
     n_answered = int(said.answered.sum())
     explain(
         f"{said.n_items - n_answered:,} items without an answer may be drawn; {n_answered:,} with"

@@ -27,7 +27,6 @@ from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.methods import ComplementaryClassifier
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # Wider lines are hard to read.
@@ -87,14 +86,14 @@ def inspect(
             " or neither"
         )
     is_table = all(Path(name).suffix in _TABLES for name in answers)
-    classifier = _load(model, features, doubtful)
+    saved = _load(model, features, doubtful)
     if is_table:
-        found = None if features is None else own.read_own_features(features, items, model=model)
+        found = None if features is None else own.read_own_features(features, items, model=saved)
         tables = [Path(path) for path in answers]
         known = None if found is None else list(found.items)
         names: Any = label_names
-        if classifier is not None and names is None:
-            names = [str(name) for name in classifier.classes_]
+        if saved is not None and names is None:
+            names = saved.label_names
         said = own.read_own_answers(tables, known, names, question, "keep", says=False)
         X = None if found is None else found.X
         given = {"--items": items, "--label-names": label_names, "--question": question}
@@ -109,7 +108,7 @@ def inspect(
         inspection = inspect_answers(
             said,
             X,
-            labels_listed=not is_table or label_names is not None or classifier is not None,
+            labels_listed=not is_table or label_names is not None or saved is not None,
             source=source,
             features="" if features is None else shlex.quote(str(features)),
         )
@@ -117,8 +116,9 @@ def inspect(
         say(line)
     as_json = inspection.as_json()
     about_people: dict[str, Any] = {}
-    if classifier is not None and is_table and found is not None:
-        of_model = own.for_model(found, classifier)
+    if saved is not None and is_table and found is not None:
+        of_model = saved.columns_of(found)
+        classifier: Any = saved.classifier
         about_people = {
             "people": classifier.annotators_table(of_model, said),
             "doubtful": classifier.doubtful_answers(of_model, said),
@@ -186,18 +186,16 @@ def say_fit(
 
 def _load(
     model: Path | None, features: Path | None, doubtful: Path | None
-) -> ComplementaryClassifier | None:
-    from complabel.methods import load
-
+) -> own.SavedModel | None:
     if model is None and doubtful is not None:
         raise InputError("--doubtful is given without --model; also give a model of complabel fit")
     if model is None:
         return None
     if features is None:
         raise InputError("--model is given without --features; also give the features of the items")
-    classifier = load(model)
-    own.refuse_without_people(classifier, model, "--model")
-    return classifier
+    saved = own.open_model(model)
+    own.refuse_without_people(saved, "--model")
+    return saved
 
 
 def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:

@@ -310,6 +310,7 @@ def serve(
     import numpy as np
 
     from complabel.live import ModelFile, guarded, is_loopback, new_token, predicting, run
+    from complabel.methods import read_header
 
     _check_token(token)
     if token is None and not open_ and not is_loopback(host):
@@ -322,8 +323,9 @@ def serve(
 
     def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
         assert features is not None
-        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
-        X = own.for_model(found, classifier)
+        saved = own.SavedModel(model, classifier, read_header(model))
+        found = own.read_own_features(features, items, model=saved)
+        X = saved.columns_of(found)
         # A .npy file may be written anew in its place, which ends programs that still read it.
         return found.items, X if hasattr(X, "tocsr") else np.array(X)
 

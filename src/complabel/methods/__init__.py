@@ -16,7 +16,9 @@ from complabel.methods._registry import literal as literal
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
+    from complabel.methods._base import load_with_header as load_with_header
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
+    from complabel.methods._held_out import Predictions as Predictions
     from complabel.methods._held_out import cross_fit_probabilities, held_out_score
     from complabel.methods._onnx import save_onnx
     from complabel.methods._saving import read_header as read_header
@@ -47,6 +49,9 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
     from complabel.methods.matched import FrequencyMatchedClassifier
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+    from complabel.methods.selection._constant import (
+        constant_log_likelihood as constant_log_likelihood,
+    )
     from complabel.methods.selection.supervised import SupervisedClassifier
 
 __all__ = [
@@ -85,10 +90,13 @@ __all__ = [
 _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "ComplementaryClassifier": "complabel.methods._base:ComplementaryClassifier",
     "HeldOutScore": "complabel.methods._held_out:HeldOutScore",
+    "Predictions": "complabel.methods._held_out:Predictions",
+    "constant_log_likelihood": "complabel.methods.selection._constant:constant_log_likelihood",
     "fit_side_by_side": "complabel.methods.gradient._side_by_side:fit_side_by_side",
     "cross_fit_probabilities": "complabel.methods._held_out:cross_fit_probabilities",
     "held_out_score": "complabel.methods._held_out:held_out_score",
     "load": "complabel.methods._base:load",
+    "load_with_header": "complabel.methods._base:load_with_header",
     "read_header": "complabel.methods._saving:read_header",
     "save_onnx": "complabel.methods._onnx:save_onnx",
 }

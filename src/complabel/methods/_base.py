@@ -29,7 +29,7 @@ from complabel.methods._door import (
     refuse_table,
 )
 from complabel.methods._features import validated
-from complabel.methods._model_file import read_tree
+from complabel.methods._model_file import read_parts, tree_of
 from complabel.methods._saving import MISSING, Numbers, model_of, save_model
 
 
@@ -319,7 +319,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             true_labels = encode_new(y, self.classes_, single=self._single)
             return metrics.average_precision(true_labels, self._decision(features))
         if isinstance(y, Answers):
-            return self._score_answers(features, y)
+            return self._score_answers(self._decision(features), y)
         labels = encode_new(y, self.classes_, single=self._single)
         complementary = check_complementary(labels, min_labels=2, allow_unanswered=True, name="y")
         answered = complementary.any(axis=1)
@@ -329,15 +329,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             return float(self._log_likelihood(features, complementary).mean())
         return -metrics.complementary_ranking_error(complementary, self._decision(features))
 
-    def _score_answers(self, X: Features, answers: Answers) -> float:
+    def _score_answers(self, decision: Array, answers: Answers) -> float:
         check_new(answers, self.classes_)
         if not (self.understands_answers and self.models_the_choice):
-            return -metrics.complementary_ranking_error(answers, self._decision(X))
+            return -metrics.complementary_ranking_error(answers, decision)
         weights = answers.item_weight
         answered = weights > 0
         if not answered.any():
             raise AnnotationError("y has no answers; at least one item needs one")
-        found = self._answers_log_likelihood(X[answered], answers[answered])
+        found = self._answers_log_likelihood(decision[answered], answers[answered])
         return float(found.mean() / weights[answered].mean())
 
     def save(
@@ -413,10 +413,11 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
 
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         """Return the log-likelihood of each row's complementary labels, shape (n,), in nats."""
-        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+        answers = Answers.from_complementary(complementary)
+        return self._answers_log_likelihood(self._decision(X), answers)
 
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
-        """Return the log-likelihood of the answers about each row, shape (n,), in nats."""
+    def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
+        """Return the log-likelihood (n,) of the answers about rows with such scores, in nats."""
         raise NotImplementedError(f"{type(self).__name__} does not model the choice")
 
     def _check_parameters(self) -> None:
@@ -562,10 +563,18 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
     Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
     is as safe to load as a table, but its predictions may be whatever the stranger wants.
     """
+    return load_with_header(path)[0]
+
+
+def load_with_header(
+    path: str | os.PathLike[str],
+) -> tuple[ComplementaryClassifier, dict[str, Any]]:
+    """Return what ``load`` and ``read_header`` return, from one reading of the file."""
     try:
-        tree = read_tree(Path(path))
+        header, arrays = read_parts(Path(path))
+        tree = tree_of(header, arrays)
         tree.pop("provenance", None)
         loaded: ComplementaryClassifier = model_of(tree)
     except InputError as refusal:
         raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
-    return loaded
+    return loaded, header

@@ -46,7 +46,11 @@ def write_tree(path: Path, tree: Mapping[str, Any]) -> None:
 
 def read_tree(path: Path) -> dict[str, Any]:
     """Read a tree; raise InputError if the file is not one that ``write_tree`` wrote."""
-    header, arrays = read_parts(path)
+    return tree_of(*read_parts(path))
+
+
+def tree_of(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the tree of a header and its arrays, which are taken out of ``arrays``."""
     try:
         tree = {name: unpack(value, arrays) for name, value in header.items()}
     except InputError:

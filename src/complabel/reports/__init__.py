@@ -10,6 +10,7 @@ from complabel._lazy import lazily
 if TYPE_CHECKING:
     from complabel.reports._demo import render_demo as render_demo
     from complabel.reports._demo import run_demo as run_demo
+    from complabel.reports._evaluation import render_evaluation as render_evaluation
     from complabel.reports._inspection import inspection_lines as inspection_lines
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from complabel.reports._model import likeliest_items as likeliest_items
     from complabel.reports._model import model_facts as model_facts
     from complabel.reports._model import notes_of as notes_of
-    from complabel.reports._model import render_evaluation as render_evaluation
     from complabel.reports._model import render_model as render_model
     from complabel.reports._render import FORMATS as FORMATS
     from complabel.reports._render import render_report as render_report
@@ -37,10 +37,11 @@ __all__ = [
 ]
 _NAMES_IN = {
     "_demo": ("render_demo", "run_demo"),
+    "_evaluation": ("render_evaluation",),
     "_inspection": ("inspection_lines", "render_inspection", "write_inspection_page"),
     "_model": (
         *("describe_model", "likeliest_items", "model_facts", "notes_of"),
-        *("render_evaluation", "render_model"),
+        "render_model",
     ),
     "_render": ("FORMATS", "render_report", "results_csv", "write_report"),
     "_summarize": ("summarize_study",),

@@ -366,8 +366,10 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
             )
         return logits
 
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
-        return self._annotators.choices(answers).log_likelihood(self._decision(X))
+    def _answers_log_likelihood(
+        self, decision: NDArray[np.float64], answers: Answers, /
+    ) -> NDArray[np.float64]:
+        return self._annotators.choices(answers).log_likelihood(decision)
 
     def _answered(self, answers: Answers, /) -> Answered:
         found = self._annotators.choices(answers)
