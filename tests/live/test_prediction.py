@@ -47,7 +47,7 @@ def path(tmp_path, classifier):
 @pytest.fixture
 def client(path):
     items = [f"{row}.jpg" for row in range(len(X))]
-    file = ModelFile(path, items=lambda _: (items, X))
+    file = ModelFile(path, items=lambda *_: (items, X))
     with TestClient(predicting(file, most_rows=50)) as client:
         yield client
 

@@ -310,7 +310,6 @@ def serve(
     import numpy as np
 
     from complabel.live import ModelFile, guarded, is_loopback, new_token, predicting, run
-    from complabel.methods import read_header
 
     _check_token(token)
     if token is None and not open_ and not is_loopback(host):
@@ -321,13 +320,13 @@ def serve(
     if token is not None and open_:
         raise InputError("--token and --open are both given; leave one of them out")
 
-    def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
+    def known_items(classifier: ComplementaryClassifier, header: Any) -> tuple[Any, Any]:
         assert features is not None
-        saved = own.SavedModel(model, classifier, read_header(model))
-        found = own.read_own_features(features, items, model=saved)
-        X = saved.columns_of(found)
+        saved = own.SavedModel(model, classifier, header)
+        table = own.read_own_features(features, items, model=saved)
+        X = saved.columns_of(table)
         # A .npy file may be written anew in its place, which ends programs that still read it.
-        return found.items, X if hasattr(X, "tocsr") else np.array(X)
+        return table.items, X if hasattr(X, "tocsr") else np.array(X)
 
     read = [path for path in (features, items) if path is not None]
     file = ModelFile(model, items=None if features is None else known_items, also=read)

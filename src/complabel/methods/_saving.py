@@ -197,7 +197,8 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names.
+        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names;
+        ``"sha256"``, a digest of all of it.
 
     Raises
     ------
