@@ -18,7 +18,6 @@ _END_THE_OTHER = "end the program that keeps it locked, then run the same comman
 _ADVICE = {
     sqlite3.SQLITE_FULL: _FREE_SPACE,
     sqlite3.SQLITE_IOERR: _FREE_SPACE,
-    sqlite3.SQLITE_NOMEM: "end other programs, then run the same command again",
     sqlite3.SQLITE_READONLY: _MAKE_WRITABLE,
     sqlite3.SQLITE_CANTOPEN: _MAKE_WRITABLE,
     sqlite3.SQLITE_PERM: _MAKE_WRITABLE,
@@ -57,7 +56,9 @@ class Kind:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
         except sqlite3.DatabaseError as error:
-            if _advice(error) or self.mark.to_bytes(4, "big") == _first_page(path)[68:72]:
+            with path.open("rb") as file:
+                mark = int.from_bytes(file.read(100)[68:72], "big")
+            if _advice(error) or mark == self.mark:
                 raise
             raise StoreError(stranger) from error
         if not mark and not tables:
@@ -104,11 +105,6 @@ def _advice(error: Exception) -> str | None:
     """Return what to do about what is wrong around a file; None if it is the file itself."""
     code = getattr(error, "sqlite_errorcode", 0)
     return None if code in _UNREADABLE else _ADVICE.get(code & 0xFF)
-
-
-def _first_page(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(100)
 
 
 def connect(target: Path | str, *, timeout: float, uri: bool = False) -> sqlite3.Connection:

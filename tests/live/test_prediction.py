@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from complabel.features import Encoder
 from complabel.live._model import Answer, Model, ModelFile, answers_to
-from complabel.live._prediction import array_of, predicting, question_of
+from complabel.live._prediction import predicting, question_of
 from complabel.live._server import guarded
 from complabel.methods import ComplementaryRidgeClassifier
 
@@ -173,36 +173,6 @@ def test_wrong_requests_are_refused_in_words(client, body, told):
     answer = client.post("/predict", content=body)
     assert answer.status_code == 400
     assert told in answer.json()["error"]
-
-
-def header(shape, version=b"\x01\x00", descr="<f8"):
-    text = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode() + b"\n"
-    return b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"",
-        npy(X)[:-3],
-        npy(X) + b"more",
-        npy(np.array([["a"]])),
-        npy(np.array([[1j]])),
-        npy(X[0]),
-        npy(X[:0]),
-        header((10**12, 10**6)),  # numpy.load would reserve the memory first
-        header((2**63, 4)),
-        header((-1, 1)) + b"12345678",
-        header((True, 1)) + b"12345678",
-        header((1, 1), descr="|O") + b"12345678",
-        header((1, 1), version=b"\x09\x00") + b"12345678",
-        header("open('x')") + b"12345678",
-    ],
-    ids=range(14),
-)
-def test_wrong_arrays_are_refused(body):
-    with pytest.raises(ValueError, match=r"not a \.npy file"):
-        array_of(body)
 
 
 def test_too_many_rows_and_bytes_are_413(client):
