@@ -14,7 +14,6 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from html import escape
 from typing import Any
@@ -347,7 +346,7 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
     lines = _Lines(_most_connections())
     config = uvicorn.Config(
         _telling(app, lines),
-        http=partial(_Watched, lines),  # type: ignore[arg-type]
+        http=partial(_Line, lines),  # type: ignore[arg-type]
         loop="asyncio",
         access_log=False,
         backlog=_AT_ONCE,
@@ -411,16 +410,6 @@ def _most_connections() -> int:
     return max(_AT_ONCE, min(files // 2, _MOST)) if files > 0 else _MOST
 
 
-@dataclass
-class _Line:
-    """A connection; ``since`` is when it began to wait for a request, never while it has one."""
-
-    peer: Any
-    transport: Any
-    since: float
-    is_asking: bool = False  # a whole request came, and is not answered yet
-
-
 class _Lines:
     """The open connections, those that wait for the longest first."""
 
@@ -428,31 +417,29 @@ class _Lines:
 
     def __init__(self, most: int) -> None:
         self.most, self._said = most, -math.inf
-        self.open: dict[Any, _Line] = {}
+        self.open: dict[Any, _Line] = {}  # by the client's address
 
-    def add(self, transport: Any) -> _Line:
+    def add(self, line: _Line) -> None:
         """Keep a new connection; one of those that ask nothing ends for it, if there are many."""
-        line = _Line(transport.get_extra_info("peername")[:2], transport, time.monotonic())
         if len(self.open) >= self.most:
             self._say()
             idle = next((each for each in self.open.values() if not each.is_asking), None)
             if idle is None:
-                transport.write(_BUSY)
-                transport.close()
-                return line
+                line.transport.write(_BUSY)
+                line.transport.close()
+                return
             self._end(idle)
-        self.open[line.peer] = line
-        return line
+        self.open[line.client] = line
 
     def remove(self, line: _Line) -> None:
-        if self.open.get(line.peer) is line:
-            del self.open[line.peer]
+        if self.open.get(line.client) is line:
+            del self.open[line.client]
 
     def wait(self, line: _Line) -> None:
         """Wait for the next request on a connection, if it is still open."""
-        if self.open.get(line.peer) is line:
+        if self.open.get(line.client) is line:
             line.since, line.is_asking = time.monotonic(), False
-            self.open[line.peer] = self.open.pop(line.peer)
+            self.open[line.client] = self.open.pop(line.client)
 
     async def end_slow(self) -> None:
         for line in [each for each in self.open.values() if time.monotonic() > each.since + _HEAD]:
@@ -472,19 +459,22 @@ class _Lines:
             )
 
 
-class _Watched(H11Protocol):
-    """A connection that is known to ``lines``; httptools has no limit for the size of a head."""
+class _Line(H11Protocol):
+    """A connection; httptools, which uvicorn prefers, has no limit for the size of a head."""
+
+    is_asking = False  # a whole request came, and is not answered yet
 
     def __init__(self, lines: _Lines, **more: Any) -> None:
         super().__init__(**more)
         self._lines = lines
+        self.since = time.monotonic()  # when it began to wait for a request; inf if it has one
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._line = self._lines.add(transport)
+        self._lines.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._lines.remove(self._line)
+        self._lines.remove(self)
         super().connection_lost(exc)
 
 
