@@ -482,6 +482,8 @@ async def _echo(scope, receive, send):
             await send({"type": (await receive())["type"] + ".complete"})
         return
     body = (await receive())["body"]
+    if scope["path"] == "/slow":
+        await asyncio.sleep(0.3)
     about = {name: scope[name] for name in ("client", "scheme", "root_path", "path")}
     await JSONResponse({**about, "length": len(body)})(scope, receive, send)
 
@@ -581,6 +583,15 @@ def test_19_idle_connections_keep_nobody_out_and_one_line_says_so(real, caplog, 
     said = [each for each in caplog.records if "connections are open" in each.message]
     assert len(said) == 1
     for each in idle:
+        each.close()
+
+
+def test_19_whoever_waits_for_an_answer_is_not_closed_for_others(real):
+    with real.connect() as asking:
+        asking.sendall(HEAD.replace(b"/x", b"/slow") + b"\r\n")
+        others = [real.connect() for _ in range(40)]
+        assert asking.recv(65_536).startswith(b"HTTP/1.1 200")
+    for each in others:
         each.close()
 
 

@@ -222,7 +222,7 @@ class Batches:
         work = asyncio.get_running_loop().run_in_executor(
             self._threads, answers_to, requests, self._file.now
         )
-        work.add_done_callback(lambda done: self._hand_out(futures, done.result()))
+        work.add_done_callback(lambda done: self._hand_out(futures, _done(done, len(futures))))
 
     def _hand_out(
         self, futures: Sequence[asyncio.Future[Answer]], found: Sequence[Answer | Exception]
@@ -238,6 +238,11 @@ class Batches:
             self._start()
         else:
             self._free += 1
+
+
+def _done(work: asyncio.Future[list[Answer | Exception]], count: int) -> list[Any]:
+    """Return the answers; if a bug has ended their thread, its error for each, so none waits."""
+    return work.result() if work.exception() is None else [work.exception()] * count
 
 
 def n_processors() -> int:

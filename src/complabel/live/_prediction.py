@@ -196,9 +196,8 @@ def _way_of(asked: dict[str, Any], most_rows: int) -> str:
     (way,) = ways
     if isinstance(asked[way], list):
         _refuse_many(len(asked[way]), most_rows)
-    shape = _REQUESTS[way]
-    if not TypeAdapter(shape).validator.isinstance_python(asked):
-        wanted = shape.model_fields[way].description
+    if not _CHECKS[way].isinstance_python(asked):
+        wanted = _REQUESTS[way].model_fields[way].description
         raise InputError(f"{way} is {reprlib.repr(asked[way])}; give {wanted}")
     return way
 
@@ -325,6 +324,7 @@ class Refusal(_Shape):
 
 
 _REQUESTS: dict[str, type[_Shape]] = {"rows": Rows, "texts": Texts, "items": Items, "tasks": Tasks}
+_CHECKS = {way: TypeAdapter(shape).validator for way, shape in _REQUESTS.items()}
 _REFUSED = {
     400: "The request is wrong, or does not fit the model.",
     403: "The token is missing or wrong.",
