@@ -124,12 +124,6 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
 
 
-def run_script(connection: sqlite3.Connection, script: str) -> None:
-    """Execute statements inside a transaction, which ``executescript`` would end."""
-    for statement in script.split(";\n"):
-        connection.execute(statement)
-
-
 class Lock:
     """A lock on a file beside another; the system frees the lock of a program that is killed."""
 

@@ -73,7 +73,7 @@ REFUSED = [
     ("study run quux", 1, "Give the path of a TOML file"),
     ("study run table2 --store no/where.sqlite", 1, "there is no folder no"),
     ("study status --store gone.sqlite", 1, "run a study first"),
-    ("study report --store own.toml", 1, "cannot be read"),
+    ("study report --store own.toml", 1, "own.toml: this is no store"),
     ("study export all.xlsx", 1, "end it in .csv or .json"),
     ("reproduce table7", 1, "choose one of table2"),
     (f"{ASK} none.csv", 1, "none.csv: no such file"),

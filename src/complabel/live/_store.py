@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from complabel._sqlite import Kind, Lock, NotAsWrittenError, connect, run_script, transaction
+from complabel._sqlite import Kind, Lock, NotAsWrittenError, connect, transaction
 from complabel.answers import COLUMNS
 from complabel.errors import StoreError
 from complabel.files import some_of
@@ -173,7 +173,9 @@ class AnswerStore:
     def _make(self, known: Mapping[str, Any], version: int) -> None:
         """Make what a new file has, or what a file of the first version does not have."""
         execute, insert = self._connection.execute, self._connection.executemany
-        run_script(self._connection, _DIGESTS if version else f"{_TABLES};\n{_DIGESTS}")
+        script = _DIGESTS if version else f"{_TABLES};\n{_DIGESTS}"
+        for statement in script.split(";\n"):  # executescript would end the transaction
+            execute(statement)
         pairs = [(key, json.dumps(value)) for key, value in known.items()]
         insert("INSERT OR REPLACE INTO about VALUES (?, ?)", pairs)
         head: _Head = {name: [0, _origin(self._connection)] for name in ROWS}

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from complabel._sqlite import Kind, Lock, connect, run_script, transaction
+from complabel._sqlite import Kind, Lock, connect, transaction
 from complabel.errors import StoreError
 from complabel.studies._plan import Plan
 from complabel.studies._results import Outcome, StudyResults, UnitResult, plain
@@ -292,7 +292,8 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
             if is_empty:
                 with transaction(connection):
                     if not _KIND.format_of(connection, path):  # else another run has just made it
-                        run_script(connection, _TABLES)
+                        for statement in _TABLES.split(";\n"):
+                            connection.execute(statement)
         except BaseException:
             connection.close()
             raise
