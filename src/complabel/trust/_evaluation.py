@@ -16,7 +16,6 @@ from complabel.errors import AnnotationError
 from complabel.methods import (
     ComplementaryClassifier,
     Predictions,
-    constant_log_likelihood,
     cross_fit_probabilities,
 )
 from complabel.metrics import complementary_ranking_error
@@ -260,6 +259,8 @@ def _ranked(
             " how the model ranks the labels of these answers is left out"
         )
         return _Ranked(remarks=(remark,))
+    from complabel.methods import constant_log_likelihood  # imports torch
+
     constant: dict[str, float] = {}
     try:
         error = complementary_ranking_error(answers, predictions.scores)
