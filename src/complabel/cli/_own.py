@@ -110,12 +110,7 @@ class SavedModel:
     path: Path
     classifier: ComplementaryClassifier
     header: Mapping[str, Any]
-
-    @property
-    def notes(self) -> Mapping[str, Any]:
-        """What ``complabel fit`` wrote about the fit; a stranger's file may hold anything."""
-        notes: Mapping[str, Any] = self.header["provenance"]["given"]
-        return notes
+    notes: Mapping[str, Any]  # by ``complabel fit``; a stranger's file may hold anything
 
     @property
     def recipe(self) -> str | None:
@@ -181,7 +176,8 @@ def open_model(path: Path, *, only_predicts: bool = False) -> SavedModel:
     """Load a model that ``complabel fit`` wrote; if it only predicts, that is sooner."""
     from complabel.methods import read_model
 
-    return SavedModel(path, *read_model(path, only_predicts=only_predicts))
+    classifier, header = read_model(path, only_predicts=only_predicts)
+    return SavedModel(path, classifier, header, header["provenance"]["given"])
 
 
 def read_own_features(

@@ -323,7 +323,8 @@ def serve(
 
     def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
         assert features is not None
-        saved = own.SavedModel(model, classifier, read_header(model))
+        header = read_header(model)
+        saved = own.SavedModel(model, classifier, header, header["provenance"]["given"])
         found = own.read_own_features(features, items, model=saved)
         X = saved.columns_of(found)
         # A .npy file may be written anew in its place, which ends programs that still read it.
