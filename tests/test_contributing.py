@@ -79,7 +79,7 @@ def prepare_questions(folder):
     """Write features of 40 items, and a random yes/no question about each."""
     rows = [f"{item},{item % 7},{item % 3}" for item in range(40)]
     (folder / "X.csv").write_text("\n".join(["item,x,z", *rows, ""]))
-    answers = [f"{i},{'ab'[i % 2]},{('yes', 'no')[i % 3 > 0]},asked,0.5" for i in range(40)]
+    answers = [f"{i},{'abc'[i % 3]},{('yes', 'no')[i % 4 > 0]},asked,0.5" for i in range(40)]
     header = "item,label,answer,question,probability"
     (folder / "a.csv").write_text("\n".join([header, *answers, ""]))
 
