@@ -53,6 +53,30 @@ def folder(tmp_path):
     return tmp_path
 
 
+def loaded(command, folder):
+    """The packages that a command loads."""
+    script = (
+        "import sys; from complabel.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert stop.code in (0, None)\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, 'scipy.stats' in sys.modules)"
+    )
+    words = [sys.executable, "-c", script, *command.split()]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    return {*done.stdout.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize("model", ["linear", "kernel"])
+@pytest.mark.parametrize(
+    "command", ["predict {}.safetensors X.csv --out p.csv", "show {}.safetensors"]
+)
+def test_what_only_predicts_needs_no_scikit_learn(folder, command, model):
+    packages = loaded(command.format(model), folder)
+    assert "safetensors" in packages
+    # To turn columns into arrays, pyarrow loads pandas.
+    assert not packages & {"torch", "sklearn", "True", *(["pandas"] * command.startswith("show"))}
+
+
 def test_no_command_but_those_that_train_loads_torch(folder):
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, *COMMANDS],

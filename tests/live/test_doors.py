@@ -475,6 +475,9 @@ def test_18_nobody_is_called_like_a_formula(made):
 # ---------------------------------------------------------------------- 19, 20: what is sent
 
 
+TAKEN = threading.Event()  # a slow request has come
+
+
 async def _echo(scope, receive, send):
     """Tell what the server says of a request."""
     if scope["type"] == "lifespan":
@@ -483,6 +486,7 @@ async def _echo(scope, receive, send):
         return
     body = (await receive())["body"]
     if scope["path"] == "/slow":
+        TAKEN.set()
         await asyncio.sleep(0.3)
     about = {name: scope[name] for name in ("client", "scheme", "root_path", "path")}
     await JSONResponse({**about, "length": len(body)})(scope, receive, send)
@@ -589,10 +593,11 @@ def test_19_idle_connections_keep_nobody_out_and_one_line_says_so(real, caplog, 
 def test_19_whoever_waits_for_an_answer_is_not_closed_for_others(real):
     with real.connect() as asking:
         asking.sendall(HEAD.replace(b"/x", b"/slow") + b"\r\n")
-        others = [real.connect() for _ in range(40)]
-        assert asking.recv(65_536).startswith(b"HTTP/1.1 200")
-    for each in others:
-        each.close()
+        assert TAKEN.wait(20)
+        with contextlib.ExitStack() as others:
+            for _ in range(40):
+                others.enter_context(real.connect())
+            assert asking.recv(65_536).startswith(b"HTTP/1.1 200")
 
 
 BAD_JSON = [

@@ -90,6 +90,14 @@ def test_weights_count_in_the_order_for_all_items():
     assert found.constant["ranking_error"] == pytest.approx((0.5 + 0.5 + 0) / 3)
 
 
+def test_items_of_which_all_labels_are_denied_do_not_count_in_the_order_for_all_items():
+    # They add the same to each label, and so cannot change the order.
+    ruled_out = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 0]])
+    answers = Answers.from_arrays(absent=ruled_out, question="asked")
+    found = evaluate_model(Stated.of(answers), np.zeros(answers.shape), answers)
+    assert found.constant["ranking_error"] == 0
+
+
 def test_a_probability_at_the_cut_predicts_no_label_as_in_the_model(model):
     found = evaluate_model(model, np.zeros(Y.shape), ASKED)
     assert not model.predict(np.zeros(Y.shape)).any()

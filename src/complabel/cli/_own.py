@@ -110,12 +110,7 @@ class SavedModel:
     path: Path
     classifier: ComplementaryClassifier
     header: Mapping[str, Any]
-
-    @property
-    def notes(self) -> Mapping[str, Any]:
-        """What ``complabel fit`` wrote about the fit; a stranger's file may hold anything."""
-        notes: Mapping[str, Any] = self.header["provenance"]["given"]
-        return notes
+    notes: Mapping[str, Any]  # by ``complabel fit``; a stranger's file may hold anything
 
     @property
     def recipe(self) -> str | None:
@@ -130,13 +125,14 @@ class SavedModel:
     def columns_of(self, table: Features) -> Any:
         """Return the columns that the model needs, matched by name if both sides have names."""
         wanted = getattr(self.classifier, "feature_names_in_", None)
+        framed_by = wanted if hasattr(self.classifier, "fit") else None
         if wanted is None or table.feature_names is None:
             if table.X.shape[1] != self.classifier.n_features_in_:
                 raise InputError(
                     f"the features have {table.X.shape[1]} columns, but the model was fitted to"
                     f" {self.classifier.n_features_in_}; give the same features as in fit"
                 )
-            return framed(table.X, wanted)
+            return framed(table.X, framed_by)
         missing = sorted({*wanted} - {*table.feature_names})
         if missing:
             some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
@@ -145,9 +141,9 @@ class SavedModel:
                 " give the same features as in fit"
             )
         if tuple(table.feature_names) == tuple(wanted):
-            return framed(table.X, wanted)
+            return framed(table.X, framed_by)
         place = {name: at for at, name in enumerate(table.feature_names)}
-        return framed(table.X[:, [place[name] for name in wanted]], wanted)
+        return framed(table.X[:, [place[name] for name in wanted]], framed_by)
 
     def refuse_other_features(self, table: Features, path: Path) -> None:
         """Refuse features that ``complabel features`` made in another way than the model's."""
@@ -176,11 +172,12 @@ class SavedModel:
         )
 
 
-def open_model(path: Path) -> SavedModel:
-    """Load a model that ``complabel fit`` wrote."""
-    from complabel.methods import load_with_header
+def open_model(path: Path, *, only_predicts: bool = False) -> SavedModel:
+    """Load a model that ``complabel fit`` wrote; if it only predicts, that is sooner."""
+    from complabel.methods import read_model
 
-    return SavedModel(path, *load_with_header(path))
+    classifier, header = read_model(path, only_predicts=only_predicts)
+    return SavedModel(path, classifier, header, header["provenance"]["given"])
 
 
 def read_own_features(

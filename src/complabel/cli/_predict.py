@@ -95,7 +95,7 @@ def predict(
     if labels and (threshold is not None or top is not None):
         other = "--top" if threshold is None else "--threshold"
         raise InputError(f"--labels and {other} are both given; choose one of them")
-    saved = own.open_model(model)
+    saved = own.open_model(model, only_predicts=not answers)
     classifier, names = saved.classifier, saved.label_names
     thresholds = _thresholds(saved) if labels else threshold
     consensus = None
@@ -252,7 +252,7 @@ def show_(
             "--features is given, but nothing is written; add --html or --json, which get the"
             " likeliest items of each label"
         )
-    saved = own.open_model(model)
+    saved = own.open_model(model, only_predicts=True)
     described = describe_model(saved.classifier, saved.header)
     if features is not None:
         table = own.read_own_features(features, items, model=saved)

@@ -322,7 +322,7 @@ def serve(
 
     def known_items(classifier: ComplementaryClassifier, header: Any) -> tuple[Any, Any]:
         assert features is not None
-        saved = own.SavedModel(model, classifier, header)
+        saved = own.SavedModel(model, classifier, header, header["provenance"]["given"])
         table = own.read_own_features(features, items, model=saved)
         X = saved.columns_of(table)
         # A .npy file may be written anew in its place, which ends programs that still read it.

@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from complabel.errors import InputError
 from complabel.features import encoder_of, model_of
-from complabel.methods import load_with_header
+from complabel.methods import read_model
 
 if TYPE_CHECKING:
     from complabel.features import Encoder
@@ -140,7 +140,7 @@ class ModelFile:
         for path in (self._path, *self._also):
             if path.exists() and not path.is_file():  # a pipe would be waited for
                 raise InputError(f"{path} is not a file; put the file in its place")
-        classifier, header = load_with_header(self._path)
+        classifier, header = read_model(self._path)
         items, X = ((), None) if self._items is None else self._items(classifier, header)
         # Rows of requests have no names of columns; scikit-learn would warn of it each time.
         classifier._forget("feature_names_in_")

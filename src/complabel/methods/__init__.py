@@ -16,12 +16,12 @@ from complabel.methods._registry import literal as literal
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
-    from complabel.methods._base import load_with_header as load_with_header
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import Predictions as Predictions
     from complabel.methods._held_out import cross_fit_probabilities, held_out_score
     from complabel.methods._onnx import save_onnx
     from complabel.methods._saving import read_header as read_header
+    from complabel.methods._saving import read_model as read_model
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
     from complabel.methods.candidates.fpml import FPMLClassifier
@@ -96,7 +96,7 @@ _PLACES = {place.partition(":")[2]: place for place in PLACES.values()} | {
     "cross_fit_probabilities": "complabel.methods._held_out:cross_fit_probabilities",
     "held_out_score": "complabel.methods._held_out:held_out_score",
     "load": "complabel.methods._base:load",
-    "load_with_header": "complabel.methods._base:load_with_header",
+    "read_model": "complabel.methods._saving:read_model",
     "read_header": "complabel.methods._saving:read_header",
     "save_onnx": "complabel.methods._onnx:save_onnx",
 }

@@ -60,3 +60,8 @@ PLACES: Mapping[str, str] = MappingProxyType(
     {name: f"complabel.methods.{place}" for name, place in _CLASSES.items()}
 )
 """The place of each class of the package, ``"module:Class"``, by its name in model files."""
+
+PREDICTORS: Mapping[str, str] = MappingProxyType(
+    {"selection-likelihood": "complabel.methods.selection._model:SelectionModel"}
+)
+"""The places of those that predict as these classifiers, and load no scikit-learn."""

@@ -16,7 +16,6 @@ from complabel.errors import AnnotationError
 from complabel.methods import (
     ComplementaryClassifier,
     Predictions,
-    constant_log_likelihood,
     cross_fit_probabilities,
 )
 from complabel.metrics import complementary_ranking_error
@@ -186,7 +185,7 @@ def evaluate_model(
     >>> from complabel.methods import ComplementaryRidgeClassifier
     >>> from complabel.simulate import draw_answers
     >>> data = make_synthetic(600, n_features=5, n_labels=4, signal=4.0, random_state=0)
-    >>> learned = draw_answers(data.Y[:300], question="asked", random_state=1)
+    >>> learned = draw_answers(data.Y[:300], random_state=1)
     >>> model = ComplementaryRidgeClassifier().fit(data.X[:300], learned)
     >>> asked = draw_answers(data.Y[300:], question="asked", random_state=2)
     >>> found = evaluate_model(model, data.X[300:], asked)
@@ -260,6 +259,8 @@ def _ranked(
             " how the model ranks the labels of these answers is left out"
         )
         return _Ranked(remarks=(remark,))
+    from complabel.methods import constant_log_likelihood  # imports torch
+
     constant: dict[str, float] = {}
     try:
         error = complementary_ranking_error(answers, predictions.scores)
@@ -276,9 +277,7 @@ def _ranked(
 
 def _order_for_all(answers: Answers) -> Array:
     """Return scores (n, K), the same for all items, lower for labels that were denied more."""
-    denied = answers.complementary
-    ranked = denied.any(axis=1) & ~denied.all(axis=1)
-    order = -(answers.item_weight * ranked) @ denied
+    order = -answers.item_weight @ answers.complementary
     return np.tile(order, (answers.n_items, 1))
 
 

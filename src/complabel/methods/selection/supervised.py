@@ -8,7 +8,8 @@ import numpy as np
 
 from complabel.answers import Answers
 from complabel.methods._arrays import Array, Features, Indicator
-from complabel.methods.selection._classifier import ProgressCallback, SelectionLikelihoodClassifier
+from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+from complabel.methods.selection._model import ProgressCallback
 
 
 class SupervisedClassifier(SelectionLikelihoodClassifier):
