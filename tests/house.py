@@ -31,6 +31,7 @@ BUILDINGS = {
         "_settings",
         "_writing",
         "_opening",
+        "_sqlite",
         "_parameters",
         "answers",
         "simulate",

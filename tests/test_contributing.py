@@ -33,7 +33,7 @@ def command(line, folder, source):
 
 def test_there_is_something_to_run():
     kinds = [kind for kind, _ in BLOCKS]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 9, "console": 2, "diff": 5}
+    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 9, "console": 2, "diff": 6}
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "python"])
@@ -75,6 +75,15 @@ def applied(package, example, changes):
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
+def prepare_questions(folder):
+    """Write features of 40 items, and a random yes/no question about each."""
+    rows = [f"{item},{item % 7},{item % 3}" for item in range(40)]
+    (folder / "X.csv").write_text("\n".join(["item,x,z", *rows, ""]))
+    answers = [f"{i},{'abc'[i % 3]},{('yes', 'no')[i % 4 > 0]},asked,0.5" for i in range(40)]
+    header = "item,label,answer,question,probability"
+    (folder / "a.csv").write_text("\n".join([header, *answers, ""]))
+
+
 def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
     source = tmp_path / "src"
     shutil.copytree(
@@ -106,6 +115,15 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
         "benchmark synthetic --method rarity --method prior --folds 2", tmp_path, source
     )
     assert "Rarity" in table
+    prepare_questions(tmp_path)
+    command(
+        "fit a.csv --features X.csv --method ridge --folds 0 --out m.safetensors", tmp_path, source
+    )
+    shown = command(
+        "evaluate m.safetensors X.csv --answers a.csv --html page.html", tmp_path, source
+    )
+    assert "width" in shown
+    assert "width</th>" in (tmp_path / "page.html").read_text(encoding="utf-8")
     house = House.here(tmp_path)
     assert "src/complabel/methods/baselines/rarity.py" in house.texts
     assert not circles(house)

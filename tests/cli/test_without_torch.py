@@ -65,6 +65,30 @@ def folder(tmp_path):
     return tmp_path
 
 
+def loaded(command, folder):
+    """The packages that a command loads."""
+    script = (
+        "import sys; from complabel.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as stop: assert stop.code in (0, None)\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, 'scipy.stats' in sys.modules)"
+    )
+    words = [sys.executable, "-c", script, *command.split()]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    return {*done.stdout.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize("model", ["linear", "kernel"])
+@pytest.mark.parametrize(
+    "command", ["predict {}.safetensors X.csv --out p.csv", "show {}.safetensors"]
+)
+def test_what_only_predicts_needs_no_scikit_learn(folder, command, model):
+    packages = loaded(command.format(model), folder)
+    assert "safetensors" in packages
+    # To turn columns into arrays, pyarrow loads pandas.
+    assert not packages & {"torch", "sklearn", "True", *(["pandas"] * command.startswith("show"))}
+
+
 @pytest.mark.parametrize("listed", [LISTS, TOOL], ids=["lists", "tool"])
 def test_commands_load_only_what_they_need(folder, listed):
     commands = [(command, sorted(heavy)) for command, heavy in listed]

@@ -10,12 +10,13 @@ import sys
 import numpy as np
 import pytest
 
+from complabel._sqlite import DamagedError
 from complabel.answers import Answers
 from complabel.errors import StoreError
 from complabel.files import AnswerWriter, read_answers
 from complabel.live._asker import Asker, Event
 from complabel.live._drawing import Kind, Question, RandomQuestions
-from complabel.live._store import AnswerStore, DamagedError
+from complabel.live._store import AnswerStore
 
 ITEMS = ["a.jpg", "b.jpg", "c.jpg"]
 NUMBERS = {name: at for at, name in enumerate(ITEMS)}
@@ -184,7 +185,7 @@ def test_answers_about_an_item_that_is_gone_are_not_continued_but_more_items_are
 def test_one_server_at_a_time_and_the_lock_of_a_killed_one_is_free(tmp_path):
     code = f"""
 import time
-from complabel.live._store import AnswerStore, DamagedError
+from complabel.live._store import AnswerStore
 store = AnswerStore({str(tmp_path / "store")!r}, {ABOUT!r})
 print("open", flush=True)
 time.sleep(60)
@@ -337,7 +338,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
     file.close()
     before = (tmp_path / "store").read_bytes()
 
-    with pytest.raises(StoreError, match=r"newer version of complabel .* 99") as refusal:
+    with pytest.raises(StoreError, match=r"another version of complabel .* 99") as refusal:
         AnswerStore(tmp_path / "store", ABOUT)
     assert not isinstance(refusal.value, DamagedError)
     assert (tmp_path / "store").read_bytes() == before

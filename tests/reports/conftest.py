@@ -1,9 +1,12 @@
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 from tests.reports.small import HOSTILE, PEOPLE, about_people, do_not_draw, draw_labels
+from tests.trust.small import Stated
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
@@ -17,7 +20,7 @@ from complabel.reports import (
     render_model,
 )
 from complabel.simulate import draw_answers
-from complabel.trust import estimate_metrics, reliability
+from complabel.trust import evaluate_model
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +56,9 @@ def estimated():
     answers = draw_answers(named, question="asked", items_share=0.5, random_state=5)
     chances = np.where(Y == 1, 0.6, 0.1) + np.random.default_rng(6).normal(0, 0.2, Y.shape)
     chances = chances.clip(0.01, 0.99) * [0.5, 1, 1, 1]
-    return estimate_metrics(answers, chances), reliability(answers, chances)
+    return replace(
+        evaluate_model(Stated.of(answers), special.logit(chances), answers), rule="By <i>."
+    )
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +74,7 @@ def pages(seen, estimated, tmp_path_factory):
     return {
         "demo": demo.read_text("utf-8"),
         "model": render_model(a_model()),
-        "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),
+        "evaluation": render_evaluation(estimated, notes=["<b>note & co"]),
         "inspection": render_inspection(
             seen, people=people, doubtful=doubtful, found_by="By a <model>."
         ),

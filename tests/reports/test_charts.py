@@ -29,7 +29,7 @@ def test_reliability_is_drawn_as_points_with_intervals_beside_the_diagonal():
 
 
 def test_a_curve_of_precision_and_recall_goes_forward_and_skips_what_is_unknown(estimated):
-    found, _ = estimated
+    found = estimated.estimates
     recall, precision = np.array([1.0, 0.5, 0.6, 0.2, 0.1]), np.array([0.3, 0.5, 0.6, 0.9, np.nan])
     ends = {"precision_low": precision - 0.1, "precision_high": precision + 0.1}
     curve = {"recall": recall, "precision": precision, **ends}

@@ -19,7 +19,6 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
-    from complabel.methods import ComplementaryClassifier
 
 _MOST_NAMES = 5  # in a message
 _HEADER = 4096  # most bytes of a file with a header alone
@@ -125,14 +124,11 @@ def ask(
                 " items without an answer: give --features, and leave out --kind and"
                 " --label-names, and also --annotator"
             )
-        from complabel.methods import load
-
-        classifier = load(to_evaluate)
-        d = classifier.n_features_in_
-        feature_table = own.read_own_features(features, items, d, model=to_evaluate)
-        names = [str(name) for name in classifier.classes_]
+        model = own.open_model(to_evaluate)
+        feature_table = own.read_own_features(features, items, model=model)
+        names = model.label_names
         answer_set = _said_about(list(feature_table.items), files, names, question, contradictions)
-        table = _on_model(classifier, feature_table, answer_set, n, figure or "f1", seed)
+        table = _on_model(model, feature_table, answer_set, n, figure or "f1", seed)
     else:
         if features is not None:
             known: list[str] | None = list(own.read_own_features(features, items).items)
@@ -237,7 +233,7 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
 
 
 def _on_model(
-    classifier: ComplementaryClassifier,
+    model: own.SavedModel,
     feature_table: Features,
     answer_set: Answers,
     n: int,
@@ -248,7 +244,8 @@ def _on_model(
     from complabel.trust import suggest_evaluation_questions
 
     with working(f"predicting {answer_set.n_items:,} items"):
-        probabilities = classifier.predict_proba(own.for_model(feature_table, classifier))
+        classifier = model.classifier
+        probabilities = classifier.predict_proba(model.columns_of(feature_table))
     n_answered = int(answer_set.answered.sum())
     explain(
         f"{answer_set.n_items - n_answered:,} items without an answer may be drawn;"

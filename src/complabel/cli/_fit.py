@@ -108,7 +108,7 @@ def fit(
     seconds = time.monotonic() - started
     _tell(classifier, None)
     notes: dict[str, Any] = {
-        "answers": " ".join(map(str, answers)),
+        "answers": [*map(str, answers)],
         "features": str(features),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "seconds": round(seconds, 1),

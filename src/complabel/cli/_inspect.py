@@ -28,7 +28,6 @@ from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.methods import ComplementaryClassifier
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # Benchmark datasets, in which people really ruled labels out.
@@ -90,16 +89,16 @@ def inspect(
             " or neither"
         )
     is_table = all(Path(name).suffix in _TABLES for name in answers)
-    classifier = _load(model, features, doubtful)
+    saved = _load(model, features, doubtful)
     if is_table:
         feature_table = (
-            None if features is None else own.read_own_features(features, items, model=model)
+            None if features is None else own.read_own_features(features, items, model=saved)
         )
         tables = [Path(path) for path in answers]
         known = None if feature_table is None else list(feature_table.items)
         names: Any = label_names
-        if classifier is not None and names is None:
-            names = [str(name) for name in classifier.classes_]
+        if saved is not None and names is None:
+            names = saved.label_names
         answer_set = own.read_own_answers(tables, known, names, question, "keep", says=False)
         X = None if feature_table is None else feature_table.X
         options_given = {"--items": items, "--label-names": label_names, "--question": question}
@@ -114,7 +113,7 @@ def inspect(
         inspection = inspect_answers(
             answer_set,
             X,
-            labels_listed=not is_table or label_names is not None or classifier is not None,
+            labels_listed=not is_table or label_names is not None or saved is not None,
             source=source,
             features="" if features is None else shlex.quote(str(features)),
         )
@@ -122,8 +121,9 @@ def inspect(
         say(line)
     as_json = inspection.as_json()
     about_people: dict[str, Any] = {}
-    if classifier is not None and is_table and feature_table is not None:
-        of_model = own.for_model(feature_table, classifier)
+    if saved is not None and is_table and feature_table is not None:
+        of_model = saved.columns_of(feature_table)
+        classifier: Any = saved.classifier
         about_people = {
             "people": classifier.annotators_table(of_model, answer_set),
             "doubtful": classifier.doubtful_answers(of_model, answer_set),
@@ -197,7 +197,7 @@ def say_fit(
 
 def _load(
     model: Path | None, features: Path | None, doubtful: Path | None
-) -> ComplementaryClassifier | None:
+) -> own.SavedModel | None:
     """Load the model of ``--model``, if it is given with what it needs and knows people."""
     if model is None and doubtful is not None:
         raise InputError("--doubtful is given without --model; also give a model of complabel fit")
@@ -205,11 +205,9 @@ def _load(
         return None
     if features is None:
         raise InputError("--model is given without --features; also give the features of the items")
-    from complabel.methods import load
-
-    classifier = load(model)
-    own.refuse_without_people(classifier, model, "--model")
-    return classifier
+    saved = own.open_model(model)
+    own.refuse_without_people(saved, "--model")
+    return saved
 
 
 def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:

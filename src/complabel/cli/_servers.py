@@ -321,12 +321,13 @@ def serve(
     if token is not None and open_:
         raise InputError("--token and --open are both given; leave one of them out")
 
-    def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
+    def known_items(classifier: ComplementaryClassifier, header: Any) -> tuple[Any, Any]:
         assert features is not None
-        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
-        X = own.for_model(found, classifier)
+        saved = own.SavedModel(model, classifier, header, header["provenance"]["given"])
+        table = own.read_own_features(features, items, model=saved)
+        X = saved.columns_of(table)
         # A .npy file may be written anew in its place, which ends programs that still read it.
-        return found.items, X if hasattr(X, "tocsr") else np.array(X)
+        return table.items, X if hasattr(X, "tocsr") else np.array(X)
 
     read = [path for path in (features, items) if path is not None]
     file = ModelFile(model, items=None if features is None else known_items, also=read)

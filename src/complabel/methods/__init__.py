@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._features import refuse_lost_distances as refuse_lost_distances
     from complabel.methods._features import refuse_overflow as refuse_overflow
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
+    from complabel.methods._held_out import Predictions as Predictions
     from complabel.methods._held_out import cross_fit_probabilities, held_out_score
     from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS as MAX_DIRECT_COLUMNS
     from complabel.methods._linear_systems import Gram as Gram
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._saving import Numbers as Numbers
     from complabel.methods._saving import Rows as Rows
     from complabel.methods._saving import read_header as read_header
+    from complabel.methods._saving import read_model as read_model
     from complabel.methods.baselines.prior import PriorClassifier
     from complabel.methods.baselines.ridge import ComplementaryRidgeClassifier
     from complabel.methods.gradient._base import GradientClassifier as GradientClassifier
@@ -49,8 +51,11 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods.gradient.mlcl import MLCLClassifier
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
     from complabel.methods.matched import FrequencyMatchedClassifier
-    from complabel.methods.selection._classifier import ProgressCallback as ProgressCallback
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+    from complabel.methods.selection._constant import (
+        constant_log_likelihood as constant_log_likelihood,
+    )
+    from complabel.methods.selection._model import ProgressCallback as ProgressCallback
 
 __all__ = [
     "METHODS",
@@ -73,14 +78,15 @@ _NAMES_IN = {
     "_decisions": "RegressionScores ScoresAroundHalf",
     "_door": "warn_assumed warn_user",
     "_features": "far_centre range_of refuse_lost_distances refuse_overflow",
-    "_held_out": "HeldOutScore cross_fit_probabilities held_out_score",
+    "_held_out": "HeldOutScore Predictions cross_fit_probabilities held_out_score",
     "_linear_systems": "MAX_DIRECT_COLUMNS Gram RidgeSystem side_by_side",
     "_notes": "notes_of",
     "_onnx": "save_onnx",
-    "_saving": "MISSING Numbers Rows read_header",
+    "_saving": "MISSING Numbers Rows read_header read_model",
     "gradient._base": "GradientClassifier",
     "gradient._side_by_side": "fit_side_by_side",
-    "selection._classifier": "ProgressCallback",
+    "selection._constant": "constant_log_likelihood",
+    "selection._model": "ProgressCallback",
 }
 _PLACES = {place.partition(":")[2]: place for place in OWN_PLACES.values()} | {
     name: f"{__name__}.{module}:{name}"

@@ -46,9 +46,14 @@ def write_tree(path: Path, tree: Mapping[str, Any]) -> None:
 
 def read_tree(path: Path) -> dict[str, Any]:
     """Read a tree; raise InputError if the file is not one that ``write_tree`` wrote."""
-    header, arrays = read_parts(path)
+    return tree_of(*read_parts(path))
+
+
+def tree_of(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Return the tree of a header and its arrays, which are taken out of ``arrays``."""
     try:
-        tree = {name: unpack(value, arrays) for name, value in header.items()}
+        values = {name: value for name, value in header.items() if name != "sha256"}
+        tree = {name: unpack(value, arrays) for name, value in values.items()}
     except InputError:
         raise
     except _ODD as error:
@@ -59,7 +64,7 @@ def read_tree(path: Path) -> dict[str, Any]:
 
 
 def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header, without the format's own entries, and the arrays by name."""
+    """Return the header, with the digest as "sha256", and the arrays by name."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -96,7 +101,7 @@ def _checked(text: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
         )
     if digest != found or header.pop("format", None) != FORMAT or version != VERSION:
         raise InputError(f"it has changed since it was written. {_DAMAGED}")
-    return header
+    return {**header, "sha256": digest}
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -44,3 +44,8 @@ OWN_PLACES: Mapping[str, str] = MappingProxyType(
 
 PLACES: Mapping[str, str] = Tables(OWN_PLACES, "complabel.experiments.methods:PLACES")
 """The places of all classes, also of those that are only compared with."""
+
+PREDICTORS: Mapping[str, str] = MappingProxyType(
+    {"selection-likelihood": "complabel.methods.selection._model:SelectionModel"}
+)
+"""The places of those that predict as these classifiers, and load no scikit-learn."""

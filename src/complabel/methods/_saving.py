@@ -17,8 +17,8 @@ from complabel import __version__
 from complabel._parameters import declared, meets
 from complabel._writing import explained, replacing
 from complabel.errors import InputError, ModelFileError
-from complabel.methods._model_file import read_parts, read_tree, write_tree
-from complabel.methods._places import PLACES
+from complabel.methods._model_file import read_parts, read_tree, tree_of, write_tree
+from complabel.methods._places import PLACES, PREDICTORS
 
 MISSING = object()
 """Declares that only some fits set an attribute."""
@@ -137,7 +137,13 @@ def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> di
     return {"method": name, "parameters": parameters, "state": state}
 
 
-def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None = None) -> Any:
+def model_of(
+    parts: Any,
+    *,
+    fitted: bool = True,
+    sizes: Mapping[str, int] | None = None,
+    places: Mapping[str, str] = PLACES,
+) -> Any:
     """Make a classifier from what ``parts_of`` returned; ``sizes`` holds K and d if known."""
     names = ("method", "parameters", "state") if fitted else ("method", "parameters")
     check_names(parts, "the model", dict.fromkeys(names))
@@ -146,7 +152,7 @@ def model_of(parts: Any, *, fitted: bool = True, sizes: Mapping[str, int] | None
         raise InputError(
             f"it holds the method {name!r:.80}, which this version of complabel does not have"
         )
-    made: Any = resolve_name(PLACES[name])
+    made: Any = resolve_name(places[name])
     # An older file lacks the parameters that came later; they get their defaults.
     check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names(), (MISSING,)))
     if parameters.get("callback") is not None:
@@ -197,7 +203,8 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
     Returns
     -------
     dict of str to object
-        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names.
+        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names;
+        ``"sha256"``, a digest of all of it.
 
     Raises
     ------
@@ -208,3 +215,19 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         return read_parts(Path(path))[0]
     except InputError as refusal:
         raise ModelFileError(f"{path} cannot be read: {refusal}") from refusal.__cause__
+
+
+def read_model(
+    path: str | os.PathLike[str], *, only_predicts: bool = False
+) -> tuple[Any, dict[str, Any]]:
+    """Return the classifier of a file and what ``read_header`` returns, from one reading.
+
+    With ``only_predicts``, it is a ``Predictor`` if there is one that stands for the classifier.
+    """
+    try:
+        header, arrays = read_parts(Path(path))
+        tree = tree_of(header, arrays)
+        tree.pop("provenance", None)
+        return model_of(tree, places={**PLACES, **(PREDICTORS if only_predicts else {})}), header
+    except InputError as refusal:
+        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from complabel.reports._charts import WIDTH as WIDTH
     from complabel.reports._charts import Chart as Chart
     from complabel.reports._charts import new_axes as new_axes
+    from complabel.reports._evaluation import render_evaluation as render_evaluation
     from complabel.reports._inspection import inspection_lines as inspection_lines
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
     from complabel.reports._model import describe_model as describe_model
     from complabel.reports._model import likeliest_items as likeliest_items
     from complabel.reports._model import model_facts as model_facts
-    from complabel.reports._model import render_evaluation as render_evaluation
     from complabel.reports._model import render_model as render_model
     from complabel.reports._templates import MINUS as MINUS
     from complabel.reports._templates import ahead as ahead
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["inspection_lines", "write_inspection_page"]
 _NAMES_IN = {
     "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes",
+    "_evaluation": "render_evaluation",
     "_inspection": "inspection_lines render_inspection write_inspection_page",
-    "_model": "describe_model likeliest_items model_facts render_evaluation render_model",
+    "_model": "describe_model likeliest_items model_facts render_model",
     "_templates": "MINUS ahead environment_of get_template number",
 }
 _PLACES = {

@@ -5,8 +5,9 @@ import sqlite3
 import pytest
 from tests.experiments.studies.small import small
 
+from complabel import _sqlite
 from complabel.errors import StoreError
-from complabel.experiments.studies import Outcome, Row, Store, _store, plan_units, run_study
+from complabel.experiments.studies import Outcome, Row, Store, plan_units, run_study
 from complabel.metrics import METRIC_NAMES
 
 PLAN = small(rows=[Row(method="prior"), Row(method="mlcl")])
@@ -118,7 +119,7 @@ def test_looking_at_an_empty_file_leaves_it_empty(tmp_path):
 
 
 def test_a_second_run_is_told_of_the_first(store, path, monkeypatch):
-    monkeypatch.setattr(_store, "_LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(_sqlite, "_LOCK_SECONDS", 0.1)
     with Store(path) as other, store.alone():
         assert store.writer() == other.writer()
         assert f"process {os.getpid()} on " in other.results("small").writer

@@ -162,7 +162,7 @@ def test_sparse_and_dense_features_give_the_same(scaling, X, complementary):
 def test_a_kernel_is_applied_in_batches(X, complementary, monkeypatch):
     classifier = kernel().fit(X, complementary)
     whole = classifier.predict_proba(X)
-    monkeypatch.setattr("complabel.methods.selection._features._BATCH", 7)
+    monkeypatch.setattr("complabel.methods.selection._maps.BATCH", 7)
     np.testing.assert_allclose(classifier.predict_proba(X), whole, atol=1e-12)
 
 

@@ -17,17 +17,26 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
+from complabel._sqlite import Kind, Lock, connect, transaction
 from complabel.errors import StoreError
 from complabel.experiments.studies._plan import Plan
 from complabel.experiments.studies._results import Outcome, StudyResults, UnitResult, plain
 from complabel.experiments.studies._units import Unit, canonical_json
 
-# Marks a SQLite file as a store of complabel, also for SQLite's own tools.
-_APPLICATION_ID = 0x636F6D70
 _VERSION = 3  # no release wrote an earlier one
+_KIND = Kind(
+    name="store of results of studies",
+    rows="results",
+    option="--store",
+    mark=0x636F6D70,
+    tables=frozenset({"results", "studies", "writer"}),
+    formats=range(_VERSION, _VERSION + 1),
+    repair=(
+        "Restore {path} from a copy, or name a new file with --store and run the study again. If"
+        " only an index is damaged, this command repairs it: sqlite3 {path} REINDEX"
+    ),
+)
 _BUSY_SECONDS = 60.0
-# Long enough for somebody who only looks whether a run holds the lock.
-_LOCK_SECONDS = 1.0
 _MEMORY = Path(":memory:")
 
 # Columns for the fields of an outcome: numbers and texts as they are, other values as JSON.
@@ -57,24 +66,9 @@ CREATE TABLE writer (
     machine TEXT NOT NULL,
     since TEXT NOT NULL
 );
-PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA application_id = {_KIND.mark};
 PRAGMA user_version = {_VERSION}"""
 
-# SQLite's primary error codes (the low byte), grouped by what a user can do about them.
-_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
-_UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
-_FREE_SPACE = "free space on its disk, then run the same command again"
-_MAKE_WRITABLE = "make the file and its folder writable, or name another file with --store"
-_END_THE_OTHER = "end the program that keeps it locked, then run the same command again"
-_ADVICE = {
-    sqlite3.SQLITE_FULL: _FREE_SPACE,
-    sqlite3.SQLITE_IOERR: _FREE_SPACE,
-    sqlite3.SQLITE_READONLY: _MAKE_WRITABLE,
-    sqlite3.SQLITE_CANTOPEN: _MAKE_WRITABLE,
-    sqlite3.SQLITE_PERM: _MAKE_WRITABLE,
-    sqlite3.SQLITE_BUSY: _END_THE_OTHER,
-    sqlite3.SQLITE_LOCKED: _END_THE_OTHER,
-}
 _OF_A_FOLD = "random_state"  # a parameter that differs between the folds of a row
 
 
@@ -100,8 +94,7 @@ class Store:
             raise StoreError(
                 f"there is no store {self.path}; name one with --store, or run a study first"
             )
-        # One run holds a lock on this file; the operating system frees the lock of a killed run.
-        self._lock = self.path.resolve().with_name(f"{self.path.name}-lock")
+        self._lock = Lock(self.path)
         self._connection = _connect(self.path, create=create)
 
     def __enter__(self) -> Self:
@@ -120,45 +113,29 @@ class Store:
         if self.path == _MEMORY:
             yield
             return
-        with contextlib.closing(self._take_lock()):
-            try:
-                yield
-            finally:
-                with contextlib.suppress(OSError):  # on Windows, open files cannot be deleted
-                    self._lock.unlink()
-
-    def _take_lock(self) -> sqlite3.Connection:
-        """Return a connection that holds the lock until it is closed."""
-        with _explained(self.path):
-            lock = _lock_file(self._lock)
-            try:
-                lock.execute("BEGIN EXCLUSIVE")
+        with _KIND.explained(self.path):
+            if not self._lock.take():
+                writer = self.writer() or "it has just begun"
+                raise StoreError(
+                    f"another run writes the store {self.path}: {writer}. Wait until it has ended"
+                    " and run the same command again, or name another file with --store"
+                )
+        try:
+            with _KIND.explained(self.path):
                 self._connection.execute(
                     "INSERT OR REPLACE INTO writer VALUES (1, ?, ?, ?)",
                     [os.getpid(), platform.node(), _now()],
                 )
-            except BaseException as error:
-                lock.close()
-                code = getattr(error, "sqlite_errorcode", 0)
-                if code == sqlite3.SQLITE_BUSY and (writer := self.writer()):
-                    raise StoreError(
-                        f"another run writes the store {self.path}: {writer}. Wait until it has"
-                        " ended and run the same command again, or name another file with --store"
-                    ) from error
-                raise
-        return lock
+            yield
+        finally:
+            self._lock.release()
 
     def writer(self) -> str:
         """Return the process and the machine of the run that writes the store; empty if none."""
-        if not self._lock.exists():
+        if not self._lock.is_taken():
             return ""
-        with contextlib.closing(_lock_file(self._lock)) as lock:
-            try:
-                lock.execute("SELECT count(*) FROM sqlite_schema")
-            except sqlite3.OperationalError:
-                row = self._connection.execute("SELECT * FROM writer").fetchone()
-                return "process {process} on {machine}, since {since}".format(**row) if row else ""
-        return ""
+        row = self._connection.execute("SELECT * FROM writer").fetchone()
+        return "process {process} on {machine}, since {since}".format(**row) if row else ""
 
     def register(self, plan: Plan, units: Sequence[Unit], missing: Mapping[str, str]) -> None:
         """Record a study and its units; replace an earlier record of the same name."""
@@ -181,7 +158,7 @@ class Store:
             "units": json.dumps(places, default=repr),
             "registered": _now(),
         }
-        with _explained(self.path):
+        with _KIND.explained(self.path):
             self._connection.execute(_insertion("studies", study), study)
 
     def finish(self, unit: Unit, outcome: Outcome) -> None:
@@ -195,7 +172,7 @@ class Store:
             **{name: _stored(value) for name, value in vars(outcome).items()},
             "finished": _now(),
         }
-        with _explained(self.path):
+        with _KIND.explained(self.path):
             self._connection.execute(_insertion("results", result), result)
 
     def studies(self) -> list[str]:
@@ -228,7 +205,8 @@ class Store:
             said = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
             raise StoreError(
                 f"the store {self.path} cannot be read at the study {study!r}: {said}. It is"
-                f" damaged, or another version of complabel wrote it. {_what_to_do(self.path)}"
+                f" damaged, or another version of complabel wrote it. "
+                f"{_KIND.repair.format(path=self.path)}"
             ) from error
         return StudyResults(plan=plan, units=units, missing=missing, writer=self.writer())
 
@@ -262,7 +240,7 @@ class Store:
         )
 
     def _read(self, query: str, *values: object) -> list[sqlite3.Row]:
-        with _explained(self.path):
+        with _KIND.explained(self.path):
             return self._connection.execute(query, values).fetchall()
 
 
@@ -299,13 +277,10 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
         _refuse_to_write(path, create=create)
     # To read a file, SQLite also writes beside it, unless the file is declared immutable.
     target = f"{path.absolute().as_uri()}?immutable=1" if only_read else path
-    with _explained(path):
-        connection = sqlite3.connect(
-            target, timeout=_BUSY_SECONDS, isolation_level=None, uri=only_read
-        )
+    with _KIND.explained(path):
+        connection = connect(target, timeout=_BUSY_SECONDS, uri=only_read)
         try:
-            connection.row_factory = sqlite3.Row
-            is_empty = _check(connection, path)
+            is_empty = not _KIND.format_of(connection, path)
             if is_empty and not create:
                 raise StoreError(
                     f"{path} is an empty file, not a store; name another file with --store"
@@ -315,20 +290,14 @@ def _connect(path: Path, *, create: bool) -> sqlite3.Connection:
                 # A result reported as stored must survive a power cut, not only a kill.
                 connection.execute("PRAGMA synchronous = FULL")
             if is_empty:
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:  # commits, or rolls back
-                    if _check(connection, path):  # else another run has just made the tables
+                with transaction(connection):
+                    if not _KIND.format_of(connection, path):  # else another run has just made it
                         for statement in _TABLES.split(";\n"):
                             connection.execute(statement)
         except BaseException:
             connection.close()
             raise
     return connection
-
-
-def _lock_file(path: Path) -> sqlite3.Connection:
-    """Open the file whose lock a run holds; nothing is ever written to it."""
-    return sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None)
 
 
 def _refuse_to_write(path: Path, *, create: bool) -> None:
@@ -345,52 +314,6 @@ def _refuse_to_write(path: Path, *, create: bool) -> None:
             " goes on or was killed, and both files are read-only. Wait for the run to end, make"
             " the files and their folder writable, or copy both files to another folder"
         )
-
-
-def _check(connection: sqlite3.Connection, path: Path) -> bool:
-    """Return whether a file is empty; refuse damaged and other files."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    if tables == 0:
-        return True
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != _APPLICATION_ID:
-        raise StoreError(f"{path} is a database of another program, not a store; name another file")
-    if version != _VERSION:
-        raise StoreError(
-            f"another version of complabel wrote {path} (store version {version}, this one reads"
-            f" {_VERSION}); upgrade complabel, or name another file and run the study again"
-        )
-    # With a damaged index, SQLite would silently miss results, and they would be stored twice.
-    (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if problem != "ok":
-        found = problem.replace("\n", " ").removeprefix("*** in database main *** ")
-        raise StoreError(f"the store {path} is damaged: {found}. {_what_to_do(path)}")
-    return False
-
-
-@contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into messages that name the file and say what to do."""
-    try:
-        yield
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # its text may be damaged
-        code = getattr(error, "sqlite_errorcode", 0)  # the sqlite3 module's own errors have none
-        primary = code & 0xFF
-        said = f"cannot be read or written: {error}"
-        if primary in _ADVICE and code not in _UNREADABLE:
-            said = f"cannot be written: {error}. Earlier results in it are safe; {_ADVICE[primary]}"
-        elif code == 0 or primary in _DAMAGED or code in _UNREADABLE:
-            todo = _what_to_do(path)
-            said = f"cannot be read; it is damaged or not a store: {error}. {todo}"
-        raise StoreError(f"the store {path} {said}") from error
-
-
-def _what_to_do(path: Path) -> str:
-    return (
-        f"Restore {path} from a copy, or name a new file with --store and run the study again."
-        f" If only an index is damaged, this command repairs it: sqlite3 {path} REINDEX"
-    )
 
 
 def _unit_result(place: Mapping[str, Any], result: sqlite3.Row | None) -> UnitResult:

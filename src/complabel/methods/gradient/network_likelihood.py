@@ -188,9 +188,9 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
             warn_of_free_namings()
         return None, False
 
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
+    def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
         found = answers_log_likelihood(
-            torch.from_numpy(self._decision(X)),
+            torch.from_numpy(decision),
             answers,
             propensities=getattr(self, "propensities_", None),
             **self._mistakes(),

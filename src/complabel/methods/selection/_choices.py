@@ -23,7 +23,7 @@ from complabel.methods.selection._features import FeatureMap
 # The range in which the constant model's probabilities start, so that the sigmoid is not flat. It
 # matters little: ranges from (.3, .7) to (1e-6, 1 - 1e-6) changed the log-likelihood of held-out
 # labels by less than .006 (digits, scene, yeast). Starting below .001 lost .005 on scene.
-_START_RANGE = (0.02, 0.9)
+START_RANGE = (0.02, 0.9)
 # Weights of known and of estimated frequencies in the objective. The second hardly matters: from
 # .05 to 5, average precision changed by at most .005 (scene and yeast, with unequal propensities).
 # Only the sum of estimated frequencies is uncertain, and it is searched.
@@ -337,7 +337,7 @@ class Choices:
             for mask in (answers.relevant, answers.absent)
         )
         p = np.where(yes + no > 0, (yes + p) / (yes + no + 1), p)
-        return np.asarray(special.logit(np.clip(p, *_START_RANGE)))
+        return np.asarray(special.logit(np.clip(p, *START_RANGE)))
 
     def weighted(self, values: Tensor) -> Tensor:
         """Multiply values (n,) or (n, E) by the weights of items."""

@@ -20,7 +20,8 @@ from complabel.methods._arrays import Features
 from complabel.methods._consensus import Answered
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._choices import Choices, Setting
-from complabel.methods.selection._features import MappedLinear, PreparedFeatures
+from complabel.methods.selection._features import PreparedFeatures
+from complabel.methods.selection._maps import MappedLinear
 from complabel.methods.selection._trials import fit_maps
 
 # Choices are made anew once there are so many times the answers that they were made from. With 2,

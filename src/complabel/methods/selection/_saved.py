@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import Normalizer
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
+from complabel.methods.selection._maps import (
+    SCALINGS,
+    LandmarkKernel,
+    MappedLinear,
+    RowsToLengthOne,
+)
 
 _RATES: Any = {"at_least": 0, "below": 1.000001}
 _KERNEL = {
@@ -76,7 +80,7 @@ def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | M
         raise InputError(f"state.model_.coef has {sizes['columns']} columns for {d} features")
     if transformer is None:
         return linear
-    return MappedLinear(Normalizer().fit(np.ones((1, d))), linear)
+    return MappedLinear(RowsToLengthOne(), linear)
 
 
 def plain_annotators(people: Annotators) -> dict[str, Any]:
