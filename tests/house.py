@@ -29,6 +29,7 @@ ROOMS = (
     "_writing",
     "_opening",
     "_parameters",
+    "_questions",
     "answers",
     "simulate",
     "files",

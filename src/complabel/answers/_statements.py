@@ -115,7 +115,7 @@ def sure_statements(
     """
     named, by_choice = statements.kind == 0, np.isin(statements.kind, (0, 4))  # named, implied
     if with_error_rates:
-        judged = np.isin(answers.question, ("asked", "ticked"))[statements.answer]
+        judged = answers.judges[statements.answer]
         return np.asarray(~(by_choice | judged))
     may_pick = (answers.all_apply == "pick") & ~answers.exhausted
     picked = named & may_pick[statements.answer]

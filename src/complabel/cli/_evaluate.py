@@ -352,11 +352,10 @@ def _constant(answers: Answers, *, explains: bool) -> dict[str, float]:
 def _by_label(
     classifier: ComplementaryClassifier, X: Any, answers: Answers
 ) -> dict[str, dict[str, float | None]]:
-    import numpy as np
 
     from complabel.metrics import evaluate_labels
 
-    judged = answers.only(np.isin(answers.question, ("asked", "ticked")))
+    judged = answers.only(answers.judges)
     applies = judged.known_relevant
     told = applies != judged.complementary  # neither unknown nor contradictory
     if not told.any():

@@ -13,6 +13,7 @@ from typing import Any
 
 import typer
 
+from complabel._questions import ASKED_QUESTIONS, kinds_in_words
 from complabel.cli._outputs import Output
 
 
@@ -123,7 +124,7 @@ def _files(incomplete: str, endings: tuple[str, ...]) -> Iterator[str]:
 
 TABLE = (".csv", ".csv.gz", ".parquet")
 """How the names of tables of answers that are written may end."""
-QUESTIONS = ("named", "asked", "ticked", "excluded")
+QUESTIONS = (*ASKED_QUESTIONS, "excluded")
 """What a table of answers may say was asked."""
 
 
@@ -267,11 +268,9 @@ def _draw(
     ),
     question: str = option(
         "QUESTION",
-        "What people are asked. free: name one label that does not apply; menu-2, menu-3, ...: the"
-        " same, but from a menu of 2, 3, ... random labels; asked: does this random label apply?;"
-        " ticked: tick all labels that apply; ticked-2, ticked-3, ...: the same, of a form"
-        " with 2, 3, ... random labels; none: only the audit questions. With tables of answers:"
-        " what was asked where they do not say it, named, asked, ticked or excluded.",
+        f"What people are asked. {kinds_in_words()} free is named, too. none: only the audit"
+        " questions. With tables of answers: what was asked where they do not say it, named,"
+        " asked, ticked or excluded.",
         default="free",
     ),
     propensity_sd: float = option(

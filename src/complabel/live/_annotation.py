@@ -16,11 +16,11 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from complabel._questions import QuestionKind
 from complabel.errors import ComplabelError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
 from complabel.live._drawing import (
-    Kind,
     ListedQuestions,
     Mixed,
     RandomQuestions,
@@ -112,7 +112,7 @@ class Annotation:
                 things.names, len(labels), mixed, None, overlap, seed, things.broken
             )
         else:
-            kind = Kind.of(question, len(labels))
+            kind = QuestionKind.parse(question, len(labels), others=["mixed"])
             source = RandomQuestions(
                 things.names, len(labels), lambda: kind, kind, overlap, seed, things.broken
             )

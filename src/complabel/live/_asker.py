@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
+from complabel._questions import BY_STEM
 from complabel.live._drawing import Question, Source
 
 LAPSE = 120.0  # seconds without a sign of life after which a person's questions go to others
@@ -288,7 +289,7 @@ class Asker:
             raise RefusedError(
                 400,
                 f'answer={answer[:60]!r} must be "unsure" or a list of the labels'
-                f" that {'apply' if question.kind == 'ticked' else 'do not apply'}",
+                f" that {'do not apply' if BY_STEM[question.kind].names else 'apply'}",
             )
         unknown = sorted(set(answer) - set(offered))
         if unknown or len(set(answer)) < len(answer):

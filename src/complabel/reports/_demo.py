@@ -237,7 +237,7 @@ def _others(pictures: _Pictures, answers: Answers, seed: int) -> dict[str, float
         "ridge": pictures.score(ridge, answers)["average_precision"],
         "matched": None,  # matching needs to know how often labels apply
     }
-    if np.isin(answers.question, ("asked", "ticked")).any():
+    if answers.judges.any():
         matched = methods.FrequencyMatchedClassifier(ridge)
         found["matched"] = pictures.score(matched, answers)["average_precision"]
     return found
