@@ -10,7 +10,17 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from tests.house import ROOMS, SOURCE, House, circles, module_name, n_test_lines, room_of, sizes
+from tests.house import (
+    CHECKOUT,
+    ROOMS,
+    SOURCE,
+    House,
+    circles,
+    module_name,
+    n_test_lines,
+    room_of,
+    sizes,
+)
 
 WITHOUT_TORCH = ROOMS[: ROOMS.index("losses")]
 HEAVY = {"torch", "sklearn", "matplotlib", "pandas", "scipy"}
@@ -22,6 +32,8 @@ FAMILIES = ("baselines", "candidates", "gradient", "matched", "selection")
 # came last: doors that ask what a file means, servers that strangers attack, a store that notices
 # damage, intervals that hold.
 MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 51_900, 191, 154, 45_100
+
+MOST_FILES_OF_A_QUESTION = 12
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +55,13 @@ def test_the_house_does_not_outgrow_its_numbers(house):
     assert sum(room["files"] for room in rooms) <= MOST_FILES
     assert sum(room["names"] for room in rooms) <= MOST_PUBLIC_NAMES
     assert n_test_lines(house) <= MOST_TEST_LINES
+
+
+def test_a_kind_of_question_costs_at_most_twelve_files():
+    blocks = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```diff\n")
+    (question,) = (block for block in blocks if "\n+    QuestionKind(" in block)
+    files = [line for line in question.splitlines() if line.startswith("+++ ")]
+    assert 0 < len(files) <= MOST_FILES_OF_A_QUESTION
 
 
 def test_no_modules_import_each_other(house):

@@ -44,8 +44,8 @@ class QuestionKind:
     held_as : str
         The question of :class:`complabel.answers.Answers` that its answers belong to.
     all_apply : {"answer", "pick"}
-        Of a kind that chooses labels which do not apply: what people do if all on offer apply, as
-        in :class:`complabel.answers.Answers`.
+        Of answers that are held as "named": what people do if all labels on offer apply, as in
+        :class:`complabel.answers.Answers`.
     """
 
     name: str
@@ -122,9 +122,14 @@ class QuestionKind:
         return self.held_as in JUDGING
 
     @property
-    def names(self) -> bool:
-        """Whether people choose labels that do not apply."""
+    def chooses(self) -> bool:
+        """Whether people choose some labels among others, which says something of each other."""
         return self.held_as == "named"
+
+    @property
+    def names(self) -> bool:
+        """Whether people name labels that do not apply, or say that all on offer apply."""
+        return self.chooses and self.all_apply == "answer"
 
     def n_offered(self, n_labels: int) -> int:
         """Return how many of all labels are on offer."""
@@ -201,6 +206,8 @@ KINDS = {kind.name: kind for kind in _TABLE}
 """All kinds by name. The first that fits an answer is its kind."""
 ASKED = tuple(kind for kind in _TABLE if kind.asks)
 """The kinds that people may be asked."""
+BY_QUESTION = {kind.question: kind for kind in _TABLE}
+"""A kind for each question that a table of answers may have; all such kinds are held alike."""
 BY_STEM = {kind.stem: kind for kind in ASKED}
 """The same by what is typed before a number. The word of a table's question is one of them, too."""
 _OTHERS = {"free": "named", "excluded": "excluded"}

@@ -179,7 +179,7 @@ def test_a_newcomer_gets_new_questions_beside_second_copies():
     [
         ("asked", "maybe", "none of"),
         ("asked", ["sea"], "none of"),
-        ("ticked", "yes", "list of the labels that apply"),
+        ("ticked", "yes", "list of offered labels"),
         ("ticked", ["moon"], "'moon' was not offered"),
         ("ticked", ["sea", "sea"], "twice"),
         ("menu-2", ["sea", "sky", "city", "night", "forest"], "not offered"),

@@ -249,6 +249,8 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
 def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     """Return the contradicted pairs, (C,), ascending, and all statements about them."""
     said = Statements.of(answers)
+    if (answers.all_apply == "pick").any():  # who picks a label anyway need not deny it
+        said = said.only(sure_statements(answers, said))
     disputed = find_contradictions(said)
     return disputed, said.only(np.isin(said.pair, disputed))
 

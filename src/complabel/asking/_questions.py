@@ -205,7 +205,7 @@ def _of_forms(
         "answer": told.ravel(),
         "question": np.full(labels.size, kind.question, dtype=object),
         "offered": of_form(np.array(offered, dtype=object)),
-        **({"asked_for": np.ones(labels.size, dtype=np.intp)} if kind.names else {}),
+        **({"asked_for": np.ones(labels.size, dtype=np.intp)} if kind.chooses else {}),
         **by,
         "probability": np.full(labels.size, kind.probability(answers.n_labels)),
     }

@@ -263,7 +263,7 @@ class Question(BaseModel):
         shared = {
             "question": self.question,
             "offered": as_json(tuple(self.offered)) if self.offered else None,
-            "asked_for": self.asked_for if self.kind.names else None,
+            "asked_for": self.asked_for if self.kind.chooses else None,
             "probability": self.probability,
             **shared,
         }
@@ -316,6 +316,11 @@ class Travelled:
             if strange is not None:
                 told = f"{shown(strange)} is not among the labels that the task offered"
                 raise fault(place, f"{told}; let people choose among these only")
+            if question.kind.chooses and len(said) > question.asked_for:
+                told = f"{len(said)} labels were chosen, and {question.asked_for} asked for"
+                raise fault(place, f"{told}; correct it, or ask again")
+            if not said and question.kind.chooses and not question.kind.names:
+                raise fault(place, "no label was chosen; ask again: one must be")
         found: list[Row] = []
         for each in question.known:
             known, text = checked(_Known, each, f"{place}, known"), json.dumps(each)

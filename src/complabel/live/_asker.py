@@ -288,8 +288,7 @@ class Asker:
         if isinstance(answer, str):
             raise RefusedError(
                 400,
-                f'answer={answer[:60]!r} must be "unsure" or a list of the labels'
-                f" that {'do not apply' if BY_STEM[question.kind].names else 'apply'}",
+                f'answer={answer[:60]!r} must be "unsure" or a list of offered labels',
             )
         unknown = sorted(set(answer) - set(offered))
         if unknown or len(set(answer)) < len(answer):
@@ -301,6 +300,9 @@ class Asker:
             raise RefusedError(
                 400, f"answer: {len(answer)} labels are named; name at most {question.asked_for}"
             )
+        kind = BY_STEM[question.kind]
+        if not answer and kind.chooses and not kind.names:
+            raise RefusedError(400, "answer: no label is chosen; give one of the offered labels")
 
     def labels_of(self, question: Question) -> list[str]:
         if question.labels is None:

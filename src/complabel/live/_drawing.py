@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
-from complabel._questions import ASKED_QUESTIONS, KINDS, QuestionKind
+from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import (
@@ -148,7 +148,7 @@ class RandomQuestions:
             kind=kind.stem,
             labels=self._labels(item, kind),
             probability=None if kind.name == "named" else kind.probability(self.n_labels),
-            asked_for=1 if kind.names else None,
+            asked_for=1 if kind.chooses else None,
             copies=2 if self._rng.random() < self.overlap else 1,
         )
         self._count(made)
@@ -313,7 +313,8 @@ def _question_of(
     chance, asked_for = _number(row, "probability"), _number(row, "asked_for", 1.0)
     if chance is not None and not 0 < chance <= 1:  # NaN is not, either
         raise ValueError(f"probability is {chance}; give a number above 0, at most 1, or none")
-    if kind == "named" and asked_for not in range(1, len(shown or labels) + 1):
+    chooses = BY_QUESTION[kind].chooses
+    if chooses and asked_for not in range(1, len(shown or labels) + 1):
         raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
     return Question(
         number=number,
@@ -321,7 +322,7 @@ def _question_of(
         kind="menu" if kind == "named" and listed else kind,
         labels=shown,
         probability=chance,
-        asked_for=int(asked_for) if kind == "named" and asked_for else None,
+        asked_for=int(asked_for) if chooses and asked_for else None,
     )
 
 

@@ -149,7 +149,7 @@ def draw_answers(
         question=asking.kind.held_as,
         item=np.tile(answered, answers_per_item),
         annotator=np.concatenate(people) if several else None,
-        asked_for=asking.asked_for if asking.kind.names else 0,
+        asked_for=asking.asked_for if asking.kind.chooses else 0,
         probability=asking.probability,
         all_apply="never" if free and not mistakes.one_sided else asking.kind.all_apply,
         n_items=n_items,
@@ -329,7 +329,7 @@ class _Asking:
     def _answer(
         self, error_rates: NDArray[np.float64], streams: _Streams
     ) -> dict[str, NDArray[np.uint8]]:
-        if self.kind.names:
+        if self.kind.chooses:
             return self._name(error_rates, streams)
         if self.kind.name == "asked":
             return self._judge(error_rates, streams)
@@ -357,7 +357,7 @@ class _Asking:
         """Draw named labels from a random menu, or from all labels."""
         offered = self._offer(streams.menus)
         eligible = (offered == 1) & (self.relevant == 0)
-        if self.kind.all_apply == "pick":
+        if not self.kind.names:  # people choose one even if all apply
             eligible |= (offered == 1) & ~eligible.any(axis=1, keepdims=True)
         named = first_arrivals(eligible, self.asked_for, streams.choices, self.log_weights)
         if error_rates.any():
@@ -370,7 +370,7 @@ class _Asking:
     def _random_sizes(self, stream: np.random.Generator) -> NDArray[np.intp]:
         """Draw the size of a random label set, (n,), if all allowed sets are equally likely."""
         most = self.kind.n_offered(self.relevant.shape[1])
-        may_be_none = self.kind.size and self.kind.all_apply == "answer"
+        may_be_none = self.kind.size > 0 and self.kind.names
         sizes = np.arange(0 if may_be_none else 1, self.asked_for + 1)
         # log C(most, size) plus a constant, which softmax removes
         log_counts = -special.betaln(most - sizes + 1, sizes + 1)

@@ -143,7 +143,7 @@ class Draw(BaseModel):
                 "error_rate cannot be set beside missed or invented: both say how people err; leave"
                 " one of them out"
             )
-        if self.judges and self.asked_for != 1:
+        if self.kind is not None and not self.kind.names and self.asked_for != 1:
             raise ValueError(
                 f"asked_for is {self.asked_for}, but people name no labels with the question"
                 f" {self.question}; leave asked_for out, or set answers_per_item"
