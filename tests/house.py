@@ -33,6 +33,7 @@ BUILDINGS = {
         "_opening",
         "_sqlite",
         "_parameters",
+        "_questions",
         "answers",
         "simulate",
         "files",

@@ -44,6 +44,7 @@ MOST_ENTERED = {
     "evaluate --answers, to its end": 476,
     "one refit of annotate, to its end": 329,
 }
+MOST_FILES_OF_A_QUESTION = 12
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,13 @@ def test_the_house_does_not_outgrow_its_numbers(house):
     assert sum(room["files"] for room in rooms) <= MOST_FILES
     assert sum(room["names"] for room in rooms) <= MOST_PUBLIC_NAMES
     assert n_test_lines(house) <= MOST_TEST_LINES
+
+
+def test_a_kind_of_question_costs_at_most_twelve_files():
+    blocks = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```diff\n")
+    (question,) = (block for block in blocks if "\n+    QuestionKind(" in block)
+    files = [line for line in question.splitlines() if line.startswith("+++ ")]
+    assert 0 < len(files) <= MOST_FILES_OF_A_QUESTION
 
 
 @pytest.fixture(scope="module")

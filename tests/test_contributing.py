@@ -33,7 +33,7 @@ def command(line, folder, source):
 
 def test_there_is_something_to_run():
     kinds = [kind for kind, _ in BLOCKS]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 9, "console": 2, "diff": 6}
+    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 10, "console": 2, "diff": 7}
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "python"])
@@ -84,17 +84,47 @@ def prepare_questions(folder):
     (folder / "a.csv").write_text("\n".join([header, *answers, ""]))
 
 
-def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
-    source = tmp_path / "src"
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """The folder of a copy of the package that has all examples."""
+    folder = tmp_path_factory.mktemp("copy") / "src"
     shutil.copytree(
-        CHECKOUT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        CHECKOUT / "src", folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
     )
     example = ""
     for kind, text in BLOCKS:
         if kind == "diff":
-            applied(source / "complabel", example, text)
+            applied(folder / "complabel", example, text)
         elif kind == "python":
             example = text
+    return folder
+
+
+def python(script, folder, source):
+    """Run a script with the package of a folder of sources."""
+    subprocess.run(
+        [sys.executable, script],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(source)},
+        check=True,
+        timeout=120,
+    )
+
+
+def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):
+    python(CHECKOUT / "tests" / "comparing.py", tmp_path, source)
+    (tmp_path / "items.txt").write_text("a\nb\nc\n")
+    (tmp_path / "labels.txt").write_text("sea\ncity\nwood\n")
+    options = "--items items.txt --label-names labels.txt --out questions.csv"
+    assert "2 questions" in command(f"ask --kind compared -n 2 {options}", tmp_path, source)
+    lines = command("annotate --help", tmp_path, source).splitlines()
+    assert "applies more?" in " ".join(" ".join(lines).replace("│", " ").split())
+    asked = "--question compared --method selection-likelihood:alpha=.1 --folds 2"
+    told = command(f"benchmark synthetic {asked}", tmp_path, source)
+    assert "two random labels compared" in told
+
+
+def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path, source):
     (tmp_path / "use.py").write_text(
         "from complabel.losses import Hinge\n"
         "from complabel.metrics import METRIC_TITLES\n"
@@ -102,13 +132,7 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
         "assert 'size.txt' in FORMATS and METRIC_TITLES['micro_f1'] == 'Micro F1'\n",
         encoding="utf-8",
     )
-    subprocess.run(
-        [sys.executable, "use.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(source)},
-        check=True,
-        timeout=120,
-    )
+    python("use.py", tmp_path, source)
     (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
     assert "2" in command("import mine.csv --from not-lines --out table.csv", tmp_path, source)
     table = command(
@@ -124,6 +148,6 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
     )
     assert "width" in shown
     assert "width</th>" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    house = House.here(tmp_path)
+    house = House.here(source.parent)
     assert "src/complabel/methods/baselines/rarity.py" in house.texts
     assert not circles(house)

@@ -40,7 +40,7 @@ REFUSED = [
     (f"benchmark truth.csv {X}", 1, "column 'label'"),
     (f"benchmark named.csv {X} --scheme uniform", 1, "true labels"),
     (f"{ONE} --folds 1001", 1, "1001"),
-    (f"{ONE} --question menu-1", 1, "'menu-1'"),
+    (f"{ONE} --question menu-1", 1, "--question menu-1"),
     (f"{ONE} --question menu-9", 1, "menu-9"),
     (f"{ONE} --scheme own", 1, "synthetic"),
     (f"{ONE} --labels released", 1, "synthetic"),

@@ -10,12 +10,13 @@ import sys
 import numpy as np
 import pytest
 
+from complabel._questions import QuestionKind
 from complabel._sqlite import DamagedError
 from complabel.answers import Answers
 from complabel.errors import StoreError
 from complabel.files import AnswerWriter, read_answers
 from complabel.live._asker import Asker, Event
-from complabel.live._drawing import Kind, Question, RandomQuestions
+from complabel.live._drawing import Question, RandomQuestions
 from complabel.live._store import AnswerStore
 
 ITEMS = ["a.jpg", "b.jpg", "c.jpg"]
@@ -46,7 +47,7 @@ def _table(tmp_path, *answers):
 @pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-2", "named"])
 def test_answers_for_the_model_are_those_of_the_table(tmp_path, kind):
     rng = random.Random(kind)
-    one = Kind.of(kind, len(LABELS))
+    one = QuestionKind.parse(kind, len(LABELS))
     source = RandomQuestions(ITEMS, len(LABELS), lambda: one, one, 0.5, 0)
     asker = Asker(source, LABELS, lambda: 60.0)
     for _ in range(40):

@@ -45,7 +45,7 @@ def sure_statements(
     """
     named, by_choice = statements.kind == 0, np.isin(statements.kind, (0, 4))  # named, implied
     if with_error_rates:
-        judged = np.isin(answers.question, ("asked", "ticked"))[statements.answer]
+        judged = answers.judges[statements.answer]
         return np.asarray(~(by_choice | judged))
     may_pick = (answers.all_apply == "pick") & ~answers.exhausted
     picked = named & may_pick[statements.answer]
@@ -179,6 +179,8 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
 def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     """Return the contradicted pairs, (C,), ascending, and all statements about them."""
     said = answers.statements()
+    if (answers.all_apply == "pick").any():  # who picks a label anyway need not deny it
+        said = said.only(sure_statements(answers, said))
     return said.contradicted, said.only(np.isin(said.pair, said.contradicted))
 
 

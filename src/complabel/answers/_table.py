@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._questions import BY_QUESTION
 from complabel._settings import setting
 from complabel.answers._masks import (
     Mask,
@@ -50,6 +51,7 @@ COLUMNS = (
 USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
+_IF_ALL_APPLY = ("pick", "answer")  # a gap, -1, is the last of them
 _MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
 _NAMED, _ASKED, _TICKED, _EXCLUDED = range(4)  # in the order of QUESTIONS
 
@@ -87,13 +89,21 @@ def read_table(
     duration = rows.agreed(durations, durations.codes)
     weights = columns["weight"].read(_number_of, "it must be a number")
     weight = rows.agreed(weights, weights.codes)
-    given = columns["question"].read(
-        lambda value: QUESTIONS.index(value.strip().casefold()),
-        f"it must be one of {', '.join(QUESTIONS)}",
+    kinds = columns["question"].read(
+        lambda value: BY_QUESTION[value.strip().casefold()],
+        f"it must be one of {', '.join(BY_QUESTION)}",
     )
-    told = rows.agreed(columns["question"], given.numbers())
     if question is not None:
-        told = np.where(told == -1, QUESTIONS.index(question), told)
+        filled = np.where(kinds.codes == -1, len(kinds.values), kinds.codes)
+        kinds = _Column("question", filled, [*kinds.values, BY_QUESTION[question]])
+    held, all_apply = (
+        _Column("question", kinds.codes, values)
+        for values in (
+            [QUESTIONS.index(kind.held_as) for kind in kinds.values],
+            [_IF_ALL_APPLY.index(kind.all_apply) for kind in kinds.values],
+        )
+    )
+    told = rows.agreed(columns["question"], held.numbers())
     if label_names is None and not answer.values:
         _refuse_answers_as_labels(names)
     marks = _Marks(rows, label[rows.rows], offered, asked_for, chance != -1, names)
@@ -116,7 +126,7 @@ def read_table(
         "probability": np.array([*chances.values, np.nan])[chance],
         "seconds": np.array([*durations.values, np.nan])[duration],
         "weight": np.array([*weights.values, 1.0])[weight],
-        "all_apply": "answer",
+        "all_apply": np.array(_IF_ALL_APPLY)[rows.agreed(columns["question"], all_apply.numbers())],
         "n_items": len(item_names),
         "label_names": names,
     }
@@ -138,7 +148,7 @@ class _Column:
         for code, value in enumerate(self.values):
             try:
                 converted.append(convert(value))
-            except (AttributeError, TypeError, ValueError) as error:
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
                 row = int(np.argmax(self.codes == code))
                 told = str(error) if isinstance(error, AnnotationError) else advice
                 raise AnnotationError(

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from complabel._questions import BY_STEM, kinds_in_words
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, explain, remark, save, say, working
@@ -61,9 +62,7 @@ def ask(
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     kind: str = option(
         "KIND",
-        "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
-        " ticked-10: which of these 10 random labels apply? menu-5: which one of these 5 random"
-        " labels does not apply? named: the same, of all labels.",
+        f"What to ask. {kinds_in_words()}",
         default="asked",
     ),
     to_evaluate: Path | None = option(
@@ -213,7 +212,7 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield "next: fill in what the column to_do says, then"
     elif tool == "label-studio":
         field = next((each for each in ("text", "image", "url") if each in fields), None)
-        form = {"question": "named" if kind == "menu" else kind, "show": field}
+        form = {"question": BY_STEM[kind].question, "show": field}
         yield "next: make a project of Label Studio with the form of"
         yield f"  {command('labelstudio-config', **form, out='config.xml')}"
         yield f"import {out} into it, and let people answer. Export JSON, and read it with"

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from rich.markup import escape
 
+from complabel._questions import ASKED_QUESTIONS
 from complabel.cli._outputs import Output
 
 
@@ -78,7 +79,7 @@ def complete_method() -> list[str]:
 
 TABLE = (".csv", ".csv.gz", ".parquet")
 """How the names of tables of answers that are written may end."""
-QUESTIONS = ("named", "asked", "ticked", "excluded")
+QUESTIONS = (*ASKED_QUESTIONS, "excluded")
 """What a table of answers may say was asked."""
 
 

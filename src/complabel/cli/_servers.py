@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from complabel._questions import kinds_in_words
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, say, working
@@ -63,10 +64,8 @@ def annotate(
     ),
     question: str = option(
         "QUESTION",
-        "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
-        " ticked-10: which of these 10 random labels apply? menu-4: which of these 4 random labels"
-        " does not apply? named: which label does not apply? mixed: asked and ticked take turns,"
-        " then the one that tells more in the time that people take.",
+        f"What to ask. {kinds_in_words()} mixed: asked and ticked take turns, then the one that"
+        " tells more in the time that people take.",
         default="asked",
     ),
     questions: Path | None = option(

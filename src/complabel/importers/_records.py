@@ -57,6 +57,7 @@ from complabel.importers._questions import (
     ALL_APPLY,
     NONE_APPLY,
     UNSURE,
+    WORDINGS,
     Form,
     Question,
     Travelled,
@@ -415,9 +416,9 @@ def _said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
     word = _judgment(reply)
     if question.question == "asked":
         return word
-    offered, most, fixed = question.offered, question.asked_for, ALL_APPLY
-    if question.question == "ticked":
-        most, fixed = len(offered), NONE_APPLY
+    offered = question.offered
+    most = len(offered) if question.kind.judges else question.asked_for
+    fixed = WORDINGS[question.question].fixed
     chosen = _choice(reply, question.question, offered, most, fixed)
     return UNSURE if chosen is None and word == UNSURE else chosen
 
@@ -458,16 +459,19 @@ def _judgment(reply: Any) -> str | None:
 def _choice(
     reply: Any, name: str, offered: Sequence[str], most: int, nothing: str
 ) -> list[str] | None:
-    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear."""
+    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear.
+
+    An empty list is clear only where it says that nothing was ticked.
+    """
     found = _field(reply, name)
     if found is None:
         found = reply
     given = found if isinstance(found, list) else [found]
     if not all(isinstance(each, str) for each in given):
         return None
-    if not given and (nothing == ALL_APPLY or found is reply):  # an empty list of ticks is clear
+    if not given and (nothing != NONE_APPLY or found is reply):
         return None
-    if len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
+    if nothing and len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
         return []
     labels = [_offered_label(each, offered) for each in given]
     chosen = [label for label in labels if label is not None]

@@ -21,12 +21,12 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from complabel._questions import QuestionKind
 from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
 from complabel.live._drawing import (
-    Kind,
     ListedQuestions,
     Mixed,
     RandomQuestions,
@@ -109,7 +109,7 @@ class Annotation:
                 things.names, len(labels), mixed, None, overlap, seed, things.broken
             )
         else:
-            kind = Kind.of(question, len(labels))
+            kind = QuestionKind.parse(question, len(labels), others=["mixed"])
             source = RandomQuestions(
                 things.names, len(labels), lambda: kind, kind, overlap, seed, things.broken
             )

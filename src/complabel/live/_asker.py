@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from complabel._questions import BY_STEM
 from complabel.answers import Answers
 from complabel.live._drawing import Question, Source
 
@@ -167,7 +168,7 @@ class Asker:
                 marked[name].append(labels)
         shape = (len(told), len(number))
         n_named = np.array([len([*labels]) for labels in marked["named"]], dtype=np.intp)
-        kinds = np.array(["named" if q.kind == "menu" else q.kind for q, _ in told], dtype="<U8")
+        kinds = np.array([BY_STEM[q.kind].held_as for q, _ in told], dtype="<U8")
         asked_for = np.array([q.asked_for or 0 for q, _ in told], dtype=np.intp)
         asked_for = np.where(asked_for == 0, np.maximum(n_named, 1), asked_for)
         masks: dict[str, Any] = {name: _mask(each, shape) for name, each in marked.items()}
@@ -177,6 +178,7 @@ class Asker:
             item=[question.item for question, _ in told],
             annotator=[event.person for _, event in told],
             asked_for=np.where(kinds == "named", asked_for, 0),
+            all_apply=[BY_STEM[question.kind].all_apply for question, _ in told] or "answer",
             probability=[_number(question.probability) for question, _ in told],
             seconds=[_number(event.seconds) for _, event in told],
             n_items=n_items,
@@ -324,8 +326,7 @@ class Asker:
         if isinstance(answer, str):
             raise RefusedError(
                 400,
-                f'answer={answer[:60]!r} must be "unsure" or a list of the labels'
-                f" that {'apply' if question.kind == 'ticked' else 'do not apply'}",
+                f'answer={answer[:60]!r} must be "unsure" or a list of offered labels',
             )
         unknown = sorted(set(answer) - set(offered))
         if unknown or len(set(answer)) < len(answer):
@@ -337,6 +338,9 @@ class Asker:
             raise RefusedError(
                 400, f"answer: {len(answer)} labels are named; name at most {question.asked_for}"
             )
+        kind = BY_STEM[question.kind]
+        if not answer and kind.chooses and not kind.names:
+            raise RefusedError(400, "answer: no label is chosen; give one of the offered labels")
 
     def labels_of(self, question: Question) -> list[str]:
         if question.labels is None:
@@ -354,7 +358,7 @@ def _marks_of(
         return {**marks, "relevant" if answer == "yes" else "absent": on_offer}
     marks["offered"] = question.labels or ()
     chosen = {number[name] for name in answer}
-    if question.kind != "ticked":
+    if not BY_STEM[question.kind].judges:
         return {**marks, "named": chosen}
     others = [label for label in on_offer if label not in chosen]
     return {**marks, "relevant": chosen, "absent": others}

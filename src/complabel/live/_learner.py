@@ -22,7 +22,7 @@ from sklearn.base import clone
 
 from complabel._training import one_thread
 from complabel.answers import Answers, resolve_contradictions
-from complabel.asking import break_even, kinds_of
+from complabel.asking import break_even
 from complabel.errors import ComplabelError
 from complabel.methods import SelectionLikelihoodClassifier
 
@@ -41,7 +41,6 @@ _AHEAD = 10.0  # minutes
 # What is chosen with all answers, and its value where the choice leaves it out.
 _CHOSEN = {"kernel": None, "scaling": "auto", "gamma": "auto", "rank": None, "cardinality": None}
 _NICE = 5  # of 19: other processes come first
-_KINDS = ("asked", "ticked", "ticked-menu")
 
 
 class LearningError(ComplabelError):
@@ -311,8 +310,8 @@ def kinds_and_worth(answers: Answers) -> dict[str, dict[str, float]]:
 
     The worth is a number of judgements: if they came alone, so many a minute would tell as much.
     """
-    kinds, found = kinds_of(answers), {}
-    for kind in _KINDS:
+    kinds, found = answers.kind, {}
+    for kind in ("asked", "ticked", "ticked-M"):
         timed = (kinds == kind) & (answers.seconds > 0)
         if timed.sum() >= _TIMED:
             seconds = float(np.median(answers.seconds[timed]))

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from complabel._questions import BY_STEM
 from complabel._sqlite import Kind, Lock, NotAsWrittenError, connect, transaction
 from complabel.answers import COLUMNS
 from complabel.errors import StoreError
@@ -287,17 +288,11 @@ class AnswerStore:
         kind, answer = question["kind"], json.loads(row["answer"])
         on_offer = None if question["labels"] is None else json.loads(question["labels"])
         offered = None if on_offer is None else [self.labels[at] for at in on_offer]
-        if answer == "unsure" or kind == "asked":
-            said = [(offered[0] if kind == "asked" and offered else None, answer)]
-        elif kind == "ticked":
-            ticked = set(answer)
-            said = [(name, "yes" if name in ticked else "no") for name in offered or self.labels]
-        else:
-            said = [(name, "no") for name in answer] or [(None, "yes")]
+        said = BY_STEM[kind].rows(answer, offered or self.labels)
         values = {
             "answer_id": str(row["of"]),
             "item": question["item"],
-            "question": "named" if kind == "menu" else kind,
+            "question": BY_STEM[kind].question,
             "offered": None
             if kind == "asked" or offered is None
             else json.dumps(offered, ensure_ascii=False),

@@ -244,7 +244,7 @@ def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
 
 def _judged_to_apply(answers: Any) -> Rows:
     """Tell to which labels (K,) somebody who was asked about them said that they apply."""
-    asked = np.isin(answers.question, ("asked", "ticked"))
+    asked = answers.judges
     return np.asarray(answers.relevant[asked].sum(axis=0)) > 0
 
 
@@ -284,7 +284,7 @@ def _ignored(answers: Answers, rows: Rows, full: Rows, told: Rows) -> list[str]:
     rules_out = np.logical_or.reduce([np.diff(mask.indptr) > 0 for mask in marks])
     used, full, told = rules_out & rows[answers.item], full[answers.item], told[answers.item]
     menu = (answers.question == "named") & (answers.n_offered < answers.n_labels)
-    judged = np.isin(answers.question, ("asked", "ticked"))
+    judged = answers.judges
     several = np.bincount(answers.item[used], minlength=answers.n_items) > 1
     left_out = (
         (~rules_out & ~told & ~full, "rule out no label and are ignored"),

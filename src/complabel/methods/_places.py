@@ -45,7 +45,8 @@ OWN_PLACES: Mapping[str, str] = MappingProxyType(
 PLACES: Mapping[str, str] = Tables(OWN_PLACES, "complabel.experiments.methods:PLACES")
 """The places of all classes, also of those that are only compared with."""
 
-PREDICTORS: Mapping[str, str] = MappingProxyType(
-    {"selection-likelihood": "complabel.methods.selection._model:SelectionModel"}
+PREDICTORS: Mapping[str, str] = Tables(
+    {"selection-likelihood": "complabel.methods.selection._model:SelectionModel"},
+    f"{__name__}:PLACES",
 )
-"""The places of those that predict as these classifiers, and load no scikit-learn."""
+"""The same, but with those that predict as their classifiers, and load no scikit-learn."""

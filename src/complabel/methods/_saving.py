@@ -228,6 +228,6 @@ def read_model(
         header, arrays = read_parts(Path(path))
         tree = tree_of(header, arrays)
         tree.pop("provenance", None)
-        return model_of(tree, places={**PLACES, **(PREDICTORS if only_predicts else {})}), header
+        return model_of(tree, places=PREDICTORS if only_predicts else PLACES), header
     except InputError as refusal:
         raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__

@@ -16,13 +16,15 @@ from complabel.experiments.studies._draw import Seconds
 from complabel.experiments.studies._plan_files import _make_draw as make_draw
 
 
+def test_what_is_named_freely_is_called_free():
+    assert Draw(name="named", question="named").question == "free"
+
+
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"question": "menu-1"}, "there is no question 'menu-1'; choose free, asked, ticked"),
-        ({"question": "menu-02"}, "there is no question 'menu-02'"),
-        ({"question": "named"}, "asked, ticked, none, or 2 or more"),
-        ({"question": "ticked-1"}, "there is no question 'ticked-1'"),
+        ({"question": "menu-1"}, "question='menu-1'"),
+        ({"question": "excluded"}, "question='excluded'"),
         ({"question": "ticked-3", "asked_for": 2}, "ticked-3; leave asked_for out"),
         ({"scheme": "biased", "question": "asked"}, "take labels uniform, or leave the question"),
         (

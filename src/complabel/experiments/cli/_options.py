@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from complabel._questions import kinds_in_words
 from complabel.cli import (
     CONTRADICTIONS,
     ITEMS,
@@ -127,11 +128,9 @@ def _draw(
     ),
     question: str = option(
         "QUESTION",
-        "What people are asked. free: name one label that does not apply; menu-2, menu-3, ...: the"
-        " same, but from a menu of 2, 3, ... random labels; asked: does this random label apply?;"
-        " ticked: tick all labels that apply; ticked-2, ticked-3, ...: the same, of a form"
-        " with 2, 3, ... random labels; none: only the audit questions. With tables of answers:"
-        " what was asked where they do not say it, named, asked, ticked or excluded.",
+        f"What people are asked. {kinds_in_words()} free is named, too. none: only the audit"
+        " questions. With tables of answers: what was asked where they do not say it, named,"
+        " asked, ticked or excluded.",
         default="free",
     ),
     propensity_sd: float = option(

@@ -390,14 +390,8 @@ def _families(summary: Summary) -> Mapping[str, list[str]]:
 
 def way_of_asking(draw: Draw) -> str:
     """Return in few words what a draw asks, without the amounts."""
-    words = {
-        "free": "named freely",
-        "asked": "asked yes/no",
-        "ticked": "all labels ticked",
-        "none": "audit alone",
-    }
-    menus = "{} random labels ticked" if draw.judges else "named from menus of {}"
-    said = [words.get(draw.question, menus.format(draw.menu_size))]
+    kind = draw.kind
+    said = ["audit alone" if kind is None else kind.in_words(kind.drawn_short)]
     if draw.labels == "released":
         said.append(f"{draw.scheme}, as released")
     elif draw.scheme == "biased":

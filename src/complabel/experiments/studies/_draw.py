@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from complabel._questions import QuestionKind
 from complabel.errors import InputError
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -48,24 +48,13 @@ _ALONE = {
         ", where people only answer the audit; leave that out",
     ),
 }
-_JUDGED = {"asked": "a yes/no question about a random label", "ticked": "all labels judged"}
-_MENU = re.compile(r"(?:menu|ticked)-([1-9][0-9]*)")
-
-
-def _menu_size(question: str) -> int:
-    """Return the number of labels on the menus of a question, or 0 if it has no menu."""
-    found = _MENU.fullmatch(question)
-    return int(found[1]) if found else 0
 
 
 def _known_question(question: str) -> str:
-    if question not in ("free", "none", *_JUDGED) and _menu_size(question) < 2:
-        raise ValueError(
-            f"there is no question {question!r}; choose free, asked, ticked, none, or 2 or more"
-            " random labels: name one of them, such as menu-2 or menu-4, or judge all, such as"
-            " ticked-5"
-        )
-    return question
+    """Return the question as plans keep it: what is named freely is "free" there."""
+    if question == "none" or QuestionKind.parse(question, others=("free", "none")).name != "named":
+        return question
+    return "free"
 
 
 _Share = Annotated[float, Field(ge=0, le=1)]
@@ -154,7 +143,7 @@ class Draw(BaseModel):
                 "error_rate cannot be set beside missed or invented: both say how people err; leave"
                 " one of them out"
             )
-        if self.judges and self.asked_for != 1:
+        if self.kind is not None and not self.kind.names and self.asked_for != 1:
             raise ValueError(
                 f"asked_for is {self.asked_for}, but people name no labels with the question"
                 f" {self.question}; leave asked_for out, or set answers_per_item"
@@ -188,20 +177,24 @@ class Draw(BaseModel):
         return self.is_plain and not sharp and not self._differs("asked_for")
 
     @property
+    def kind(self) -> QuestionKind | None:
+        """The kind of the question; None if people only answer the audit."""
+        is_asked = self.question != "none"
+        return QuestionKind.parse(self.question, others=("free",)) if is_asked else None
+
+    @property
     def menu_size(self) -> int:
         """Number of labels on a menu; 0 if the question has no menus."""
-        return _menu_size(self.question)
+        return 0 if self.kind is None or self.kind.name == "asked" else self.kind.size
 
     @property
     def judges(self) -> bool:
         """Whether people say of each label on offer whether it applies."""
-        return self.question.partition("-")[0] in _JUDGED
+        return self.kind is not None and self.kind.judges
 
     def n_judged(self, n_labels: int) -> int:
         """Return how many labels one answer judges; 0 if people name labels."""
-        if not self.judges:
-            return 0
-        return 1 if self.question == "asked" else self.menu_size or n_labels
+        return self.kind.n_offered(n_labels) if self.kind is not None and self.judges else 0
 
     @property
     def title(self) -> str:
@@ -282,16 +275,14 @@ class Draw(BaseModel):
             return f"nothing but {self._said_audit()}"
         if self.scheme == "own":
             return _EXCLUDED
-        if self.judges:
-            judged = f"{self.menu_size} random labels judged"
-            return _JUDGED.get(self.question, judged)
         count = self.asked_for
         if self.question == "free":
             per_item = f", {count} per item" if count > 1 else ""
             released = "released " * (self.labels == "released")
             return f"{released}{self.scheme} complementary labels{per_item}"
+        assert self.kind is not None
         labels = "one label" if count == 1 else f"{count} labels"
-        return f"{labels} named from a random menu of {self.menu_size}"
+        return self.kind.in_words(self.kind.drawn).format(labels=labels)
 
 
 _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -232,7 +232,7 @@ class Choices:
     @cached_property
     def judge(self) -> bool:
         """Whether all answers judge labels."""
-        return bool(np.isin(self.answers.question, ("asked", "ticked")).all())
+        return bool(self.answers.judges.all())
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
@@ -331,7 +331,7 @@ class Choices:
         p = np.full(len(chosen), expected / len(chosen))
         if chosen.any() and cardinality is not None:
             p = 1 - (len(chosen) - expected) * chosen / chosen.sum()
-        judged = np.isin(answers.question, ("asked", "ticked"))
+        judged = answers.judges
         yes, no = (
             np.asarray(mask[judged].T @ answers.weight[judged])
             for mask in (answers.relevant, answers.absent)

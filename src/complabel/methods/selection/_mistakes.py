@@ -53,7 +53,7 @@ class Repeats:
 
     @classmethod
     def of(cls, answers: Answers) -> Repeats:
-        judging = np.isin(answers.question, ("asked", "ticked"))
+        judging = answers.judges
         said = answers.statements()
         said = said.only(judging[said.answer])
         person = answers.annotator[said.answer]
