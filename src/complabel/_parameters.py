@@ -152,7 +152,7 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
 def _check(name: str, value: object, allowed: object) -> None:
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
     if not meets(value, *constraints):
-        raise InputError(f"{name} must be {_text(constraints)}, got {value!r}")
+        raise InputError(f"{name} must be {_text(constraints)}, got {value!r:.200}")
 
 
 def _holds(value: object, constraint: object) -> bool:

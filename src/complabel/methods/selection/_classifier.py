@@ -337,10 +337,8 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         return {**super()._state(), "model_": plain_model(self.model_), "_annotators": people}
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        model, people = (
-            model_from(state["model_"], sizes),
-            annotators_from(state["_annotators"], sizes),
-        )
+        model = model_from(state["model_"], sizes)
+        people = annotators_from(state["_annotators"])
         super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
         self._set_derived()
 
