@@ -88,9 +88,9 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
             example = text
     (tmp_path / "use.py").write_text(
         "from complabel.losses import Hinge\n"
-        "from complabel.metrics import METRIC_TITLES\n"
+        "from complabel.metrics import METRICS\n"
         "from complabel.reports import FORMATS\n"
-        "assert 'size.txt' in FORMATS and METRIC_TITLES['micro_f1'] == 'Micro F1'\n",
+        "assert 'size.txt' in FORMATS and METRICS['micro_f1'].title == 'Micro F1'\n",
         encoding="utf-8",
     )
     subprocess.run(

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from complabel.cli import _running
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 from complabel.studies import read_plan
 
 # Tests that run in the background inherit that Ctrl-C is ignored; a terminal's programs do not.
@@ -60,7 +60,7 @@ def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
     with open(tmp_path / "all.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6
-    assert set(METRIC_NAMES) <= rows[0].keys()
+    assert set(METRICS) <= rows[0].keys()
     assert run("study", "export", "all.json", "--study", "small")[0] == 0
     units = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
     assert units[3]["details"]["curves"].keys() == {"transition", "classifier"}

@@ -9,7 +9,7 @@ import pytest
 from tests.studies.small import small
 
 from complabel.methods import MLCLClassifier
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 from complabel.studies import (
     Draw,
     Forecast,
@@ -207,7 +207,7 @@ PLAN = small(
     draws=[Draw(name="free"), Draw(name="asked", question="asked")],
     rows=[Row(method="ridge"), Row(method="prior")],
 )
-METRICS = dict.fromkeys(METRIC_NAMES, 0.5)
+METRICS = dict.fromkeys(METRICS, 0.5)
 
 
 @pytest.fixture(scope="module")
