@@ -10,25 +10,27 @@ from pathlib import Path
 import pytest
 from tests.house import House, circles
 
+from complabel.cli import main
+
 CHECKOUT = Path(__file__).parents[1]
 TEXT = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 _GROWING = TEXT[TEXT.index("## Ten lines") :]
 BLOCKS = re.findall(r"```(python|console|diff)\n(.*?)```", _GROWING, flags=re.DOTALL)
 
 
-def command(line, folder, source):
-    """Run a command of complabel's with the package of a folder of sources."""
-    completed = subprocess.run(
-        [sys.executable, "-m", "complabel", *line.removeprefix("$ complabel ").split()],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    return completed.stdout
+@pytest.fixture
+def typed(monkeypatch, capsys):
+    """Type a command of complabel's, and return its output."""
+
+    def call(line):
+        monkeypatch.setattr(sys, "argv", line.removeprefix("$ ").split())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        assert not ended.value.code, printed.err
+        return printed.out
+
+    return call
 
 
 def test_there_is_something_to_run():
@@ -41,8 +43,9 @@ def test_an_example_has_about_ten_lines(text):
     assert len([line for line in text.splitlines() if line and "import" not in line]) <= 10
 
 
-def test_the_examples_run(tmp_path, monkeypatch):
+def test_the_examples_run(tmp_path, monkeypatch, typed):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     scope = {"__name__": "example"}
     for kind, text in BLOCKS:
         if kind == "python":
@@ -52,7 +55,7 @@ def test_the_examples_run(tmp_path, monkeypatch):
             exec(compile(text, "CONTRIBUTING.md", "exec"), scope)
         elif kind == "console":
             for line in text.splitlines():
-                assert "Prior" in command(line, tmp_path, CHECKOUT / "src")
+                assert "Prior" in typed(line)
     assert (tmp_path / "report" / "size.txt").read_text().endswith("folds\n")
 
 
@@ -75,6 +78,25 @@ def applied(package, example, changes):
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
+USE = """
+import sys
+from complabel.cli import main
+from complabel.losses import Hinge
+from complabel.metrics import METRICS
+from complabel.reports import FORMATS
+assert "size.txt" in FORMATS and METRICS["micro_f1"].title == "Micro F1"
+for line in (
+    "import mine.csv --from not-lines --out table.csv",
+    "benchmark synthetic --method rarity --method prior --folds 2",
+):
+    sys.argv = ["complabel", *line.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code
+"""
+
+
 def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
     source = tmp_path / "src"
     shutil.copytree(
@@ -86,26 +108,19 @@ def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
             applied(source / "complabel", example, text)
         elif kind == "python":
             example = text
-    (tmp_path / "use.py").write_text(
-        "from complabel.losses import Hinge\n"
-        "from complabel.metrics import METRICS\n"
-        "from complabel.reports import FORMATS\n"
-        "assert 'size.txt' in FORMATS and METRICS['micro_f1'].title == 'Micro F1'\n",
-        encoding="utf-8",
-    )
-    subprocess.run(
-        [sys.executable, "use.py"],
+    (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
+    used = subprocess.run(
+        [sys.executable, "-c", USE],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(source)},
-        check=True,
+        capture_output=True,
+        text=True,
         timeout=120,
+        check=False,
     )
-    (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
-    assert "2" in command("import mine.csv --from not-lines --out table.csv", tmp_path, source)
-    table = command(
-        "benchmark synthetic --method rarity --method prior --folds 2", tmp_path, source
-    )
-    assert "Rarity" in table
+    assert used.returncode == 0, used.stderr
+    assert "Rarity" in used.stdout
+    assert (tmp_path / "table.csv").read_text().count("jpg") == 2
     house = House.here(tmp_path)
     assert "src/complabel/methods/baselines/rarity.py" in house.texts
     assert not circles(house)
