@@ -18,6 +18,7 @@ from typing import Any
 
 import joblib
 import numpy as np
+from sklearn.metrics import label_ranking_loss
 
 from complabel import metrics
 from complabel._training import one_thread
@@ -81,7 +82,7 @@ def measure(
         probabilities = classifier.predict_proba(X[test])
         return {
             "precision": metrics.average_precision(dataset.Y[test], probabilities),
-            "loss": metrics.ranking_loss(dataset.Y[test], probabilities),
+            "loss": label_ranking_loss(dataset.Y[test], probabilities),
             "likelihood": classifier.score(X[test], answers[test]),
             "rate": getattr(classifier, "error_rate_", None),
             "rates": getattr(classifier, "error_rates_", None),

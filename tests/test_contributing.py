@@ -10,25 +10,27 @@ from pathlib import Path
 import pytest
 from tests.house import House, circles
 
+from complabel.cli import main
+
 CHECKOUT = Path(__file__).parents[1]
 TEXT = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 _GROWING = TEXT[TEXT.index("## Ten lines") :]
 BLOCKS = re.findall(r"```(python|console|diff)\n(.*?)```", _GROWING, flags=re.DOTALL)
 
 
-def command(line, folder, source):
-    """Run a command of complabel's with the package of a folder of sources."""
-    completed = subprocess.run(
-        [sys.executable, "-m", "complabel", *line.removeprefix("$ complabel ").split()],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    return completed.stdout
+@pytest.fixture
+def typed(monkeypatch, capsys):
+    """Type a command of complabel's, and return its output."""
+
+    def call(line):
+        monkeypatch.setattr(sys, "argv", line.removeprefix("$ ").split())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        assert not ended.value.code, printed.err
+        return printed.out
+
+    return call
 
 
 def test_there_is_something_to_run():
@@ -41,8 +43,9 @@ def test_an_example_has_about_ten_lines(text):
     assert len([line for line in text.splitlines() if line and "import" not in line]) <= 10
 
 
-def test_the_examples_run(tmp_path, monkeypatch):
+def test_the_examples_run(tmp_path, monkeypatch, typed):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     scope = {"__name__": "example"}
     for kind, text in BLOCKS:
         if kind == "python":
@@ -52,7 +55,7 @@ def test_the_examples_run(tmp_path, monkeypatch):
             exec(compile(text, "CONTRIBUTING.md", "exec"), scope)
         elif kind == "console":
             for line in text.splitlines():
-                assert "Prior" in command(line, tmp_path, CHECKOUT / "src")
+                assert "Prior" in typed(line)
     assert (tmp_path / "report" / "size.txt").read_text().endswith("folds\n")
 
 
@@ -84,6 +87,24 @@ def prepare_questions(folder):
     (folder / "a.csv").write_text("\n".join([header, *answers, ""]))
 
 
+USE = """
+import sys
+from complabel.cli import main
+for line in sys.argv[1:]:
+    sys.argv = ["complabel", *line.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, line
+"""
+IMPORT = """
+from complabel.experiments.reports import FORMATS
+from complabel.losses import Hinge
+from complabel.metrics import METRICS
+assert "size.txt" in FORMATS and METRICS["micro_f1"].title == "Micro F1"
+"""
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     """The folder of a copy of the package that has all examples."""
@@ -100,53 +121,51 @@ def source(tmp_path_factory):
     return folder
 
 
-def python(script, folder, source):
-    """Run a script with the package of a folder of sources."""
-    subprocess.run(
-        [sys.executable, script],
+def run(source, folder, *words):
+    """Run Python with the package of a folder of sources; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *words],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(source)},
-        check=True,
+        capture_output=True,
+        text=True,
         timeout=120,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):
-    python(CHECKOUT / "tests" / "comparing.py", tmp_path, source)
+    run(source, tmp_path, str(CHECKOUT / "tests" / "comparing.py"))
     (tmp_path / "items.txt").write_text("a\nb\nc\n")
     (tmp_path / "labels.txt").write_text("sea\ncity\nwood\n")
     options = "--items items.txt --label-names labels.txt --out questions.csv"
-    assert "2 questions" in command(f"ask --kind compared -n 2 {options}", tmp_path, source)
-    lines = command("annotate --help", tmp_path, source).splitlines()
-    assert "applies more?" in " ".join(" ".join(lines).replace("│", " ").split())
     asked = "--question compared --method selection-likelihood:alpha=.1 --folds 2"
-    told = command(f"benchmark synthetic {asked}", tmp_path, source)
+    lines = [
+        "annotate --help",
+        f"ask --kind compared -n 2 {options}",
+        f"benchmark synthetic {asked}",
+    ]
+    told = " ".join(run(source, tmp_path, "-c", USE, *lines).replace("│", " ").split())
+    assert "applies more?" in told
+    assert "2 questions" in told
     assert "two random labels compared" in told
 
 
 def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path, source):
-    (tmp_path / "use.py").write_text(
-        "from complabel.losses import Hinge\n"
-        "from complabel.metrics import METRIC_TITLES\n"
-        "from complabel.experiments.reports import FORMATS\n"
-        "assert 'size.txt' in FORMATS and METRIC_TITLES['micro_f1'] == 'Micro F1'\n",
-        encoding="utf-8",
-    )
-    python("use.py", tmp_path, source)
     (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
-    assert "2" in command("import mine.csv --from not-lines --out table.csv", tmp_path, source)
-    table = command(
-        "benchmark synthetic --method rarity --method prior --folds 2", tmp_path, source
-    )
-    assert "Rarity" in table
     prepare_questions(tmp_path)
-    command(
-        "fit a.csv --features X.csv --method ridge --folds 0 --out m.safetensors", tmp_path, source
-    )
-    shown = command(
-        "evaluate m.safetensors X.csv --answers a.csv --html page.html", tmp_path, source
-    )
-    assert "width" in shown
+    lines = [
+        "import mine.csv --from not-lines --out table.csv",
+        "benchmark synthetic --method rarity --method prior --folds 2",
+        "fit a.csv --features X.csv --method ridge --folds 0 --out m.safetensors",
+        "evaluate m.safetensors X.csv --answers a.csv --html page.html",
+    ]
+    told = run(source, tmp_path, "-c", IMPORT + USE, *lines)
+    assert (tmp_path / "table.csv").read_text().count("jpg") == 2
+    assert "Rarity" in told
+    assert "width" in told
     assert "width</th>" in (tmp_path / "page.html").read_text(encoding="utf-8")
     house = House.here(source.parent)
     assert "src/complabel/methods/baselines/rarity.py" in house.texts

@@ -161,7 +161,7 @@ def _check(name: str, value: object, allowed: object) -> None:
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
     if not meets(value, *constraints):
         raise InputError(
-            f"{setting(name)} must be {_text(constraints)}, got {value!r}", parameter=name
+            f"{setting(name)} must be {_text(constraints)}, got {value!r:.200}", parameter=name
         )
 
 

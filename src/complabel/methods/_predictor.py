@@ -37,7 +37,7 @@ class Predictor:
         "n_features_in_": Integer(at_least=1),
         "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
         "_single": (True, False),
-        "thresholds_": (MISSING, Numbers("K", at_least=np.nextafter(0, 1), below=1.0)),
+        "thresholds_": (MISSING, Numbers("K")),
     }
 
     classes_: NDArray[Any]

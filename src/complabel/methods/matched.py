@@ -114,14 +114,14 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     }
     _fitted: ClassVar[Constraints] = {
         "classifier_": dict,
-        "label_frequencies_": Numbers("K", at_least=0),
-        "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
+        "label_frequencies_": Numbers("K"),
+        "label_frequencies_errors_": (None, Numbers("K")),
         # Files of before there were intervals do not hold this.
-        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends", at_least=0)),
-        "propensities_": (MISSING, Numbers("K", at_least=0)),
+        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends")),
+        "propensities_": (MISSING, Numbers("K")),
         "scale_": Real(),
         "shift_": Numbers("K"),
-        "_exclusion_rates": (None, Numbers("K", at_least=0)),
+        "_exclusion_rates": (None, Numbers("K")),
     }
 
     classifier: ComplementaryClassifier

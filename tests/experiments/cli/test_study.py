@@ -14,7 +14,7 @@ import pytest
 
 from complabel.experiments.cli import _running
 from complabel.experiments.studies import read_plan
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 # Tests that run in the background inherit that Ctrl-C is ignored; a terminal's programs do not.
 HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
@@ -60,7 +60,7 @@ def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
     with open(tmp_path / "all.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6
-    assert set(METRIC_NAMES) <= rows[0].keys()
+    assert set(METRICS) <= rows[0].keys()
     assert run("study", "export", "all.json", "--study", "small")[0] == 0
     units = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
     assert units[3]["details"]["curves"].keys() == {"transition", "classifier"}

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from complabel.experiments.studies import Plan, StudyResults, UnitResult
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 ROWS = [
     {"method": "mlcl"},
@@ -49,7 +49,7 @@ def make_results(plan, *, change=lambda unit: {}, missing=(), seed=0):
         for draw in plan.draws:
             for row_number, row in enumerate(plan.expanded_rows()):
                 for fold in range(plan.folds):
-                    values = 0.3 + 0.1 * row_number + 0.05 * random.random(len(METRIC_NAMES))
+                    values = 0.3 + 0.1 * row_number + 0.05 * random.random(len(METRICS))
                     fields = {
                         "key": f"{dataset}-{draw.name}-{row_number}-{fold}",
                         "dataset": dataset,
@@ -59,7 +59,7 @@ def make_results(plan, *, change=lambda unit: {}, missing=(), seed=0):
                         "parameters": {"random_state": fold, "alpha": len(dataset), "beta": 0.5},
                         "fold": fold,
                         "status": "done",
-                        "metrics": dict(zip(METRIC_NAMES, values.tolist(), strict=True)),
+                        "metrics": dict(zip(METRICS, values.tolist(), strict=True)),
                         "fit_seconds": 1.0 + fold,
                         "predict_seconds": 0.25,
                         "peak_memory_mb": 300.0 + fold,

@@ -28,7 +28,7 @@ from complabel.experiments.reports import (
 )
 from complabel.experiments.reports._summary import Incomplete, Units
 from complabel.experiments.studies import Draw
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 PLACE = {"draw", "dataset", "row"}
 KEYS = {
@@ -88,7 +88,7 @@ def test_what_is_missing_is_said_everywhere(partial, without_charts):
 
 def test_incomplete_rows_are_never_bold():
     plan = make_plan(datasets=["yeast"])
-    low = dict.fromkeys(METRIC_NAMES, 0.0)
+    low = dict.fromkeys(METRICS, 0.0)
 
     def change(unit):
         if unit.row != "L-UW":
@@ -97,7 +97,7 @@ def test_incomplete_rows_are_never_bold():
 
     table = markdown(make_results(plan, change=change))
     rows = [line for line in table.splitlines() if line.startswith("| L-UW | 0.000")]
-    assert len(rows) == len(METRIC_NAMES)
+    assert len(rows) == len(METRICS)
 
 
 def test_a_study_that_has_not_begun_has_a_report(without_charts):
@@ -110,7 +110,7 @@ def test_a_study_that_has_not_begun_has_a_report(without_charts):
 
 def test_markdown_reads_back_to_the_same_numbers(results, summary):
     lines = markdown(results).splitlines()
-    for metric in METRIC_NAMES:
+    for metric in METRICS:
         title = {m.name: m.title for m in summary.metrics}[metric]
         start = next(n for n, line in enumerate(lines) if line.startswith(f"## {title}, "))
         for row, line in zip(summary.rows, lines[start + 4 : start + 8], strict=True):
@@ -126,9 +126,9 @@ def test_markdown_reads_back_to_the_same_numbers(results, summary):
 
 def test_latex_reads_back_to_the_same_numbers(results, summary):
     text = latex(results)
-    assert text.count(r"\begin{tabular}{lrrr}") == len(METRIC_NAMES)
+    assert text.count(r"\begin{tabular}{lrrr}") == len(METRICS)
     assert text.count(r"\toprule") == text.count(r"\bottomrule") == text.count(r"\end{tabular}")
-    for metric, table in zip(METRIC_NAMES, text.split(r"\midrule")[1:], strict=False):
+    for metric, table in zip(METRICS, text.split(r"\midrule")[1:], strict=False):
         body = table.partition(r"\bottomrule")[0].replace(r"\&", "").strip()
         lines = [line.removesuffix(r" \\").split(" & ") for line in body.splitlines()]
         assert {len(line) for line in lines} == {4}
@@ -149,7 +149,7 @@ def test_csv_reads_back_to_the_same_units(partial):
         )  # fmt: skip
         assert line["status"] == unit.status
         assert json.loads(line["parameters"]) == unit.parameters
-        for metric in METRIC_NAMES:
+        for metric in METRICS:
             assert float(line[metric] or "nan") == pytest.approx(
                 unit.metrics.get(metric, math.nan), nan_ok=True, rel=0, abs=0
             )
@@ -216,7 +216,7 @@ def test_captions_say_what_was_asked_where_it_is_not_free_naming(without_charts)
 
 def test_tables_of_the_page_have_the_summarys_numbers(pages, summary):
     tables = Page(pages["report"]).tables
-    for table, metric in zip(tables, METRIC_NAMES, strict=False):
+    for table, metric in zip(tables, METRICS, strict=False):
         assert table[0] == ["Method", *DATASETS]
         assert [row[0] for row in table[1:]] == ["MLCL", ROWS[1]["title"], "L-UW", "Supervised †"]
         for row, title in zip(table[1:], [r.title for r in summary.rows], strict=True):
@@ -235,7 +235,7 @@ def test_the_best_in_competition_is_bold(pages):
     bold = re.findall(r"<b>(\d\.\d{3})</b>", pages["report"])
     # MLCL has the lowest values, so it is best everywhere but in average precision, where L-UW is:
     # the reference's higher values are out of competition.
-    assert len(bold) == 3 * len(METRIC_NAMES)
+    assert len(bold) == 3 * len(METRICS)
     assert all(0.3 <= float(value) <= 0.35 for value in bold[:15])
     assert all(0.5 <= float(value) <= 0.55 for value in bold[15:])
 

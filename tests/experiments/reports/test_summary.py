@@ -18,7 +18,7 @@ from complabel.experiments.reports import FORMATS, headline, render_report, summ
 from complabel.experiments.reports._summary import WinTieLoss
 from complabel.experiments.reports._tables import study_tables
 from complabel.experiments.reports._templates import title_of
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 
 def test_a_cell_by_hand():
@@ -26,7 +26,7 @@ def test_a_cell_by_hand():
 
     def change(unit):
         value = 0.2 + 0.1 * unit.fold if unit.row == "MLCL" else 0.5
-        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+        return {"metrics": dict.fromkeys(METRICS, value)}
 
     results = make_results(plan, change=change)
     summary = summarize_study(results)
@@ -49,7 +49,7 @@ def test_folds_are_paired_by_their_number():
 
     def change(unit):
         value = 0.1 * unit.fold + (0.05 + 0.001 * unit.fold if unit.row == "Prior" else 0)
-        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+        return {"metrics": dict.fromkeys(METRICS, value)}
 
     summary = summarize_study(make_results(plan, change=change))
     assert the_cell(summary, row="Prior", metric="ranking_loss").plain == "better"
@@ -61,7 +61,7 @@ def test_hamming_losses_are_held_against_the_printed_one_only_once(summary):
         ("MLCL", "hamming_loss_minmax", "hamming_loss"),
         ("L-UW", "hamming_loss", "hamming_loss_minmax"),
     ):
-        cells = {m: the_cell(summary, row=row, dataset="yeast", metric=m) for m in METRIC_NAMES}
+        cells = {m: the_cell(summary, row=row, dataset="yeast", metric=m) for m in METRICS}
         assert cells[other].published is None
         expected = printed["yeast", "uniform", row, "hamming_loss"].mean
         assert cells[compared].published.mean == expected
@@ -151,7 +151,7 @@ def test_a_grid_of_numbers_gives_curves_by_value(without_charts):
     )
     results = make_results(plan)
     summary = summarize_study(results)
-    assert len(summary.sensitivity) == len(METRIC_NAMES)
+    assert len(summary.sensitivity) == len(METRICS)
     (record,) = [r for r in summary.sensitivity if r.metric == "average_precision"]
     assert record.parameter == "beta"
     assert [point.value for point in record.points] == [0.1, 0.5, 1.0]
@@ -220,7 +220,7 @@ def valued(values, datasets, draws=({"name": "uniform"},)):
     def change(unit):
         mlcl, prior = values[unit.draw, unit.dataset]
         value = (mlcl if unit.row == "MLCL" else prior) + 0.001 * unit.fold
-        return {"metrics": dict.fromkeys(METRIC_NAMES, value)}
+        return {"metrics": dict.fromkeys(METRICS, value)}
 
     return make_results(plan, change=change)
 
@@ -279,7 +279,7 @@ def test_nothing_is_said_of_what_is_not_complete():
 def test_a_mark_says_how_the_row_is_that_it_stands_on(prior, mark, words, without_charts):
     results = valued({("uniform", "scene"): (0.8, prior)}, ["scene"])
     summary = summarize_study(results)
-    table = Page(render_report(results)).tables[METRIC_NAMES.index("average_precision")]
+    table = Page(render_report(results)).tables[[*METRICS].index("average_precision")]
     assert [line[0] for line in table] == ["Method", "MLCL", "Prior"]
     assert words in table[2][1]
     assert mark not in table[1][1]  # the reference has no mark

@@ -8,12 +8,12 @@ from tests.experiments.studies.small import small
 from complabel import _sqlite
 from complabel.errors import StoreError
 from complabel.experiments.studies import Outcome, Row, Store, plan_units, run_study
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 PLAN = small(rows=[Row(method="prior"), Row(method="mlcl")])
 UNITS, _ = plan_units(PLAN)
 DONE = Outcome(
-    metrics={**dict.fromkeys(METRIC_NAMES, 0.5), "ranking_loss": 0.25},
+    metrics={**dict.fromkeys(METRICS, 0.5), "ranking_loss": 0.25},
     fit_seconds=1.5,
     predict_seconds=0.5,
     peak_memory_mb=100.0,
@@ -191,7 +191,7 @@ def test_a_damaged_index_is_noticed_and_can_be_made_again(store, path):
 
 def test_numbers_that_are_none_come_back(store):
     nan = float("nan")
-    metrics = {**dict.fromkeys(METRIC_NAMES, 0.5), "ranking_loss": nan}
+    metrics = {**dict.fromkeys(METRICS, 0.5), "ranking_loss": nan}
     details = {"curves": {"classifier": [nan, float("inf")]}}
     store.finish(UNITS[0], Outcome(metrics=metrics, fitted={"a_": nan}, details=details))
     unit = store.results("small").units[0]

@@ -20,7 +20,7 @@ from complabel.experiments.studies import (
     plan_units,
 )
 from complabel.methods import MLCLClassifier
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 
 def keys(**changes):
@@ -207,7 +207,7 @@ PLAN = small(
     draws=[Draw(name="free"), Draw(name="asked", question="asked")],
     rows=[Row(method="ridge"), Row(method="prior")],
 )
-METRICS = dict.fromkeys(METRIC_NAMES, 0.5)
+METRICS = dict.fromkeys(METRICS, 0.5)
 
 
 @pytest.fixture(scope="module")

@@ -114,7 +114,7 @@ def benchmark(
 
 def _show(results: StudyResults, data_dir: Path | None) -> None:
     from complabel.experiments.studies import fetch
-    from complabel.metrics import METRIC_TITLES
+    from complabel.metrics import METRICS
 
     records = results.records()
     for name in results.plan.datasets:
@@ -122,7 +122,7 @@ def _show(results: StudyResults, data_dir: Path | None) -> None:
         if finished and results.plan.criteria:
             dataset = fetch(name, results.plan.file_of(name), data_dir=data_dir)
             about = f"{dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels, "
-            titles = {x: title.replace(" ", "\n", 1) for x, title in METRIC_TITLES.items()}
+            titles = {x: each.title.replace(" ", "\n", 1) for x, each in METRICS.items()}
             show(_table(results, finished, about, titles, digits=3))
         if finished and results.plan.score:
             show(_table(results, finished, "", {_RANKING: "held-out answers"}, digits=4))

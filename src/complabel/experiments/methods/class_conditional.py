@@ -35,11 +35,11 @@ class ClassConditionalClassifier(GradientClassifier):
     understands_answers = True
 
     _fitted: ClassVar[Constraints] = {
-        "naming_rates_": Numbers("K", at_least=0),
-        "label_frequencies_": Numbers("K", at_least=0),
-        "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
+        "naming_rates_": Numbers("K"),
+        "label_frequencies_": Numbers("K"),
+        "label_frequencies_errors_": (None, Numbers("K")),
         # Files of before there were intervals do not hold this.
-        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends", at_least=0)),
+        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends")),
     }
 
     label_frequencies: str | ArrayLike = "auto"

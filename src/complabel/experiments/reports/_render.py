@@ -30,7 +30,7 @@ from complabel.experiments.reports._tables import (
 )
 from complabel.experiments.reports._templates import get_template, quantity, title_of
 from complabel.experiments.studies import Draw, StudyResults
-from complabel.metrics import METRIC_NAMES, METRIC_TITLES
+from complabel.metrics import METRICS
 from complabel.reports import INK, SERIES, Chart, new_axes, number
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     *("study", "draw", "dataset", "row", "method", "fold", "status"),
-    *METRIC_NAMES,
+    *METRICS,
     *("fit_seconds", "predict_seconds", "peak_memory_mb"),
     *("parameters", "fitted", "error", "key"),
 )
@@ -232,7 +232,7 @@ def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
 def _ranks(summary: Summary) -> _Placed:
     for ranking in summary.rankings:
         if ranking.ranks and ranking.groups is not None and not summary.study.has_many_draws:
-            title = METRIC_TITLES[ranking.metric]
+            title = METRICS[ranking.metric].title
             ranks = zip(ranking.rows, ranking.ranks, strict=True)
             said = "; ".join(f"{row} {rank:.2f}" for row, rank in ranks)
             description = f"Average ranks by {title}: {said}"
@@ -253,7 +253,7 @@ def _curves(summary: Summary) -> _Placed:
 
 def _sensitivity(summary: Summary) -> _Placed:
     for varied in _charted(summary, summary.sensitivity):
-        title, parameter = METRIC_TITLES[varied.metric], varied.parameter
+        title, parameter = METRICS[varied.metric].title, varied.parameter
         said = "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points)
         chart = _charts.parameter_chart(
             varied.points,
@@ -456,7 +456,7 @@ def _curves_chart(
         for line, points in drawn
         if points
     )
-    title = METRIC_TITLES[CRITERION]
+    title = METRICS[CRITERION].title
     return Chart(dataset, f"{title} on {dataset} against {axis}. {said}", _SIZE, draw)
 
 

@@ -34,7 +34,7 @@ from complabel.experiments.studies import (
     seconds_of,
 )
 from complabel.methods import get_method
-from complabel.metrics import HIGHER_IS_BETTER, METRIC_NAMES, METRIC_TITLES
+from complabel.metrics import METRICS
 
 _OF_THE_PLAN = ("name", "title", "description", "published", "folds", "seed", "has_answers")
 
@@ -68,8 +68,7 @@ def summarize_study(results: StudyResults) -> data.Summary:
             seconds=results.plan.seconds.model_dump(),
         ),
         metrics=tuple(
-            data.Metric(name, title, name in HIGHER_IS_BETTER)
-            for name, title in METRIC_TITLES.items()
+            data.Metric(name, each.title, each.higher_is_better) for name, each in METRICS.items()
         ),
         rows=tuple(
             data.Row(row.title, row.method, method.title, row.learns_from, row.relevant_per_row)
@@ -161,7 +160,7 @@ def _study_cells(places: _Places) -> Iterator[Cell]:
     for place, folds in places.done.items():
         against = (*place[:2], places.reference)
         reference = {} if place == against else places.done[against]
-        for metric in METRIC_NAMES if folds else ():
+        for metric in METRICS if folds else ():
             values = {fold: unit.metrics[metric] for fold, unit in folds.items()}
             others = {fold: unit.metrics[metric] for fold, unit in reference.items()}
             array = np.array(list(values.values()))
@@ -194,7 +193,7 @@ def _published(places: _Places, place: Place, metric: str) -> Published | None:
 def _advantage(mean: float, published: Published, metric: str) -> float:
     """Return how many published standard deviations a mean is better; negative if worse."""
     gain = mean - published.mean
-    better = gain if metric in HIGHER_IS_BETTER else -gain
+    better = gain if METRICS[metric].higher_is_better else -gain
     return better / max(published.std, _PRINTED_PRECISION)
 
 
@@ -204,7 +203,7 @@ def _judged(reference: _Values, values: _Values, metric: str, n_folds: int) -> d
     if len(common) < 2:
         return {"plain": None, "corrected": None, "tested_folds": 0}
     ours, others = [reference[fold] for fold in common], [values[fold] for fold in common]
-    better = {"higher_is_better": metric in HIGHER_IS_BETTER}
+    better = {"higher_is_better": METRICS[metric].higher_is_better}
     plain = judge(ours, others, **better)
     corrected = judge(ours, others, **better, test_share=1 / n_folds)
     return {"plain": plain, "corrected": corrected, "tested_folds": len(common)}
@@ -231,7 +230,7 @@ def _rankings(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Ranking]:
         datasets = [
             d for d in places.datasets if rows and all((draw, d, r) in complete for r in rows)
         ]
-        for metric in METRIC_NAMES:
+        for metric in METRICS:
             scores = [[means[(draw, d, r), metric] for r in rows] for d in datasets]
             yield data.Ranking(
                 draw,
@@ -240,7 +239,7 @@ def _rankings(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Ranking]:
                 datasets=tuple(datasets),
                 left_out_rows=tuple(row for row in competing if row not in rows),
                 left_out_datasets=tuple(d for d in places.datasets if d not in datasets),
-                **_ranked(scores, higher_is_better=metric in HIGHER_IS_BETTER),
+                **_ranked(scores, higher_is_better=METRICS[metric].higher_is_better),
             )
 
 
@@ -342,7 +341,7 @@ def _sensitivity(places: _Places, cells: Sequence[Cell]) -> Iterator[data.Sensit
     by_place = {(cell.place, cell.metric): cell for cell in cells}
     for parameter, rows in _numeric_grids(places):
         by_value = sorted((row.settings[parameter], row.title) for row in rows)
-        for draw, metric, dataset in itertools.product(places.draws, METRIC_NAMES, places.datasets):
+        for draw, metric, dataset in itertools.product(places.draws, METRICS, places.datasets):
             points = tuple(
                 data.Point(
                     value, cell.mean, cell.std, cell.published.mean if cell.published else None

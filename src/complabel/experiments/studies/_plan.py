@@ -287,7 +287,7 @@ class Plan(BaseModel):
         Files of datasets that are not in the catalog; see :func:`complabel.datasets.load_file`
         and :func:`complabel.datasets.load_tables`.
     criteria : bool, default=True
-        Measure the criteria of :data:`complabel.metrics.METRIC_NAMES`, on true labels.
+        Measure the criteria of :data:`complabel.metrics.METRICS`, on true labels.
     score : bool, default=False
         Measure each method's ``score`` on held-out complementary labels.
     seconds : Seconds, default=Seconds()

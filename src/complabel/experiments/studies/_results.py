@@ -25,7 +25,7 @@ import complabel
 from complabel.datasets import MultiLabelDataset
 from complabel.experiments.studies._plan import Plan
 from complabel.methods import ComplementaryClassifier
-from complabel.metrics import METRIC_NAMES
+from complabel.metrics import METRICS
 
 _MATRICES = ("initial_transition_", "label_correlation_", "transition_")
 _OWN_ERROR = re.compile(r"complabel\.errors\.\w+: ")
@@ -262,7 +262,7 @@ class StudyResults:
                 "seconds": sum(unit.fit_seconds + unit.predict_seconds for unit in units),
                 "metrics": {
                     name: _over_folds([unit.metrics[name] for unit in units])
-                    for name in (*METRIC_NAMES, *_HELD_OUT)
+                    for name in (*METRICS, *_HELD_OUT)
                     if all(name in unit.metrics for unit in units)
                 },
                 "fitted": _fitted_over_folds([unit.fitted for unit in units]),

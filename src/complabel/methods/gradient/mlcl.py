@@ -145,7 +145,7 @@ class MLCLClassifier(GradientClassifier):
     _fitted: ClassVar[Constraints] = {
         "learning_rate_": Real(above=0),
         "cv_results_": (MISSING, dict),
-        "transition_": Numbers("K", "K", at_least=0),
+        "transition_": Numbers("K", "K"),
         "initial_transition_": (MISSING, Numbers("K", "K")),
         "label_correlation_": (MISSING, Numbers("K", "K")),
     }

@@ -109,7 +109,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         "invented": Real(at_least=0, below=1),
         "cardinality": (None, Real(above=0)),
     }
-    _fitted: ClassVar[Constraints] = {"propensities_": (MISSING, Numbers("K", at_least=0))}
+    _fitted: ClassVar[Constraints] = {"propensities_": (MISSING, Numbers("K"))}
 
     propensities: str | ArrayLike | None = None
     error_rate: float = 0.0

@@ -90,10 +90,8 @@ class SelectionModel(Predictor):
         self.callback = callback
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        model, people = (
-            model_from(state["model_"], sizes),
-            annotators_from(state["_annotators"], sizes),
-        )
+        model = model_from(state["model_"], sizes)
+        people = annotators_from(state["_annotators"])
         super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
         self._set_derived()
 

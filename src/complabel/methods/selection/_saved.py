@@ -19,7 +19,6 @@ from complabel.methods.selection._maps import (
     RowsToLengthOne,
 )
 
-_RATES: Any = {"at_least": 0, "below": 1.000001}
 _KERNEL = {
     "landmarks": Rows("columns"),
     "gamma": Real(above=0),
@@ -33,15 +32,15 @@ FITTED: Constraints = {
     "scaling_": (MISSING, *SCALINGS),
     "gamma_": (MISSING, Real(above=0)),
     "rank_": (MISSING, Integer(at_least=1)),
-    "label_frequencies_": (MISSING, Numbers("K", at_least=0)),
-    "label_frequencies_errors_": (MISSING, Numbers("K", at_least=0)),
+    "label_frequencies_": (MISSING, Numbers("K")),
+    "label_frequencies_errors_": (MISSING, Numbers("K")),
     "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
     # Files of before there were intervals do not hold this.
-    "label_frequencies_intervals_": (MISSING, Numbers("K", "ends", at_least=0)),
+    "label_frequencies_intervals_": (MISSING, Numbers("K", "ends")),
     "cv_results_": (MISSING, dict),
     "cardinality_curve_": (MISSING, dict),
     # Files of before there were these intervals do not hold this.
-    "cardinality_interval_": (MISSING, Numbers("ends", at_least=0)),
+    "cardinality_interval_": (MISSING, Numbers("ends")),
     "n_iter_": Integer(at_least=0),
     "model_": {
         "transformer": (None, "rows", _KERNEL),
@@ -50,12 +49,12 @@ FITTED: Constraints = {
     },
     "_annotators": {
         "names": Numbers("annotators", dtype=None),
-        "propensities": (None, Numbers("K", at_least=0)),
-        "error_rates": (None, Numbers("annotators", **_RATES)),
+        "propensities": (None, Numbers("K")),
+        "error_rates": (None, Numbers("annotators")),
         "error_rate": Real(at_least=0, at_most=1),
-        "exclusion_rates": (None, Numbers("K", **_RATES)),
+        "exclusion_rates": (None, Numbers("K")),
         # Files of before there were such rates do not hold this.
-        "one_sided": (MISSING, None, Numbers("sides", "people", "columns of rates", **_RATES)),
+        "one_sided": (MISSING, None, Numbers("sides", "people", "columns of rates")),
     },
 }
 
@@ -72,8 +71,6 @@ def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | M
     """Make what ``plain_model`` returned; ``columns`` in ``sizes`` are those of the linear map."""
     transformer, linear = plain["transformer"], LinearMap(plain["coef"], plain["intercept"])
     if isinstance(transformer, dict):
-        if not (transformer["factor"].diagonal() > 0).all():
-            raise InputError("state.model_.transformer.factor has no inverse")
         return MappedLinear(LandmarkKernel(**transformer), linear)
     d = sizes["d"]
     if sizes["columns"] != d:
@@ -89,13 +86,5 @@ def plain_annotators(people: Annotators) -> dict[str, Any]:
     return {**vars(people), "names": np.array(names, dtype=np.str_)}
 
 
-def annotators_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> Annotators:
-    one_sided = plain.get("one_sided")
-    if one_sided is not None:
-        n_sides, n_people, n_columns = one_sided.shape
-        if (n_sides, n_people) != (2, len(plain["names"]) + 1) or n_columns not in (1, sizes["K"]):
-            raise InputError(
-                f"state._annotators.one_sided has the shape {one_sided.shape} for"
-                f" {len(plain['names'])} annotators and {sizes['K']} labels"
-            )
+def annotators_from(plain: dict[str, Any]) -> Annotators:
     return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

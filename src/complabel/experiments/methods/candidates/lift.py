@@ -146,7 +146,7 @@ class LIFTClassifier(ComplementaryClassifier):
     _fitted: ClassVar[Constraints] = {
         "solver_": ("squared_hinge", "libsvm"),
         "centers_": Rows("centres"),
-        "center_label_": Numbers("centres", dtype=np.int64, at_least=0, below="K"),
+        "center_label_": Numbers("centres", dtype=np.int64),
         "coef_": Numbers("centres"),
         "intercept_": Numbers("K"),
     }

@@ -84,11 +84,11 @@ class MLKNNClassifier(ScoresAroundHalf, ComplementaryClassifier):
         "smoothing": Real(at_least=0),
     }
     _fitted: ClassVar[Constraints] = {
-        "prior_": Numbers("K", at_least=0),
-        "candidate_likelihood_": Numbers("K", "counts", at_least=0),
-        "other_likelihood_": Numbers("K", "counts", at_least=0),
+        "prior_": Numbers("K"),
+        "candidate_likelihood_": Numbers("K", "counts"),
+        "other_likelihood_": Numbers("K", "counts"),
         "X_": Rows("n"),
-        "candidates_": Numbers("n", "K", dtype=np.uint8, below=2),
+        "candidates_": Numbers("n", "K", dtype=np.uint8),
     }
 
     n_neighbors: int = 10
