@@ -30,7 +30,6 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from complabel.answers import Answers
-from complabel.asking import kinds_of
 from complabel.datasets import make_digits
 from complabel.experiments.datasets import load_dataset
 from complabel.files import COLUMNS
@@ -124,7 +123,7 @@ def halves(sitting: Sitting, minutes: float, test: Any, truth: Any) -> tuple[flo
     while sitting.clock < 60 * minutes:
         sitting.ask()
     answers = Answers.from_table(sitting.table, items=sitting.names, label_names=sitting.labels)
-    kinds, areas, on_truth = kinds_of(answers), [], []
+    kinds, areas, on_truth = answers.kind, [], []
     time = min(answers.seconds[kinds == kind].sum() for kind in ("asked", "ticked"))
     for kind in ("asked", "ticked"):
         so_far = np.cumsum(np.where(kinds == kind, answers.seconds, 0))
