@@ -16,6 +16,7 @@ from tests.house import (
     ROOMS,
     SOURCE,
     House,
+    building_of,
     circles,
     module_name,
     n_test_lines,
@@ -28,12 +29,12 @@ HEAVY = {"torch", "sklearn", "matplotlib", "pandas", "scipy"}
 FAMILIES = ("baselines", "gradient", "matched", "selection")
 FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervised")
 
-# A feature pays for its room: what comes in here needs something else to go.
-# The goal was 31,000 lines and 28,000 of tests, and 35,000 when all that is planned is there. It is
-# missed; docs/trials.md says what is in the way. Without a new feature, these only go down. What
-# came last: doors that ask what a file means, servers that strangers attack, a store that notices
-# damage, intervals that hold.
-MOST_LINES, MOST_FILES, MOST_PUBLIC_NAMES, MOST_TEST_LINES = 52_850, 219, 154, 45_900
+# A feature pays for its room: what comes in here needs something else to go, and only an issue that
+# brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
+# (experiments) and 40,000 (tests); docs/trials.md says what is in the way.
+MOST_LINES = {"tool": 42_200, "experiments": 10_650}
+MOST_TEST_LINES = 45_900
+MOST_FILES, MOST_PUBLIC_NAMES = 219, 154
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
 MOST_ENTERED = {
@@ -61,8 +62,12 @@ def arrows(house: House) -> Iterator[tuple[str, str]]:
 
 
 def test_the_house_does_not_outgrow_its_numbers(house):
-    rooms = sizes(house).values()
-    assert sum(room["lines"] for room in rooms) <= MOST_LINES
+    counts = sizes(house)
+    lines = dict.fromkeys(BUILDINGS, 0)
+    for room, count in counts.items():
+        lines[building_of(room)] += count["lines"]
+    assert {building: n for building, n in lines.items() if n > MOST_LINES[building]} == {}
+    rooms = counts.values()
     assert sum(room["files"] for room in rooms) <= MOST_FILES
     assert sum(room["names"] for room in rooms) <= MOST_PUBLIC_NAMES
     assert n_test_lines(house) <= MOST_TEST_LINES
