@@ -32,7 +32,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver import ActionChains
 
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 
 AHEAD = 3  # questions that the page holds in advance
 PAUSE = 0.3  # seconds between two keys

@@ -101,7 +101,9 @@ def finished(classifier: Any, X: Any, answers: Answers) -> None:
 
 def loss(classifier: Any, X: Any, answers: Answers, alpha: float, reference: Any) -> float:
     """Return what a fit minimizes with the prior of biases of ``reference``, in float64."""
-    of_answers = -classifier._answers_log_likelihood(X.astype(np.float64), answers).mean()
+    of_answers = -classifier._answers_log_likelihood(
+        classifier._decision(X.astype(np.float64)), answers
+    ).mean()
     spread = np.sqrt(X.var(axis=0, dtype=np.float64).mean())  # of scaling="global"
     biases = classifier.decision_function(X).mean(axis=0)
     of_biases = len(biases) * biases.var() / (2 * reference._kept.variance * len(X))

@@ -30,8 +30,8 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
 from complabel.answers import Answers
-from complabel.asking import kinds_of
-from complabel.datasets import load_dataset, make_digits
+from complabel.datasets import make_digits
+from complabel.experiments.datasets import load_dataset
 from complabel.files import COLUMNS
 from complabel.live._drawing import Mixed
 from complabel.live._learner import Refits
@@ -53,7 +53,7 @@ class Sitting:
         self.X, self.Y, self.rng = X, Y, np.random.default_rng(seed)
         self.names = [str(number) for number in range(len(X))]
         self.labels = [f"label {number}" for number in range(Y.shape[1])]
-        self.refits = Refits(X, self.names, self.labels, seed=seed)
+        self.refits = Refits(X, seed=seed)
         self.table: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         self.took: dict[str, list[float]] = defaultdict(list)
         self.seconds, self.clock, self.state = seconds, 0.0, {}
@@ -76,7 +76,11 @@ class Sitting:
             at = self.clock
             while self.clock < min(at + 60 * LEARNS, 60 * minutes):
                 self.ask()
-            self.state = self.refits.update(self.table) or {}
+            answers = Answers.from_table(
+                self.table, items=self.names, label_names=self.labels, contradictions="keep"
+            )
+            seconds = [*itertools.chain.from_iterable(self.took.values())]
+            self.state = self.refits.update(answers, seconds) or {}
 
     def ask(self) -> None:
         """Ask one question, and note the answer."""
@@ -119,11 +123,11 @@ def halves(sitting: Sitting, minutes: float, test: Any, truth: Any) -> tuple[flo
     while sitting.clock < 60 * minutes:
         sitting.ask()
     answers = Answers.from_table(sitting.table, items=sitting.names, label_names=sitting.labels)
-    kinds, areas, on_truth = kinds_of(answers), [], []
+    kinds, areas, on_truth = answers.kind, [], []
     time = min(answers.seconds[kinds == kind].sum() for kind in ("asked", "ticked"))
     for kind in ("asked", "ticked"):
         so_far = np.cumsum(np.where(kinds == kind, answers.seconds, 0))
-        refits = Refits(sitting.X, sitting.names, sitting.labels)
+        refits = Refits(sitting.X)
         refits._refit(answers.only((kinds == kind) & (so_far <= time)), minutes)
         areas.append(refits._areas(answers)[-1])
         on_truth.append(average_precision(truth, refits.model.predict_proba(test)))

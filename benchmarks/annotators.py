@@ -18,14 +18,16 @@ from typing import Any
 
 import joblib
 import numpy as np
+from sklearn.metrics import label_ranking_loss
 
 from complabel import metrics
 from complabel._training import one_thread
 from complabel.answers import AssumedUniformWarning
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
-from complabel.studies import split_folds
 
 _SEED = 0
 _QUESTIONS = ("free", "asked", "menu-2")
@@ -80,7 +82,7 @@ def measure(
         probabilities = classifier.predict_proba(X[test])
         return {
             "precision": metrics.average_precision(dataset.Y[test], probabilities),
-            "loss": metrics.ranking_loss(dataset.Y[test], probabilities),
+            "loss": label_ranking_loss(dataset.Y[test], probabilities),
             "likelihood": classifier.score(X[test], answers[test]),
             "rate": getattr(classifier, "error_rate_", None),
             "rates": getattr(classifier, "error_rates_", None),

@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import KFold
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers, draw_propensities

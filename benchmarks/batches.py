@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.losses import AnswersLikelihood
 from complabel.simulate import draw_answers
 

@@ -29,10 +29,10 @@ _FOLDS = 10
 
 def run(options: argparse.Namespace) -> None:
     """Run one fold of one dataset with the package at hand, and write what was measured."""
-    from complabel import datasets
-    from complabel.methods import make_classifier
-    from complabel.studies import read_plan, run_fold
-    from complabel.studies._labels import draw_labels
+    from complabel.experiments import datasets
+    from complabel.experiments.methods import make_paper_classifier
+    from complabel.experiments.studies import read_plan, run_fold
+    from complabel.experiments.studies._labels import draw_labels
 
     dataset = datasets.load_dataset(options.dataset, data_dir=options.data_dir)
     plan = read_plan("table2")
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
     for row in plan.expanded_rows():
         if row.method in options.methods or "all" in options.methods:
             how: dict[str, Any] = {"fold": options.fold, "folds": _FOLDS, "seed": 0}
-            few = make_classifier(row.method, dataset=dataset.name, **row.settings)
+            few = make_paper_classifier(row.method, dataset.name, **row.settings)
             few.fit(dataset.X[:100], labels[:100])  # imports do not count
             started = time.process_time()
             outcome = run_fold(dataset, labels, row, **how)

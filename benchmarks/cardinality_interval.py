@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from complabel._training import one_thread
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.methods.selection import _search
 from complabel.simulate import draw_complementary

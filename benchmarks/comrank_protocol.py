@@ -31,8 +31,9 @@ from sklearn.model_selection import KFold
 
 from complabel import metrics
 from complabel.answers import indicator_from_indices
-from complabel.datasets import load_dataset
-from complabel.losses import ExponentialRankingLoss, GDFLoss, LogitLoss, LUWLoss
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.losses import ExponentialRankingLoss, GDFLoss, LUWLoss
+from complabel.losses import LogitLoss
 from complabel.methods import make_classifier
 
 RATES = (1e-3, 1e-2, 1e-1)

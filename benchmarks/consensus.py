@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
 from complabel.answers import Answers, Statements
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.people import find_consensus
 from complabel.simulate import draw_answers

@@ -22,10 +22,11 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from complabel.datasets import MultiLabelDataset, load_dataset, make_digits, make_synthetic
+from complabel.datasets import MultiLabelDataset, make_digits, make_synthetic
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
+from complabel.experiments.studies._fold import fold_seed
 from complabel.simulate import draw_answers, draw_complementary
-from complabel.studies import split_folds
-from complabel.studies._fold import fold_seed
 
 _CHUNK_ROWS = 20_000
 

@@ -17,7 +17,7 @@ from scipy import special
 
 from audits import audit_of
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.frequencies._counts import Audit, Named
 from complabel.frequencies._estimate import _estimate
 from complabel.frequencies._naming import Integrals

@@ -11,9 +11,9 @@ import argparse
 
 import numpy as np
 
-from complabel.datasets import load_dataset, load_released
+from complabel.experiments.datasets import load_dataset, load_released
+from complabel.experiments.studies import Row, run_fold
 from complabel.simulate import draw_complementary
-from complabel.studies import Row, run_fold
 
 FOLDS = 10
 

@@ -19,10 +19,11 @@ from scipy.stats import spearmanr
 
 from complabel import metrics
 from complabel._training import one_thread
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.methods import ComplementaryClassifier, make_classifier
 from complabel.simulate import draw_complementary
-from complabel.studies import split_folds
 
 _FOLDS = 3
 

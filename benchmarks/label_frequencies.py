@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.frequencies import LabelFrequencies, estimate_label_frequencies
 from complabel.simulate import draw_answers, draw_propensities
 

@@ -24,11 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import label_ranking_loss
 
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
 from complabel.files import read_answers
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.metrics import average_precision, ranking_loss
+from complabel.metrics import average_precision
 
 APPLY, NOT = "people ticked all labels that apply", "people ticked all labels that do not apply"
 CHOSEN = "a label that was chosen applies"
@@ -146,7 +148,7 @@ def measure(data: MultiLabelDataset, path: Path, items: Sequence[str]) -> str:
         answers = read_answers([path], items=items, label_names=names).answers
         scores = SelectionLikelihoodClassifier(random_state=0).fit(data.X[::2], answers)
     given = data.Y[1::2], scores.predict_proba(data.X[1::2])
-    return f"{average_precision(*given):.3f} | {ranking_loss(*given):.3f}"
+    return f"{average_precision(*given):.3f} | {label_ranking_loss(*given):.3f}"
 
 
 if __name__ == "__main__":

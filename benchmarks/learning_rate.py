@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from complabel import metrics
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import MLCLClassifier
 from complabel.simulate import draw_complementary
 

@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from complabel import metrics
 from complabel._training import one_thread
 from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.studies import split_folds
 
 _PEOPLE, _MOST_MISSED, _INVENTED, _SPREAD_OF_INVENTED = 40, 0.75, 0.03, 0.5
 _ENOUGH_ANSWERS = 60

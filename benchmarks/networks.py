@@ -16,12 +16,9 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from complabel.datasets import make_digits
+from complabel.experiments.methods import SupervisedClassifier
 from complabel.losses import AnswersLikelihood
-from complabel.methods import (
-    NetworkLikelihoodClassifier,
-    SelectionLikelihoodClassifier,
-    SupervisedClassifier,
-)
+from complabel.methods import NetworkLikelihoodClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 

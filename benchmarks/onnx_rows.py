@@ -25,7 +25,8 @@ import onnxruntime
 import torch
 from threadpoolctl import threadpool_limits
 
-from complabel.methods import GDFClassifier, SelectionLikelihoodClassifier, save_onnx
+from complabel.experiments.methods import GDFClassifier
+from complabel.methods import SelectionLikelihoodClassifier, save_onnx
 from complabel.simulate import draw_answers
 
 D, K, N_LEARNED = 50, 20, 2_000

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from complabel._training import Schedule, _descent, _linear, train_linear
-from complabel.losses import GDFLoss
+from complabel.experiments.losses import GDFLoss
 
 # Instances, features, labels and epochs: like scene, like yeast, like delicious.
 PROBLEMS = ((2000, 294, 6, 60), (1500, 103, 14, 60), (12_000, 500, 983, 2))

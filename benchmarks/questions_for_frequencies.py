@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers, draw_propensities
 

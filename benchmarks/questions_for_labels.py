@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from complabel import metrics
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
 

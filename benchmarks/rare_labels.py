@@ -25,7 +25,7 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.frequencies import estimate_label_frequencies
 from complabel.simulate import draw_answers
 

@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from complabel import metrics
 from complabel._training import one_thread
 from complabel.answers import Answers, AssumedUniformWarning
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.methods import make_paper_classifier
+from complabel.experiments.studies import split_folds
 from complabel.methods import ComplementaryClassifier, make_classifier
 from complabel.simulate import draw_answers
-from complabel.studies import split_folds
 
 _SEED = 0
 _CRITERIA = ("average_precision", "ranking_loss", "one_error")
@@ -92,7 +94,7 @@ def lines(kernel: str) -> dict[str, Callable[..., tuple[ComplementaryClassifier,
             of_rules(data, train),
         ),
         "supervised *": lambda data, train, _: (
-            make_classifier("supervised", dataset=data.name, random_state=_SEED),
+            make_paper_classifier("supervised", data.name, random_state=_SEED),
             data.Y[train],
         ),
     }

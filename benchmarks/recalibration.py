@@ -36,10 +36,10 @@ from sklearn.linear_model import LogisticRegression
 
 from audits import audit_of
 from complabel.answers import Answers
+from complabel.experiments.studies import split_folds
 from complabel.frequencies import judged_at_random
 from complabel.losses import AnswersLikelihood
 from complabel.metrics import average_precision
-from complabel.studies import split_folds
 from complabel.trust import reliability
 from reliability import FOLDS, WAYS, answers_of, fit, load, log_loss
 

@@ -25,15 +25,16 @@ from sklearn.linear_model import LogisticRegression
 from audits import audit_of
 from complabel._training import one_thread
 from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.methods import SupervisedClassifier, make_paper_classifier
+from complabel.experiments.studies import split_folds
 from complabel.methods import (
     FrequencyMatchedClassifier,
     SelectionLikelihoodClassifier,
-    SupervisedClassifier,
     make_classifier,
 )
 from complabel.simulate import draw_answers, draw_propensities
-from complabel.studies import split_folds
 from complabel.trust import reliability
 from logistic import TunedLogistic
 
@@ -66,7 +67,7 @@ def made(method: str, way: str, name: str) -> Any:
         "kernel": own(random_state=0),
         "linear": own(kernel="linear", random_state=0),
         "ridge, matched": FrequencyMatchedClassifier(make_classifier("ridge")),
-        "mlcl": make_classifier("mlcl", dataset=name, random_state=0),
+        "mlcl": make_paper_classifier("mlcl", name, random_state=0),
         "scikit-learn": TunedLogistic(),
     }[method]
 

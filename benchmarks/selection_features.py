@@ -17,11 +17,12 @@ import torch
 from numpy.typing import NDArray
 
 from complabel import metrics
-from complabel.datasets import MultiLabelDataset, load_dataset
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.losses import selection_log_likelihood
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_complementary
-from complabel.studies import split_folds
 
 _SEED = 1
 _VARIANTS: dict[str, dict[str, str]] = {

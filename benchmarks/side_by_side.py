@@ -14,10 +14,11 @@ import numpy as np
 import torch
 
 import plain_mlcl
-from complabel.datasets import load_dataset
-from complabel.methods import GDFClassifier, LUWClassifier, MLCLClassifier, fit_side_by_side
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.methods import GDFClassifier, LUWClassifier
+from complabel.experiments.studies import split_folds
+from complabel.methods import MLCLClassifier, fit_side_by_side
 from complabel.simulate import draw_complementary
-from complabel.studies import split_folds
 
 EPOCHS, FOLDS = 200, 10
 # The plain loop runs a part of its epochs in a turn; all its epochs cost the same.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from distributed import Client
 
-from complabel.studies import Monitor, Outcome, Plan, Row, Store, Unit, run_study
+from complabel.experiments.studies import Monitor, Outcome, Plan, Row, Store, Unit, run_study
 
 _SMALL = Plan(
     name="overhead",

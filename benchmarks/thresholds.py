@@ -34,7 +34,8 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier, cross_fit_probabilities
 from complabel.simulate import draw_answers
 from complabel.trust import choose_thresholds, suggest_evaluation_questions

@@ -16,10 +16,10 @@ import numpy as np
 import torch
 
 import plain_mlcl
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.methods import MLCLClassifier
 from complabel.simulate import draw_complementary
-from complabel.studies import split_folds
 from random_rows import random_rows
 
 EPOCHS, BATCH = 200, 256

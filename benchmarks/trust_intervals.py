@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
 
 from complabel.answers import Answers
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics

@@ -19,9 +19,11 @@ from sklearn.model_selection import KFold
 from torch.nn import functional
 
 from complabel import metrics
-from complabel.datasets import load_dataset
-from complabel.losses import GDFLoss, LogitLoss, LUWLoss, MLCLLoss
-from complabel.methods import ComplementaryLossClassifier, MLCLClassifier, make_classifier
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.losses import GDFLoss, LUWLoss
+from complabel.experiments.methods import ComplementaryLossClassifier, make_paper_classifier
+from complabel.losses import LogitLoss, MLCLLoss
+from complabel.methods import MLCLClassifier, make_classifier
 from complabel.simulate import draw_complementary
 
 RATES = (0.1, 0.01, 0.001)
@@ -134,7 +136,7 @@ def starts(arguments):
     """Fit MLCL from several starts, and print average precision, dead labels and losses."""
 
     def one(data, complementary, train, seed, **settings):
-        classifier = make_classifier("mlcl", dataset=data.name, random_state=seed, **settings)
+        classifier = make_paper_classifier("mlcl", data.name, random_state=seed, **settings)
         return classifier.fit(data.X[train], complementary[train])
 
     def best_of(n_starts, data, complementary, train, seed):

@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,19 @@ def pytest_configure() -> None:
     if hypothesis.settings().derandomize and hasattr(providers, "_get_local_constants"):
         none = providers.Constants()
         providers._get_local_constants = lambda: none
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print the ten files that took longest; several workers report to this process, too."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0]] += report.duration
+    if len(seconds) > 10:
+        terminalreporter.section("ten slowest files")
+        for name, spent in seconds.most_common(10):
+            terminalreporter.write_line(f"{spent:6.1f} s  {name}")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """The package as a house: its rooms, their sizes and who imports whom.
 
-    python -m tests.house                # lines, files and public names of each room
+    python -m tests.house                # lines, files and public names by building and room
     python -m tests.house --since REV    # beside those of an earlier commit
 
 The architecture test keeps the numbers; CONTRIBUTING shows the table.
@@ -22,35 +22,51 @@ from pathlib import Path, PurePosixPath
 CHECKOUT = Path(__file__).parents[1]
 SOURCE, TESTS = "src/complabel", "tests"
 
-# From the bottom up: a room imports only from those before it.
-ROOMS = (
-    "errors",
-    "_lazy",
-    "_writing",
-    "_opening",
-    "_parameters",
-    "answers",
-    "simulate",
-    "files",
-    "features",
-    "metrics",
-    "statistics",
-    "datasets",
-    "importers",
-    "paper",
-    "transition",
-    "losses",
-    "frequencies",
-    "_training",
-    "methods",
-    "people",
-    "asking",
-    "trust",
-    "studies",
-    "reports",
-    "live",
-    "cli",
-)
+# Two buildings, each from the bottom up: a room imports only from those before it. The experiments
+# stand on the tool, so nothing in the tool imports them.
+BUILDINGS = {
+    "tool": (
+        "errors",
+        "_lazy",
+        "_settings",
+        "_writing",
+        "_opening",
+        "_sqlite",
+        "_parameters",
+        "_questions",
+        "answers",
+        "simulate",
+        "files",
+        "features",
+        "metrics",
+        "datasets",
+        "importers",
+        "transition",
+        "losses",
+        "frequencies",
+        "_training",
+        "methods",
+        "people",
+        "asking",
+        "trust",
+        "reports",
+        "live",
+        "cli",
+    ),
+    "experiments": (
+        "experiments.paper",
+        "experiments.statistics",
+        "experiments.datasets",
+        "experiments.losses",
+        "experiments.methods",
+        "experiments.studies",
+        "experiments.reports",
+        "experiments.cli",
+    ),
+}
+ROOMS = tuple(room for rooms in BUILDINGS.values() for room in rooms)
+# Each hands out names of all its rooms, on demand.
+FRONT_DOORS = (f"{SOURCE}/__init__.py", f"{SOURCE}/experiments/__init__.py")
 
 
 @dataclass
@@ -141,20 +157,22 @@ def module_name(path: str) -> str:
 
 
 def room_of(name: str) -> str | None:
-    """Return the room that a dotted name lies in; None for the package itself."""
-    parts = name.split(".")
-    return parts[1] if len(parts) > 1 else None
+    """Return the room that a dotted name lies in; None for the package and for experiments."""
+    parts = name.split(".")[1:]
+    if parts[:1] == ["experiments"]:
+        return ".".join(parts[:2]) if len(parts) > 1 else None
+    return parts[0] if parts else None
 
 
 def circles(house: House) -> list[set[str]]:
     """Find modules that import each other, directly or through others.
 
-    The package's own ``__init__`` is no part of it: it hands out names of every room, on demand.
+    The front doors are no part of it: they hand out names of every room, on demand.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    names = [module_name(path) for path in house.sources if path != f"{SOURCE}/__init__.py"]
+    names = [module_name(path) for path in house.sources if path not in FRONT_DOORS]
     number = {name: at for at, name in enumerate(names)}
     arrows = [
         (number[name], number[target])
@@ -170,17 +188,24 @@ def circles(house: House) -> list[set[str]]:
     return [circle for circle in members if len(circle) > 1]
 
 
+def building_of(room: str) -> str:
+    """Return the building that a room belongs to."""
+    return "experiments" if room.startswith("experiments") else "tool"
+
+
 def sizes(house: House) -> dict[str, Counter[str]]:
-    """Count lines, files and public names by room; single files count together."""
-    found: dict[str, Counter[str]] = {}
+    """Count lines, files and public names by room; the single files of a building together."""
+    by_room: dict[str, Counter[str]] = {}
     for path in house.sources:
-        parts = PurePosixPath(path).parts
-        room = parts[2] if len(parts) > 3 else "single files"
-        counts = found.setdefault(room, Counter())
+        parts = PurePosixPath(path).parts[2:]
+        building, *inside = parts if parts[0] == "experiments" else ("", *parts)
+        room = inside[0] if len(inside) > 1 else "single files"
+        room = f"{building}.{room}" if building else room
+        counts = by_room.setdefault(room, Counter())
         counts["lines"] += house.lines(path)
         counts["files"] += 1
         counts["names"] += len(house.public(path))
-    return found
+    return by_room
 
 
 def n_test_lines(house: House) -> int:
@@ -189,28 +214,31 @@ def n_test_lines(house: House) -> int:
 
 
 def table(now: House, before: House | None = None) -> Iterator[str]:
-    """Yield the lines of the table that CONTRIBUTING shows."""
+    """Yield the lines of the table that CONTRIBUTING shows: each building, its rooms, its sum."""
     houses = [now] if before is None else [before, now]
     counted = [sizes(house) for house in houses]
-    rooms = [*sorted({*counted[0], *counted[-1]} - {"single files"}), "single files"]
     yield "| room | lines | files | public names |"
     yield "|---|--:|--:|--:|"
 
-    def arrow(values: list[int]) -> str:
-        return " → ".join(f"{value:,}" if value else "-" for value in values)
-
-    for room in rooms:
+    def line(title: str, *rooms: str) -> str:
         cells = [
-            arrow([counts.get(room, Counter())[what] for counts in counted])
+            _arrow([sum(counts.get(room, Counter())[what] for room in rooms) for counts in counted])
             for what in ("lines", "files", "names")
         ]
-        yield f"| `{room}` | " + " | ".join(cells) + " |"
-    totals = [
-        arrow([sum(room[what] for room in counts.values()) for counts in counted])
-        for what in ("lines", "files", "names")
-    ]
-    yield "| together | " + " | ".join(totals) + " |"
-    yield f"| tests | {arrow([n_test_lines(house) for house in houses])} | | |"
+        return f"| {title} | " + " | ".join(cells) + " |"
+
+    every_room = sorted({*counted[0], *counted[-1]}, key=lambda room: ("single" in room, room))
+    for building in BUILDINGS:
+        rooms = [room for room in every_room if building_of(room) == building]
+        yield from (line(f"`{room}`", room) for room in rooms)
+        yield line(f"**{building}**", *rooms)
+    yield line("together", *every_room)
+    tests = _arrow([n_test_lines(house) for house in houses])
+    yield f"| tests | {tests} | | |"
+
+
+def _arrow(values: list[int]) -> str:
+    return " → ".join(f"{value:,}" if value else "-" for value in values)
 
 
 def main() -> None:

@@ -10,30 +10,32 @@ from pathlib import Path
 import pytest
 from tests.house import House, circles
 
+from complabel.cli import main
+
 CHECKOUT = Path(__file__).parents[1]
 TEXT = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 _GROWING = TEXT[TEXT.index("## Ten lines") :]
 BLOCKS = re.findall(r"```(python|console|diff)\n(.*?)```", _GROWING, flags=re.DOTALL)
 
 
-def command(line, folder, source):
-    """Run a command of complabel's with the package of a folder of sources."""
-    completed = subprocess.run(
-        [sys.executable, "-m", "complabel", *line.removeprefix("$ complabel ").split()],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    return completed.stdout
+@pytest.fixture
+def typed(monkeypatch, capsys):
+    """Type a command of complabel's, and return its output."""
+
+    def call(line):
+        monkeypatch.setattr(sys, "argv", line.removeprefix("$ ").split())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        assert not ended.value.code, printed.err
+        return printed.out
+
+    return call
 
 
 def test_there_is_something_to_run():
     kinds = [kind for kind, _ in BLOCKS]
-    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 9, "console": 2, "diff": 5}
+    assert {kind: kinds.count(kind) for kind in kinds} == {"python": 10, "console": 2, "diff": 7}
 
 
 @pytest.mark.parametrize("text", [text for kind, text in BLOCKS if kind == "python"])
@@ -41,8 +43,9 @@ def test_an_example_has_about_ten_lines(text):
     assert len([line for line in text.splitlines() if line and "import" not in line]) <= 10
 
 
-def test_the_examples_run(tmp_path, monkeypatch):
+def test_the_examples_run(tmp_path, monkeypatch, typed):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     scope = {"__name__": "example"}
     for kind, text in BLOCKS:
         if kind == "python":
@@ -52,7 +55,7 @@ def test_the_examples_run(tmp_path, monkeypatch):
             exec(compile(text, "CONTRIBUTING.md", "exec"), scope)
         elif kind == "console":
             for line in text.splitlines():
-                assert "Prior" in command(line, tmp_path, CHECKOUT / "src")
+                assert "Prior" in typed(line)
     assert (tmp_path / "report" / "size.txt").read_text().endswith("folds\n")
 
 
@@ -75,37 +78,95 @@ def applied(package, example, changes):
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path):
-    source = tmp_path / "src"
+def prepare_questions(folder):
+    """Write features of 40 items, and a random yes/no question about each."""
+    rows = [f"{item},{item % 7},{item % 3}" for item in range(40)]
+    (folder / "X.csv").write_text("\n".join(["item,x,z", *rows, ""]))
+    answers = [f"{i},{'abc'[i % 3]},{('yes', 'no')[i % 4 > 0]},asked,0.5" for i in range(40)]
+    header = "item,label,answer,question,probability"
+    (folder / "a.csv").write_text("\n".join([header, *answers, ""]))
+
+
+USE = """
+import sys
+from complabel.cli import main
+for line in sys.argv[1:]:
+    sys.argv = ["complabel", *line.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, line
+"""
+IMPORT = """
+from complabel.experiments.reports import FORMATS
+from complabel.losses import Hinge
+from complabel.metrics import METRICS
+assert "size.txt" in FORMATS and METRICS["micro_f1"].title == "Micro F1"
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """The folder of a copy of the package that has all examples."""
+    folder = tmp_path_factory.mktemp("copy") / "src"
     shutil.copytree(
-        CHECKOUT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        CHECKOUT / "src", folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
     )
     example = ""
     for kind, text in BLOCKS:
         if kind == "diff":
-            applied(source / "complabel", example, text)
+            applied(folder / "complabel", example, text)
         elif kind == "python":
             example = text
-    (tmp_path / "use.py").write_text(
-        "from complabel.losses import Hinge\n"
-        "from complabel.metrics import METRIC_TITLES\n"
-        "from complabel.reports import FORMATS\n"
-        "assert 'size.txt' in FORMATS and METRIC_TITLES['micro_f1'] == 'Micro F1'\n",
-        encoding="utf-8",
-    )
-    subprocess.run(
-        [sys.executable, "use.py"],
-        cwd=tmp_path,
+    return folder
+
+
+def run(source, folder, *words):
+    """Run Python with the package of a folder of sources; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(source)},
-        check=True,
+        capture_output=True,
+        text=True,
         timeout=120,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):
+    run(source, tmp_path, str(CHECKOUT / "tests" / "comparing.py"))
+    (tmp_path / "items.txt").write_text("a\nb\nc\n")
+    (tmp_path / "labels.txt").write_text("sea\ncity\nwood\n")
+    options = "--items items.txt --label-names labels.txt --out questions.csv"
+    asked = "--question compared --method selection-likelihood:alpha=.1 --folds 2"
+    lines = [
+        "annotate --help",
+        f"ask --kind compared -n 2 {options}",
+        f"benchmark synthetic {asked}",
+    ]
+    told = " ".join(run(source, tmp_path, "-c", USE, *lines).replace("│", " ").split())
+    assert "applies more?" in told
+    assert "2 questions" in told
+    assert "two random labels compared" in told
+
+
+def test_the_examples_become_part_of_a_copy_of_the_package(tmp_path, source):
     (tmp_path / "mine.csv").write_text("a.jpg,sea\nb.jpg,city\n")
-    assert "2" in command("import mine.csv --from not-lines --out table.csv", tmp_path, source)
-    table = command(
-        "benchmark synthetic --method rarity --method prior --folds 2", tmp_path, source
-    )
-    assert "Rarity" in table
-    house = House.here(tmp_path)
+    prepare_questions(tmp_path)
+    lines = [
+        "import mine.csv --from not-lines --out table.csv",
+        "benchmark synthetic --method rarity --method prior --folds 2",
+        "fit a.csv --features X.csv --method ridge --folds 0 --out m.safetensors",
+        "evaluate m.safetensors X.csv --answers a.csv --html page.html",
+    ]
+    told = run(source, tmp_path, "-c", IMPORT + USE, *lines)
+    assert (tmp_path / "table.csv").read_text().count("jpg") == 2
+    assert "Rarity" in told
+    assert "width" in told
+    assert "width</th>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    house = House.here(source.parent)
     assert "src/complabel/methods/baselines/rarity.py" in house.texts
     assert not circles(house)

@@ -12,8 +12,8 @@ from research.theory._theory_page import render_theory
 from research.theory._theory_text import theory_lines
 
 from complabel._writing import write_text
-from complabel.datasets import load_dataset
 from complabel.errors import ComplabelError, DatasetNotFoundError
+from complabel.experiments.datasets import load_dataset
 
 _NEED_FILES = ("scene", "yeast", "corel5k")
 _LOG_SECONDS = 30.0

@@ -17,16 +17,8 @@ from research.theory._theory_text import (
     short_world,
 )
 
-from complabel.reports._charts import (
-    ACCENT,
-    INK,
-    SERIES,
-    Bar,
-    Chart,
-    bar_chart,
-    heat_map,
-    new_axes,
-)
+from complabel.experiments.reports._charts import Bar, bar_chart, heat_map
+from complabel.reports import ACCENT, INK, SERIES, Chart, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

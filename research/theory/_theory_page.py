@@ -28,7 +28,7 @@ from research.theory._theory_text import (
 )
 
 from complabel import __version__
-from complabel.reports._templates import get_template
+from complabel.experiments.reports._templates import get_template
 
 if TYPE_CHECKING:
     from research.theory import TheoryResults

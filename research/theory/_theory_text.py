@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from complabel.reports._templates import MINUS
+from complabel.reports import MINUS
 
 if TYPE_CHECKING:
     from research.theory import Finding, MatrixCost, RiskCurve, TheoryResults

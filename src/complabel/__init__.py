@@ -7,7 +7,6 @@ from complabel._lazy import lazily
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.asking import inspect_answers, suggest_questions
-    from complabel.datasets import load_dataset
     from complabel.methods import SelectionLikelihoodClassifier, load
     from complabel.simulate import draw_answers
 
@@ -18,7 +17,6 @@ __all__ = [
     "draw_answers",
     "inspect_answers",
     "load",
-    "load_dataset",
     "suggest_questions",
 ]
 __version__ = "0.1.0"
@@ -28,7 +26,6 @@ _PLACES = {
     "draw_answers": "complabel.simulate:draw_answers",
     "inspect_answers": "complabel.asking:inspect_answers",
     "load": "complabel.methods:load",
-    "load_dataset": "complabel.datasets:load_dataset",
     "suggest_questions": "complabel.asking:suggest_questions",
 }
 __getattr__, __dir__ = lazily(__name__, _PLACES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -12,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from complabel._settings import setting
 from complabel.errors import InputError
 
 Constraints: TypeAlias = Mapping[str, Any]
@@ -34,21 +34,24 @@ class Real:
     def __contains__(self, value: Any) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, bool):
             return False
-        return math.isfinite(value) and all(holds(value, bound) for _, bound, holds in self._given)
+        number: Any = value
+        return (
+            math.isfinite(number)
+            and (self.at_least is None or number >= self.at_least)
+            and (self.above is None or number > self.above)
+            and (self.at_most is None or number <= self.at_most)
+            and (self.below is None or number < self.below)
+        )
 
     def __str__(self) -> str:
-        bounds = " and ".join(f"{text} {bound:g}" for text, bound, _ in self._given)
-        return f"a finite number {bounds}".rstrip()
-
-    @property
-    def _given(self) -> list[tuple[str, float, Any]]:
-        bounds = (
-            ("of at least", self.at_least, operator.ge),
-            ("above", self.above, operator.gt),
-            ("of at most", self.at_most, operator.le),
-            ("below", self.below, operator.lt),
-        )
-        return [(text, bound, holds) for text, bound, holds in bounds if bound is not None]
+        bounds = {
+            "of at least": self.at_least,
+            "above": self.above,
+            "of at most": self.at_most,
+            "below": self.below,
+        }
+        texts = [f"{text} {bound:g}" for text, bound in bounds.items() if bound is not None]
+        return f"a finite number {' and '.join(texts)}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,18 +136,23 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a {len(axes)}-D array of numbers ({error})") from error
+        raise InputError(
+            f"{name} must be a {len(axes)}-D array of numbers ({error})", parameter=name
+        ) from error
     if array.ndim != len(axes):
-        raise InputError(f"{name} must be a {len(axes)}-D array, got one of shape {array.shape}")
+        raise InputError(
+            f"{name} must be a {len(axes)}-D array, got one of shape {array.shape}", parameter=name
+        )
     if array.size == 0:
-        raise InputError(f"{name} has shape {array.shape}; give a non-empty array")
+        raise InputError(f"{name} has shape {array.shape}; give a non-empty array", parameter=name)
     finite = np.isfinite(array)
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), array.shape)
         place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True))
         where = f" at {place}" if axes else ""
         raise InputError(
-            f"{name} must be finite, got {array[at]}{where}; correct it or leave it out"
+            f"{name} must be finite, got {array[at]}{where}; correct it or leave it out",
+            parameter=name,
         )
     return array
 
@@ -152,7 +160,9 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
 def _check(name: str, value: object, allowed: object) -> None:
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
     if not meets(value, *constraints):
-        raise InputError(f"{name} must be {_text(constraints)}, got {value!r}")
+        raise InputError(
+            f"{setting(name)} must be {_text(constraints)}, got {value!r:.200}", parameter=name
+        )
 
 
 def _holds(value: object, constraint: object) -> bool:

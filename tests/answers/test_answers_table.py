@@ -326,7 +326,7 @@ TWO = {"item": ["x", "x"], "label": ["sea", "sky"]}
     [{}, {"answer": ["no", "no"]}, {"question": ["named", None]}, {"answer": ["", "unsure"]}],
 )
 def test_what_was_asked_is_not_guessed(more):
-    with pytest.raises(AnnotationError, match=r"row [01] .*nothing says what was asked.*question="):
+    with pytest.raises(AnnotationError, match=r"row [01] .*what was asked.*give question"):
         Answers.from_table(TWO | more, label_names=LABELS)
 
 

@@ -244,11 +244,8 @@ def test_an_example_by_hand(policy, applies, does_not):
 def test_the_error_names_item_label_and_people():
     with pytest.raises(AnnotationError) as refusal:
         resolve_contradictions(example())
-    assert str(refusal.value) == (
-        "answers contradict each other about label 'sea' of item 'b.jpg' (applies: 'ann'; "
-        "does not apply: 'bob') (1 in all); correct them, or choose how to resolve them: "
-        'contradictions="drop", "majority" or "trust-relevant"'
-    )
+    assert "'sea' of item 'b.jpg' (applies: 'ann'; does not apply: 'bob')" in str(refusal.value)
+    assert "contradictions" in str(refusal.value)
 
 
 def test_the_table_lists_both_sides():
@@ -305,3 +302,14 @@ def test_many_labels_and_items_stay_sparse():
 def test_an_unknown_policy_is_refused():
     with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
         resolve_contradictions(example(), "guess")
+
+
+def test_who_picks_a_label_even_if_all_apply_does_not_contradict_a_yes():
+    about = {"offered": [[1, 1, 0], [1, 0, 0]], "item": [0, 0], "question": ["named", "asked"]}
+    marks = {"named": [[1, 0, 0], [0, 0, 0]], "relevant": [[0, 0, 0], [1, 0, 0]]}
+    about["asked_for"] = [1, 0]
+    picked = Answers.from_arrays(**marks, **about, all_apply=["pick", "answer"])
+    assert resolve_contradictions(picked, "error") is picked
+    assert contradictions_table(picked)["item"] == []
+    named = Answers.from_arrays(**marks, **about)
+    assert contradictions_table(named)["item"] == [0]

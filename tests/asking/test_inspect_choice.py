@@ -40,6 +40,7 @@ test_of.__test__ = False
 @pytest.mark.parametrize("seed", range(1))
 def test_a_uniform_choice_is_not_blamed(question, seed):
     seen = inspect_answers(with_audit(question, seed))
+    assert not any(test.labels for test in seen.tests), "no label stands out"
     assert seen.finding("choice-not-uniform") is None
     assert seen.finding("choice-depends") is None
 

@@ -136,8 +136,7 @@ def test_a_browser_is_started_with_an_address_that_counts_once(folder, run, sitt
 
 @pytest.mark.parametrize("command", ["annotate", "serve"])
 def test_the_help_says_who_sees_the_token(run, command):
-    said = " ".join(run(f"{command} --help")[1].split())
-
+    said = " ".join(run(f"{command} --help")[1].replace("│", " ").split())
     assert "At least 8 characters." in said
     assert "ps show what is typed here" in said
     assert "COMPLABEL_TOKEN" in said

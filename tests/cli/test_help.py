@@ -1,10 +1,11 @@
-"""Help on narrow and wide terminals, colours, and exit codes."""
+"""Help, colours, and exit codes."""
 
 import functools
 import re
 import shlex
 
 import pytest
+from rich.text import Text
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -15,6 +16,8 @@ from complabel.cli import _app
 def commands(command=None, path=()):
     """Every command with its path, groups included."""
     command = command or get_command(_app.app)
+    if hasattr(command, "list_commands"):
+        command.list_commands(None)  # now it also has those of the experiments
     yield path, command
     for name, sub in getattr(command, "commands", {}).items():
         yield from commands(sub, (*path, name))
@@ -23,31 +26,41 @@ def commands(command=None, path=()):
 COMMANDS = {" ".join(path): command for path, command in commands()}
 
 
+HEADINGS = ["Ask", "Learn", "Judge", "Use", "Experiments"]  # in the order of use
+
+
 @functools.cache
-def shown(path, columns):
-    result = CliRunner().invoke(_app.app, [*path.split(), "--help"], env={"COLUMNS": str(columns)})
+def shown(path):
+    """The words of a command's help, without the frames around them."""
+    result = CliRunner().invoke(_app.app, [*path.split(), "--help"], env={"COLUMNS": "80"})
     assert result.exit_code == 0
-    return result.output
+    return re.findall(r"[^\s│─╭╮╰╯]+", result.output)
 
 
 def test_there_are_commands():
     assert {"", "benchmark", "study", "study run", "methods"} <= {*COMMANDS}
 
 
-@pytest.mark.parametrize("columns", [40, 80])
 @pytest.mark.parametrize("path", COMMANDS)
-def test_help_fits_the_terminal_and_cuts_no_word(path, columns):
-    text, _, examples = shown(path, columns).partition("Examples:")
-    for line in text.splitlines():
-        assert len(line) < columns or line.startswith("Usage: "), line
-    # A word cut in two is none of the help on a wide terminal.
-    assert {*text.split()} <= {*shown(path, 80).split()}
-    assert not re.search(r"\w-$", text, flags=re.MULTILINE)
-    for sub in getattr(COMMANDS[path], "commands", {}).values():
-        sentence, *_ = sub.help.split("\n\n")
-        assert " ".join(sentence.split()) in " ".join(text.split())
-    for line in examples.splitlines():
-        assert re.fullmatch(r"(  +\$ complabel .*)?", line)
+def test_help_cuts_no_word_and_loses_none(path):
+    command = COMMANDS[path]
+    texts = [command.help, *(each.help for each in command.params), command.epilog or ""]
+    texts += [sub.short_help for sub in getattr(command, "commands", {}).values()]
+    for text in texts:
+        assert {*Text.from_markup(text).plain.split()} <= {*shown(path)}
+
+
+def test_help_keeps_what_stands_in_brackets():
+    assert {"[default:", "none;", "f1]"} <= {*shown("ask")}
+
+
+def test_commands_stand_below_headings_in_the_order_of_use():
+    words = shown("")[shown("").index(HEADINGS[0]) :]
+    places = [words.index(heading) for heading in HEADINGS]
+    assert places == sorted(places)
+    for name, command in COMMANDS[""].commands.items():
+        at = max(place for place in places if place < words.index(name))
+        assert words[at] == command.rich_help_panel
 
 
 @pytest.mark.parametrize(
@@ -55,9 +68,9 @@ def test_help_fits_the_terminal_and_cuts_no_word(path, columns):
 )
 def test_every_command_has_examples_that_parse(monkeypatch, tmp_path, path):
     monkeypatch.chdir(tmp_path)  # outputs are tried while options are read
-    lines = re.findall(r"\$ complabel (.*)", shown(path, 80))
-    assert lines
-    for line in lines:
+    examples = re.findall(r"\$ complabel (.*)", Text.from_markup(COMMANDS[path].epilog).plain)
+    assert examples
+    for line in examples:
         words = shlex.split(line)
         assert words[: len(path.split())] == path.split()
         COMMANDS[path].make_context("complabel", words[len(path.split()) :])

@@ -199,6 +199,8 @@ def test_the_table_holds_every_output():
     found = set()
 
     def look(command, path):
+        if hasattr(command, "list_commands"):
+            command.list_commands(None)  # now it also has those of the experiments
         for name, sub in getattr(command, "commands", {}).items():
             look(sub, [*path, name])
         for each in command.params:

@@ -57,7 +57,7 @@ def table_of(text):
 
 
 def complabel_error(text):
-    _console.complain(f"error: {_app._as_typed(str(fault(text, text)))}")
+    _console.complain(f"error: {fault(text, text)}")
 
 
 @pytest.mark.parametrize("width", [20, 120])

@@ -11,11 +11,8 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from complabel.datasets import (
-    describe_datasets,
     describe_file,
-    download_dataset,
     files_of_dataset,
-    load_dataset,
     load_file,
     read_meka,
     read_mulan,
@@ -24,6 +21,7 @@ from complabel.datasets import (
     save_file,
 )
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.experiments.datasets import describe_datasets, download_dataset, load_dataset
 
 ATTRIBUTES = """\
 @attribute size numeric

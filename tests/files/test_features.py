@@ -84,7 +84,7 @@ def test_ids_from_a_file_of_their_own(name, tmp_path):
 def test_a_table_without_ids(ending, tmp_path):
     table, path = pd.DataFrame({"a": [1.5, 2], "b": [0, 1]}), tmp_path / f"X.{ending}"
     table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
-    with pytest.raises(DatasetFormatError, match=r"no column 'item' .*only 'a', 'b'.*--items"):
+    with pytest.raises(DatasetFormatError, match=r"no column 'item' .*only 'a', 'b'.*with items"):
         read_features(path)
     assert read_features(path, name_column=None).items.tolist() == ["0", "1"]
     ids = write_text(tmp_path / "ids.txt", "x\ny")
@@ -102,7 +102,7 @@ def test_another_column_of_ids(tmp_path):
     features = read_features(path, name_column="photo")
     assert features.items.tolist() == ["x.jpg", "y.jpg"]
     assert features.feature_names == ("a", "item")
-    with pytest.raises(InputError, match="has ids in its column 'item', but --items"):
+    with pytest.raises(InputError, match="has ids in its column 'item', but items"):
         read_features(path, items=write_text(tmp_path / "ids.txt", "x\ny\n"))
 
 

@@ -135,15 +135,6 @@ def test_a_find_is_told_kept_and_replayed(
     assert "Traceback" in capsys.readouterr().out
 
 
-def test_a_crash_behind_a_refusal_is_a_find(monkeypatch, tmp_path):
-    def hides(path):
-        raise ModelFileError(f"{path} cannot be loaded") from IndexError("out of range")
-
-    break_models(monkeypatch, hides)
-    with pytest.raises(IndexError):
-        models.use(None, tmp_path)
-
-
 def test_a_table_of_which_no_answers_can_be_made_is_a_find(monkeypatch, tmp_path):
     piece = {"item": ["a"], "label": ["sea"], "answer": ["no"]}  # nothing says what was asked
     break_importers(monkeypatch, lambda path: [piece])

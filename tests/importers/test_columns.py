@@ -83,8 +83,8 @@ def test_what_a_blank_cell_means_is_asked(tmp_path, from_, meaning, rest):
     told = {meaning: ("ann",), "question": "ticked", "label_names": LABELS}
     message = refused(tmp_path / "a.csv", text, from_, **told)
     assert message.startswith(", row 2: column 'ann' is blank")
-    assert f"--unselected {rest}" in message
-    assert "--unselected unknown" in message
+    assert f"unselected='{rest}'" in message
+    assert "unselected='unknown'" in message
     said, _ = imported(tmp_path / "a.csv", text, from_, **told, unselected=rest)
     assert [row["answer"] for row in said][4:] == [rest] * 4
     said, _ = imported(tmp_path / "a.csv", text, from_, **told, unselected="unknown")
@@ -98,7 +98,7 @@ def test_whether_a_cell_is_one_label_is_asked(tmp_path, from_):
     text = "item,annotator,ben\na,x,fog\nb,x,sea;city\n"
     message = refused(tmp_path / "a.csv", text, from_, absent=("ben",))
     assert message.startswith(", row 2: column 'ben' has 'sea;city'")
-    assert "--separator ';'" in message
+    assert "separator ';'" in message
     told = {"absent": ("ben",), "label_names": ("fog", "sea;city")}
     assert imported(tmp_path / "a.csv", text, from_, **told)[0][1]["label"] == "sea;city"
 

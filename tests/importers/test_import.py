@@ -36,7 +36,7 @@ def path(tmp_path):
 @pytest.mark.parametrize("ending", [".csv", ".npz", ".mat", ".parquet"])
 def test_a_file_of_no_format_is_told_which_there_are(tmp_path, content, ending):
     told = refused(tmp_path / f"a{ending}", content)
-    assert "--from NAME" in told
+    assert "format='NAME'" in told
     for each in FORMATS:
         assert f"  {each.name} " in told
 

@@ -65,7 +65,7 @@ def test_one_file_may_have_several_answers(tmp_path):
 
 def test_one_option_names_the_item(tmp_path):
     path = write(tmp_path, "a.json", about("image", "a/p.jpg"))
-    with pytest.raises(InputError, match="--item and --item-file"):
+    with pytest.raises(InputError, match="item and item_file"):
         import_answers(path, options=Options(item="image", item_file="image"))
 
 

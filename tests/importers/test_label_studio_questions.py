@@ -275,3 +275,9 @@ def test_an_old_csv_is_recognized_by_fewer_columns(tmp_path):
     path = write(tmp_path, "a.csv", text)
     assert detect(path).name == "label-studio"
     assert import_answers(path)[0]["label"].tolist() == ["sea"]
+
+
+def test_who_chooses_more_labels_than_were_asked_for_is_refused_at_the_form(tmp_path):
+    asked = {"item": "a", "question": "named", "offered": ["sea", "city", "sky"], "asked_for": 1}
+    path = export(tmp_path, "a.json", [asked], [{"not_this": ["sea", "sky"]}])
+    assert "2 labels were chosen, and 1 asked for" in refused(path, None)

@@ -135,7 +135,7 @@ def test_without_a_column_of_answers_nobody_is_taken_to_have_said_no(tmp_path, t
 )
 def test_what_was_asked_is_not_guessed(tmp_path, text, place):
     told = refused(tmp_path / "t.csv", text, None, AnnotationError)
-    assert re.match(rf": {place} .* what was asked.*--question", told)
+    assert re.match(rf": {place} .* what was asked.*question", told)
     found, _ = import_answers(tmp_path / "t.csv", options=Options(question="excluded"))
     assert Answers.from_table(found, label_names=["sea", "sky", "fog"]).n_answers > 0
 

@@ -10,8 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from complabel._questions import QuestionKind
 from complabel.live._asker import LAPSE, Asker, RefusedError
-from complabel.live._drawing import Kind, Mixed, RandomQuestions
+from complabel.live._drawing import Mixed, RandomQuestions
 
 LABELS = ["sea", "sky", "city", "night", "forest"]
 
@@ -25,7 +26,7 @@ class _Clock:
 
 def _asker(kind="asked", *, n_items=6, overlap=0.0, seed=0, clock=None):
     names = [f"{at}.jpg" for at in range(n_items)]
-    one = Kind.of(kind, len(LABELS))
+    one = QuestionKind.parse(kind, len(LABELS))
     source = RandomQuestions(names, len(LABELS), lambda: one, one, overlap, seed)
     return Asker(source, LABELS, clock or _Clock())
 
@@ -178,7 +179,7 @@ def test_a_newcomer_gets_new_questions_beside_second_copies():
     [
         ("asked", "maybe", "none of"),
         ("asked", ["sea"], "none of"),
-        ("ticked", "yes", "list of the labels that apply"),
+        ("ticked", "yes", "list of offered labels"),
         ("ticked", ["moon"], "'moon' was not offered"),
         ("ticked", ["sea", "sea"], "twice"),
         ("menu-2", ["sea", "sky", "city", "night", "forest"], "not offered"),

@@ -23,8 +23,18 @@ import pytest
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
+from complabel._sqlite import connect
 from complabel.errors import StoreError
-from complabel.live import Annotation, ModelFile, _server, guarded, predicting, read_things, run
+from complabel.live import (
+    Annotation,
+    ModelFile,
+    _server,
+    _store,
+    guarded,
+    predicting,
+    read_things,
+    run,
+)
 from complabel.live._server import is_loopback
 from complabel.live._store import AnswerStore
 from complabel.methods import ComplementaryRidgeClassifier
@@ -128,6 +138,7 @@ def test_01_no_route_answers_to_the_name_of_a_stranger(server):
 STRANGE = [
     *("", "evil.example", "localhost.", "127.1", "0.0.0.0", "2130706433", "0x7f.1", "[::]"),
     *("127.0.0.1.evil.example", "evil.example:127.0.0.1", "localhost:80@evil.example", "[::1"),
+    *("10.0.0.7", "localhost.evil.example"),
     *("127.0.0.1/evil.example", "127.0.0.1#", "127.0.0.1?", "\x00127.0.0.1", "127.0.0.1 evil"),
 ]
 FINE = ["127.0.0.1", "LOCALHOST:8000", "[::1]:8000", "[::ffff:127.0.0.1]:8000", "127.0.0.2"]
@@ -149,7 +160,7 @@ def test_02_only_names_of_this_machine_reach_it_however_they_are_spelled(made, r
 def test_02_without_a_token_a_network_reaches_it_by_addresses_only(made):
     app = guarded(made.apps["serve"], token=None, most_bytes=10, any_host=True)
     names = [*STRANGE, "our-server"]
-    passing = {"0.0.0.0", "[::]"}  # addresses: no name of strangers leads there
+    passing = {"0.0.0.0", "[::]", "10.0.0.7"}  # addresses: no name of strangers leads there
     for host in names:
         reply = ask(app, "GET", "/health", host=host, server=THERE)
         assert reply.status == (200 if host in passing else 403), host
@@ -345,11 +356,10 @@ def test_10_the_answers_file_and_its_journals_are_the_owner_s_from_the_start(tmp
     before = os.umask(0)
     seen = []
     try:
-        connect = AnswerStore._connect
         monkeypatch.setattr(
-            AnswerStore,
-            "_connect",
-            lambda self: (seen.append(_mode(self.path)), connect(self))[1],
+            _store,
+            "connect",
+            lambda path, **more: (seen.append(_mode(path)), connect(path, **more))[1],
         )
         for _ in range(2):
             with AnswerStore(tmp_path / "a.sqlite", about) as store:
@@ -465,6 +475,9 @@ def test_18_nobody_is_called_like_a_formula(made):
 # ---------------------------------------------------------------------- 19, 20: what is sent
 
 
+TAKEN = threading.Event()  # a slow request has come
+
+
 async def _echo(scope, receive, send):
     """Tell what the server says of a request."""
     if scope["type"] == "lifespan":
@@ -472,6 +485,9 @@ async def _echo(scope, receive, send):
             await send({"type": (await receive())["type"] + ".complete"})
         return
     body = (await receive())["body"]
+    if scope["path"] == "/slow":
+        TAKEN.set()
+        await asyncio.sleep(0.3)
     about = {name: scope[name] for name in ("client", "scheme", "root_path", "path")}
     await JSONResponse({**about, "length": len(body)})(scope, receive, send)
 
@@ -574,6 +590,16 @@ def test_19_idle_connections_keep_nobody_out_and_one_line_says_so(real, caplog, 
         each.close()
 
 
+def test_19_whoever_waits_for_an_answer_is_not_closed_for_others(real):
+    with real.connect() as asking:
+        asking.sendall(HEAD.replace(b"/x", b"/slow") + b"\r\n")
+        assert TAKEN.wait(20)
+        with contextlib.ExitStack() as others:
+            for _ in range(40):
+                others.enter_context(real.connect())
+            assert asking.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
 BAD_JSON = [
     *(b"", b"[" * 100_000, b'{"a":' * 100_000, b'"\\ud800"', b"NaN", b"\xff", b"\0", b"1e999"),
     b"{" + b",".join(b'"%d":1' % at for at in range(100_000)) + b"}",
@@ -609,6 +635,9 @@ BAD_ARRAYS = [
         npy(each)
         for each in ("(9" + "9" * 400 + ", 3)", "(8, 3, 1)", "()", "8", "('8', 3)", "(0, 3)")
     ),
+    *(npy("(8, 3)", data=b"\0" * size) for size in (191, 193)),
+    npy("(10**12, 10**6)"),  # numpy.load would reserve the memory first
+    npy("(8, 3)").replace(b"\x01\x00", b"\x09\x00", 1),
     *(npy("(8, 3)", each) for each in ("'|O'", "'O'", "[('a', '<f8')]", "'<c16'", "'<U2'", "'x('")),
     *(npy("", head=each) for each in ("(" * 9000, "-" * 9000 + "1", "{'a': (", "\0", "f(1)", "{")),
     *(b"\x80\x04\x95pickle", b"\x93NUMPY", b"\x93NUMPY\x01\x00\xff\xff"),
@@ -675,6 +704,7 @@ def test_23_every_answer_forbids_other_pages_to_read_show_or_hold_it(server):
         headers = ask(server.app, method, path, *given, ("origin", "http://127.0.0.1:8000")).headers
         assert headers["cross-origin-resource-policy"] == "same-origin"
         assert headers["cross-origin-opener-policy"] == "same-origin"
+        assert headers["cache-control"] == "no-store"
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["referrer-policy"] == "no-referrer"

@@ -8,8 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from complabel.features import Encoder
+from complabel.importers import FormError
 from complabel.live._model import Model, ModelFile
-from complabel.live._prediction import FormError, control_for, predicting
+from complabel.live._prediction import control_for, predicting
 from complabel.methods import ComplementaryRidgeClassifier
 
 LABELS = ["sea", "sky", "sun"]
@@ -40,7 +41,7 @@ def classifier():
 def file(classifier, tmp_path_factory):
     path = tmp_path_factory.mktemp("served") / "m.safetensors"
     classifier.save(path)
-    return ModelFile(path, items=lambda _: (ITEMS, X))
+    return ModelFile(path, items=lambda *_: (ITEMS, X))
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +117,7 @@ def test_how_a_task_names_its_item(ask, data, name):
 def test_setup_tells_the_version_and_loads_nothing(client, file, monkeypatch):
     asked = {"project": "1.1763", "schema": FORM, "hostname": "http://localhost:8080"}
     asked |= {"access_token": "abc", "extra_params": None}
-    monkeypatch.setattr("complabel.live._model.load", None)
+    monkeypatch.setattr("complabel.live._model.read_model", None)
     started = time.perf_counter()
     answer = client.post("/setup", json=asked)
     assert answer.json() == {"model_version": file.now.version}

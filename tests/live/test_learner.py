@@ -41,11 +41,19 @@ def table_of(count, *, kinds=("asked",), seconds=(6.0,), truth=DATA.Y):
     return columns
 
 
+def answered(count, **how):
+    """Return these answers and their seconds, as a learner takes them."""
+    table = table_of(count, **how)
+    answers = Answers.from_table(table, items=ITEMS, label_names=LABELS, contradictions="keep")
+    first = [table["answer_id"].index(each) for each in dict.fromkeys(table["answer_id"])]
+    return answers, [table["seconds"][at] for at in first]
+
+
 @pytest.fixture(scope="module")
 def learned():
     """Return refits after three updates, and what they said each time."""
-    refits = Refits(DATA.X, ITEMS, LABELS)
-    return refits, [refits.update(table_of(count)) for count in (50, 80, 110)]
+    refits = Refits(DATA.X)
+    return refits, [refits.update(*answered(count)) for count in (50, 80, 110)]
 
 
 def test_the_area_and_its_error_are_those_of_other_algorithms():
@@ -79,9 +87,9 @@ def test_the_score_is_about_that_on_true_labels_of_other_items(learned):
 def test_minutes_are_those_of_people_and_a_pause_does_not_count(learned):
     _, states = learned
     assert [point[0] for point in states[-1]["curve"]] == pytest.approx([5, 8, 11])
-    paused = table_of(50)
-    paused["seconds"][10] = 7200.0
-    (point,) = Refits(DATA.X, ITEMS, LABELS).update(paused)["curve"]
+    answers, seconds = answered(50)
+    seconds[10] = 7200.0
+    (point,) = Refits(DATA.X).update(answers, seconds)["curve"]
     assert point[0] == pytest.approx((49 * 6 + 60) / 60)
 
 
@@ -98,33 +106,32 @@ def test_what_ten_minutes_bring_is_the_slope_between_two_models_on_the_same_answ
 
 def test_noise_has_no_score_although_a_model_can_learn_it_by_heart():
     noise = np.random.default_rng(1).integers(2, size=DATA.Y.shape)
-    state = Refits(DATA.X, ITEMS, LABELS).update(table_of(60, kinds=("ticked",), truth=noise))
+    state = Refits(DATA.X).update(*answered(60, kinds=("ticked",), truth=noise))
     assert abs(state["score"] - 0.5) < 3 * state["error"]
 
 
 def test_nothing_is_said_before_there_is_something():
-    refits = Refits(DATA.X, ITEMS, LABELS)
-    assert refits.update(table_of(0)) is None
-    state = refits.update(table_of(15))
+    refits = Refits(DATA.X)
+    assert refits.update(*answered(0)) is None
+    state = refits.update(*answered(15))
     assert state["score"] is None
     assert state["advice"] == "The model starts when 5 more items have an answer."
-    state = refits.update(table_of(30, truth=np.zeros_like(DATA.Y)))
+    state = refits.update(*answered(30, truth=np.zeros_like(DATA.Y)))
     assert "nobody has said so far that a label applies" in state["advice"]
 
 
 @pytest.mark.parametrize(("seconds", "best"), [((6.0, 9.0), "ticked"), ((6.0, 40.0), "asked")])
 def test_the_better_kind_is_found_by_its_times(seconds, best):
-    table = table_of(40, kinds=("asked", "ticked"), seconds=seconds)
-    learner = Learner(DATA.X, ITEMS, LABELS)
+    answers, _ = answered(40, kinds=("asked", "ticked"), seconds=seconds)
+    learner = Learner(DATA.X, range(N_ITEMS))
     assert learner.best_kind() is None
-    answers = Answers.from_table(table, items=ITEMS, label_names=LABELS)
     learner._state = {"kinds": kinds_and_worth(answers)}
     assert learner.best_kind() == best
     assert learner.state()["kinds"]["asked"] == {"seconds": 6.0, "worth": 10.0}
 
 
 def test_what_it_computes_is_said_while_it_does(monkeypatch):
-    learner, said = Learner(DATA.X, ITEMS, LABELS), []
+    learner, said = Learner(DATA.X, range(N_ITEMS)), []
     ask = Learner._ask
 
     def asked(self, *what):
@@ -132,11 +139,11 @@ def test_what_it_computes_is_said_while_it_does(monkeypatch):
         return ask(self, *what)
 
     monkeypatch.setattr(Learner, "_ask", asked)
-    learner.update(table_of(15))
+    learner.update(*answered(15))
     assert learner.now() is None
     assert "5 more items" in learner.state()["advice"]
-    learner.update(table_of(30))
-    learner.update(table_of(40))
+    learner.update(*answered(30))
+    learner.update(*answered(40))
     first, second, third = said
     for count, state in ((15, first), (30, second)):
         assert f"learning from {count} answers" in state["advice"]
@@ -146,16 +153,38 @@ def test_what_it_computes_is_said_while_it_does(monkeypatch):
     assert "learning" not in third["advice"]
 
 
+def test_things_without_features_teach_nothing_and_rows_may_be_in_any_order():
+    answers, seconds = answered(60)
+    order = np.random.default_rng(1).permutation(N_ITEMS)[:350]
+    learner = Learner(DATA.X[order], order)
+    learner.update(answers, seconds)
+    alone = Refits(DATA.X[order])
+    state = alone.update(answers[order], seconds)
+    told = learner.state()
+    assert told["answers"] == int(np.isin(answers.item, order).sum()) < 60
+    assert (told["score"], told["curve"]) == (state["score"], state["curve"])
+
+
+def test_of_two_people_who_contradict_each_other_neither_is_believed():
+    answers, seconds = answered(60)
+    turned = Answers.from_arrays(
+        relevant=answers.absent, absent=answers.relevant, item=answers.item, n_items=N_ITEMS
+    )
+    one, other = answers, turned.only(turned.item == answers.item[0])
+    both = Answers.concatenate([one, other])
+    assert Refits(DATA.X).update(both, seconds)["answers"] == 59
+
+
 def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path):
-    learner = Learner(DATA.X, ITEMS, LABELS)
+    learner = Learner(DATA.X, range(N_ITEMS))
     assert learner.state() is None
-    learner.update(table_of(30))
+    learner.update(*answered(30))
     assert learner.state()["answers"] == 30
     learner.save(tmp_path / "model.safetensors")
     assert load(tmp_path / "model.safetensors").predict_proba(DATA.X).shape == (N_ITEMS, 4)
-    with pytest.raises(KeyError, match="item"):
-        learner.update({})  # what fails there is raised here, and it goes on
-    learner.update(table_of(0))
+    with pytest.raises(ValueError, match="six"):
+        learner.update(answered(30)[0], ["six"])  # what fails there is raised here, and it goes on
+    learner.update(*answered(0))
     learner._process.kill()
     with pytest.raises(LearningError, match="the process that learns has ended"):
-        learner.update(table_of(30))
+        learner.update(*answered(30))

@@ -7,11 +7,13 @@ import sqlite3
 
 import pytest
 
+from complabel._questions import KINDS
+from complabel._sqlite import DamagedError
 from complabel.files import AnswerWriter
 from complabel.live._asker import Asker
-from complabel.live._drawing import Kind, Question, RandomQuestions
+from complabel.live._drawing import Question, RandomQuestions
 from complabel.live._mending import keep_aside, open_store
-from complabel.live._store import AnswerStore, DamagedError
+from complabel.live._store import AnswerStore
 
 LABELS = ["sea", "sky", "city"]
 ABOUT = {"labels": LABELS, "question": "asked", "seed": 0}
@@ -28,7 +30,7 @@ class _Clock:
 
 
 def _asker():
-    kind = Kind.of("asked", len(LABELS))
+    kind = KINDS["asked"]
     return Asker(RandomQuestions(ITEMS, len(LABELS), lambda: kind, kind), LABELS, _Clock())
 
 

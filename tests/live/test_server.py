@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
@@ -46,33 +46,9 @@ async def _echo(request):
     return PlainTextResponse(await request.body())
 
 
-async def _own(request):
-    return JSONResponse({}, headers={"content-security-policy": "default-src 'self'"})
-
-
 def _client(token="secret-token", most_bytes=100, **more):
-    routes = [Route("/", _echo, methods=["GET", "POST"]), Route("/own", _own)]
+    routes = [Route("/", _echo, methods=["GET", "POST"])]
     return TestClient(guarded(Starlette(routes=routes), token=token, most_bytes=most_bytes), **more)
-
-
-@pytest.mark.parametrize(
-    ("query", "headers"),
-    [
-        ("", {}),
-        ("?token=", {}),
-        ("?token=secret-toke", {}),
-        ("?token=wrong&token=secret-token", {}),
-        ("", {"X-Token": "secret-token2"}),
-        ("", {"Authorization": "Basic secret-token"}),
-        ("", {"Cookie": "token=secret-token"}),
-    ],
-)
-def test_nothing_is_answered_without_the_token(query, headers):
-    for method in ("get", "post", "delete"):
-        for path in ("/", "/own", "/nothing"):
-            reply = getattr(_client(), method)(path + query, headers=headers)
-            assert reply.status_code == 403
-            assert "the token is missing or wrong" in reply.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -90,19 +66,6 @@ def test_the_token_goes_in_a_header_or_in_the_address(query, headers):
     assert (reply.status_code, reply.content) == (200, b"sent")
 
 
-def test_headers_keep_browsers_from_running_what_they_should_not():
-    client = _client(token=None)
-    plain, own = client.get("/").headers, client.get("/own").headers
-
-    assert plain["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'"
-    assert own["content-security-policy"] == "default-src 'self'"
-    for headers in (plain, own, _client().get("/").headers):
-        assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
-        assert headers["cache-control"] == "no-store"
-    assert "access-control-allow-origin" not in plain
-
-
 def test_a_request_that_is_too_large_is_refused_also_if_it_does_not_say_so():
     client = _client(token=None)
 
@@ -113,21 +76,6 @@ def test_a_request_that_is_too_large_is_refused_also_if_it_does_not_say_so():
         assert "more than 100 bytes" in reply.json()["error"]
     for length in ("-5", "1e3", "9" * 30):
         assert client.post("/", headers={"content-length": length}).status_code == 413
-
-
-@pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        *(("127.0.0.1", 200), ("127.0.0.1:8000", 200), ("localhost:1", 200), ("[::1]:8000", 200)),
-        *(("evil.example", 403), ("evil.example:8000", 403), ("127.0.0.1.evil.example", 403)),
-        *(("", 403), ("10.0.0.7", 403), ("localhost.evil.example", 403)),
-    ],
-)
-def test_a_page_of_strangers_whose_name_leads_to_this_machine_gets_nothing(host, status):
-    local = _client(token=None, base_url="http://127.0.0.1:8000")
-    reply = local.get("/", headers={"host": host})
-
-    assert reply.status_code == status
 
 
 @pytest.mark.parametrize("host", ["our-server", "192.168.1.5.evil.example", "", "localhost."])

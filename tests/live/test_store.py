@@ -7,13 +7,17 @@ import sqlite3
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from complabel._questions import QuestionKind
+from complabel._sqlite import DamagedError
+from complabel.answers import Answers
 from complabel.errors import StoreError
 from complabel.files import AnswerWriter, read_answers
-from complabel.live._asker import Event
-from complabel.live._drawing import Question
-from complabel.live._store import AnswerStore, DamagedError
+from complabel.live._asker import Asker, Event
+from complabel.live._drawing import Question, RandomQuestions
+from complabel.live._store import AnswerStore
 
 ITEMS = ["a.jpg", "b.jpg", "c.jpg"]
 NUMBERS = {name: at for at, name in enumerate(ITEMS)}
@@ -38,6 +42,41 @@ def _table(tmp_path, *answers):
             writer.write(store.answers_table())
     path = tmp_path / "answers.csv"
     return read_answers(path, items=ITEMS, label_names=LABELS, contradictions="keep").answers
+
+
+@pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-2", "named"])
+def test_answers_for_the_model_are_those_of_the_table(tmp_path, kind):
+    rng = random.Random(kind)
+    one = QuestionKind.parse(kind, len(LABELS))
+    source = RandomQuestions(ITEMS, len(LABELS), lambda: one, one, 0.5, 0)
+    asker = Asker(source, LABELS, lambda: 60.0)
+    for _ in range(40):
+        person = rng.choice(["ann", "ben", "cy"])
+        event = asker.next(person)
+        if event is None:
+            break
+        labels = asker.labels_of(asker.questions[event.number])
+        most = 1 if kind in ("menu-2", "named") else len(labels)
+        chosen = rng.sample(labels, rng.randint(0, most))
+        answer = rng.choice(["yes", "no"]) if kind == "asked" else chosen
+        answer = rng.choice([answer, answer, answer, "unsure"])
+        asker.answer(event.id, person, answer, rng.choice([None, rng.uniform(1, 9)]))
+        if rng.random() < 0.2:
+            asker.undo(person)
+    answers, seconds = asker.answers(len(ITEMS))
+    with AnswerStore(tmp_path / "store", {**ABOUT, "question": kind}) as store:
+        store.append(ITEMS, asker.new)
+        table = store.answers_table()
+    known = Answers.from_table(table, items=ITEMS, label_names=LABELS, contradictions="keep")
+    assert 0 < answers.n_answers < len(seconds) == asker.answered
+    assert answers.shape == known.shape
+    assert answers.label_names == known.label_names
+    for name in ("item", "question", "asked_for", "probability", "seconds", "all_apply"):
+        np.testing.assert_array_equal(getattr(answers, name), getattr(known, name))
+    for name in ("named", "absent", "relevant", "excluded", "offered"):
+        assert (getattr(answers, name) != getattr(known, name)).nnz == 0, name
+    people = [[each.annotator_names[code] for code in each.annotator] for each in (answers, known)]
+    assert people[0] == people[1]
 
 
 def test_what_is_appended_comes_back(tmp_path):
@@ -147,7 +186,7 @@ def test_answers_about_an_item_that_is_gone_are_not_continued_but_more_items_are
 def test_one_server_at_a_time_and_the_lock_of_a_killed_one_is_free(tmp_path):
     code = f"""
 import time
-from complabel.live._store import AnswerStore, DamagedError
+from complabel.live._store import AnswerStore
 store = AnswerStore({str(tmp_path / "store")!r}, {ABOUT!r})
 print("open", flush=True)
 time.sleep(60)
@@ -300,7 +339,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
     file.close()
     before = (tmp_path / "store").read_bytes()
 
-    with pytest.raises(StoreError, match=r"newer version of complabel .* 99") as refusal:
+    with pytest.raises(StoreError, match=r"another version of complabel .* 99") as refusal:
         AnswerStore(tmp_path / "store", ABOUT)
     assert not isinstance(refusal.value, DamagedError)
     assert (tmp_path / "store").read_bytes() == before

@@ -5,12 +5,8 @@ import pytest
 import torch
 from scipy.special import expit, log_softmax
 
-from complabel.losses import (
-    BinaryCrossEntropy,
-    ComplementaryCrossEntropy,
-    MLCLLoss,
-    implied_complementary,
-)
+from complabel.experiments.losses import BinaryCrossEntropy
+from complabel.losses import ComplementaryCrossEntropy, MLCLLoss, implied_complementary
 
 TRANSITION = np.array(
     [[0, 0.5, 0.3, 0.2], [0.1, 0, 0.6, 0.3], [0.4, 0.4, 0, 0.2], [0.7, 0.2, 0.1, 0]]

@@ -1,4 +1,4 @@
-"""What every loss promises, tried on every loss that the room exports."""
+"""What every loss promises, tried on every loss that is exported."""
 
 import inspect
 
@@ -8,6 +8,8 @@ import torch
 
 from complabel import losses
 from complabel.errors import InputError
+from complabel.experiments import losses as compared
+from complabel.experiments.losses import BinaryCrossEntropy, GDFLoss
 from complabel.losses import LogitLoss, selection_log_likelihood
 
 
@@ -34,8 +36,8 @@ def drawn(n_rows, n_labels, seed=0):
     }
 
 
-# A loss, its settings and its labels; words stand for what is drawn. Every loss that the room
-# exports has at least one line here; a new one adds its own.
+# A loss, its settings and its labels; words stand for what is drawn. Every loss that is exported
+# has at least one line here; a new one adds its own.
 PLAIN, KNOWN = ("complementary",), ("complementary", "relevant")
 RATES, MATRIX = {"naming_rates": "rates"}, {"transition": "transition"}
 CASES = [
@@ -73,7 +75,8 @@ def case(build, *, n_rows, n_labels, dtype=torch.float64, seed=0):
         given["transition"] = torch.tensor(given["transition"], dtype=dtype)
     logits = 2.0 * np.random.default_rng(seed + 1).standard_normal((n_rows, n_labels))
     targets = [torch.tensor(of[label], dtype=dtype) for label in labels]
-    return getattr(losses, name)(**given), torch.tensor(logits, dtype=dtype), targets
+    made = getattr(losses if name in losses.__all__ else compared, name)
+    return made(**given), torch.tensor(logits, dtype=dtype), targets
 
 
 def by_hand(loss, logits, targets):
@@ -94,8 +97,9 @@ def by_autograd(loss, logits, targets):
 
 
 def test_every_exported_loss_is_tried_here():
-    exported = filter(inspect.isclass, (getattr(losses, name) for name in losses.__all__))
-    known = {each.__name__ for each in exported if issubclass(each, LogitLoss)}
+    exported = [getattr(room, name) for room in (losses, compared) for name in room.__all__]
+    classes = filter(inspect.isclass, exported)
+    known = {each.__name__ for each in classes if issubclass(each, LogitLoss)}
     assert known - {"LogitLoss"} == {name for name, *_ in CASES}
 
 
@@ -183,9 +187,9 @@ def test_the_layout_of_tensors_does_not_matter(build, n_labels):
 
 
 def test_labels_have_the_names_of_the_arguments():
-    assert losses.GDFLoss.label_names == ("complementary",)
+    assert GDFLoss.label_names == ("complementary",)
     assert losses.MLCLLoss.label_names == ("complementary", "relevant")
-    assert losses.BinaryCrossEntropy.label_names == ("true_labels",)
+    assert BinaryCrossEntropy.label_names == ("true_labels",)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.int64, torch.bool], ids=str)
@@ -215,12 +219,12 @@ ZEROS, MARKS = torch.zeros(6, 5), torch.ones(6, 5)
 )
 def test_what_is_no_indicator_is_refused_with_what_is_needed(arguments, message):
     with pytest.raises(InputError, match=message):
-        losses.GDFLoss()(*arguments)
+        GDFLoss()(*arguments)
 
 
 def test_unknown_labels_and_another_number_of_them_are_refused():
     with pytest.raises(TypeError, match="unexpected keyword argument 'relevant'"):
-        losses.GDFLoss()(ZEROS, complementary=MARKS, relevant=MARKS)
+        GDFLoss()(ZEROS, complementary=MARKS, relevant=MARKS)
     with pytest.raises(InputError, match="relevant of a loss must be an indicator"):
         losses.MLCLLoss(torch.eye(5))(ZEROS, MARKS, torch.ones(6, 4))
     with pytest.raises(InputError, match=r"shape \(2, 4\) for logits of shape \(2, 3\)"):

@@ -57,9 +57,12 @@ class Understanding(Recorder):
     def _log_likelihood(self, X, complementary):
         return X[:, 1]
 
-    def _answers_log_likelihood(self, X, answers):
-        assert X.shape[0] == len(answers) == answers.answered.sum()
-        return X[:, 0]
+    def _decision(self, X):
+        return np.hstack([X[:, :1], super()._decision(X)[:, 1:]])
+
+    def _answers_log_likelihood(self, decision, answers):
+        assert len(decision) == len(answers) == answers.answered.sum()
+        return decision[:, 0]
 
 
 class Reference(Recorder):

@@ -13,7 +13,8 @@ from tests.methods.small import brief, targets_of
 
 from complabel.answers import AssumedUniformWarning
 from complabel.datasets import make_synthetic
-from complabel.methods import METHODS, CTLClassifier
+from complabel.experiments.methods import CTLClassifier
+from complabel.methods import METHODS
 from complabel.simulate import draw_complementary
 
 

@@ -13,11 +13,11 @@ from sklearn.preprocessing import StandardScaler
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
+from complabel.experiments.methods import SupervisedClassifier
 from complabel.methods import (
     ComplementaryRidgeClassifier,
     PriorClassifier,
     SelectionLikelihoodClassifier,
-    SupervisedClassifier,
     cross_fit_probabilities,
     held_out_score,
 )

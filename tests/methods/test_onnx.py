@@ -12,9 +12,9 @@ from tests.methods.saving.test_networks import ACTIVATIONS, mlp
 from tests.methods.small import COMPLEMENTARY, LEARNERS, N_FEATURES, N_LABELS, PROBLEM, brief
 
 from complabel.errors import InputError, OutputError
+from complabel.experiments.methods import GDFClassifier
 from complabel.methods import (
     FrequencyMatchedClassifier,
-    GDFClassifier,
     MLCLClassifier,
     SelectionLikelihoodClassifier,
     save_onnx,

@@ -9,14 +9,18 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM
 
 from complabel import methods
 from complabel.errors import InputError
-from complabel.methods import (
-    METHODS,
-    ComplementaryClassifier,
+from complabel.experiments import methods as compared
+from complabel.experiments.methods import (
     FPMLClassifier,
     GDFClassifier,
     LIFTClassifier,
-    MLCLClassifier,
     PMLLRSClassifier,
+    make_paper_classifier,
+)
+from complabel.methods import (
+    METHODS,
+    ComplementaryClassifier,
+    MLCLClassifier,
     get_method,
     make_classifier,
 )
@@ -34,6 +38,10 @@ def test_every_method_is_constructible_by_its_name(name):
     assert method.name == name
     assert re.fullmatch(r"[a-z]+(-[a-z0-9]+)*", name)
     assert method.learns_from == ("relevant" if name in REFERENCES else "complementary")
+    assert method.learns_from == method.classifier.learns_from
+    assert (method.learns == "answers") == (
+        method.classifier.understands_answers and method.learns != "relevant"
+    )
     classifier = make_classifier(name)
     assert isinstance(classifier, ComplementaryClassifier)
     assert type(clone(classifier)) is type(classifier) is method.classifier
@@ -42,13 +50,21 @@ def test_every_method_is_constructible_by_its_name(name):
     assert all(len(values) > 1 for values in method.grid.values())
 
 
-@pytest.mark.parametrize("name", [name for name in methods.__all__ if name.endswith("Classifier")])
+CLASSES = {
+    name: getattr(room, name)
+    for room in (methods, compared)
+    for name in room.__all__
+    if name.endswith("Classifier")
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
 def test_every_parameter_is_told(name):
     """In the class's docstring, or in that of the class which it names."""
-    classifier = getattr(methods, name)
+    classifier = CLASSES[name]
     text = inspect.getdoc(classifier)
-    for other in re.findall(r"those of :class:`(\w+)`|As in :class:`(\w+)`", text):
-        text += inspect.getdoc(getattr(methods, "".join(other)))
+    for other in re.findall(r"(?:those of|As in) :class:`(?:[\w.]+\.)?(\w+)`", text):
+        text += inspect.getdoc(CLASSES[other])
     told = re.findall(r"^([\w, ]+?)(?: : .*)?$", text, flags=re.MULTILINE)
     told = {name for names in told for name in names.split(", ")}
     assert set(inspect.signature(classifier).parameters) <= told
@@ -57,7 +73,7 @@ def test_every_parameter_is_told(name):
 @pytest.mark.parametrize("name", ["mlcl", "supervised-bce"])
 def test_the_papers_settings(name):
     for dataset, rate in PUBLISHED_RATES.items():
-        classifier = make_classifier(name, dataset=dataset)
+        classifier = make_paper_classifier(name, dataset)
         assert classifier.learning_rate == rate
         settings = (classifier.epochs, classifier.batch_size, classifier.weight_decay)
         assert settings == (200, 256, 1e-4)
@@ -66,7 +82,7 @@ def test_the_papers_settings(name):
 def test_a_dataset_the_paper_does_not_use_gets_the_defaults():
     default = MLCLClassifier().get_params()
     assert make_classifier("mlcl").get_params() == default
-    assert make_classifier("mlcl", dataset="digits").get_params() == default
+    assert make_paper_classifier("mlcl", "digits").get_params() == default
 
 
 @pytest.mark.parametrize(
@@ -79,7 +95,7 @@ def test_a_dataset_the_paper_does_not_use_gets_the_defaults():
     ],
 )
 def test_parameters_override_the_names_settings_and_these_the_papers(name, parameters, rate, beta):
-    made = make_classifier(name, dataset="yeast", **parameters)
+    made = make_paper_classifier(name, "yeast", **parameters)
     assert (made.learning_rate, made.beta) == (rate, beta)
 
 
@@ -122,7 +138,7 @@ def test_settings_follow_a_name(name, classifier, settings, title):
     assert (method.name, method.base, method.classifier) == (name, name.split(":")[0], classifier)
     assert method.settings == settings
     assert title in (None, method.title)
-    made = make_classifier(name, dataset="yeast")
+    made = make_paper_classifier(name, "yeast")
     assert type(made) is classifier
     assert settings.items() <= made.get_params().items()
     assert not method.grid.keys() & settings.keys()
@@ -179,7 +195,7 @@ def own(tmp_path, monkeypatch):
 def test_a_class_of_ones_own_is_named_by_its_module(own):
     method = get_method(f"{own}:OwnClassifier")
     assert (method.title, method.grid) == ("OwnClassifier", {})
-    made = make_classifier(f"{own}:OwnClassifier:weight=2.5", dataset="scene")
+    made = make_paper_classifier(f"{own}:OwnClassifier:weight=2.5", "scene")
     assert made.weight == 2.5
     made.fit(PROBLEM.X, COMPLEMENTARY)
     assert made.predict_proba(PROBLEM.X).shape == COMPLEMENTARY.shape

@@ -13,13 +13,13 @@ from tests.methods.small import brief
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
+from complabel.experiments.methods import SupervisedClassifier
 from complabel.methods import (
     METHODS,
     ComplementaryRidgeClassifier,
     NetworkLikelihoodClassifier,
     PriorClassifier,
     SelectionLikelihoodClassifier,
-    SupervisedClassifier,
 )
 from complabel.methods._door import WEIGHTED
 from complabel.methods.selection import _trials

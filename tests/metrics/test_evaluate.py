@@ -10,13 +10,15 @@ from sklearn.metrics import average_precision_score, precision_recall_fscore_sup
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics import (
     CRITERIA,
-    HIGHER_IS_BETTER,
-    METRIC_NAMES,
+    METRICS,
     Criterion,
+    average_precision,
     evaluate,
     evaluate_labels,
     threshold_minmax,
 )
+
+SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 5))
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def test_every_criterion_by_name_and_in_order(case):
         "coverage": (sklearn_metrics.coverage_error(Y, scores) - 1) / 6,
         "average_precision": sklearn_metrics.label_ranking_average_precision_score(Y, scores),
     }
-    assert tuple(criteria) == METRIC_NAMES == tuple(expected)
+    assert [*criteria] == [*METRICS] == [*expected]
     assert criteria == pytest.approx(expected, abs=1e-12)
     assert all(type(value) is float for value in criteria.values())
 
@@ -48,10 +50,11 @@ def test_every_criterion_by_name_and_in_order(case):
 def test_only_average_precision_is_better_when_higher():
     Y = np.array([[1, 0, 0, 0], [0, 0, 1, 0]])
     good, bad = evaluate(Y, Y + 0.0, Y), evaluate(Y, 1.0 - Y, 1 - Y)
-    assert {name for name in METRIC_NAMES if good[name] > bad[name]} == HIGHER_IS_BETTER
-    assert {name for name in METRIC_NAMES if good[name] < bad[name]} == (
-        set(METRIC_NAMES) - HIGHER_IS_BETTER
-    )
+    for name, criterion in METRICS.items():
+        assert (good[name] > bad[name], good[name] < bad[name]) == (
+            (True, False) if criterion.higher_is_better else (False, True)
+        )
+    assert [each.name for each in CRITERIA if each.higher_is_better] == ["average_precision"]
 
 
 def test_a_criterion_of_ones_own_stands_where_it_was_put(case):
@@ -66,6 +69,29 @@ def test_a_criterion_of_ones_own_stands_where_it_was_put(case):
     assert evaluate(Y, scores, predictions, criteria=(own,)) == {"micro_f1": values["micro_f1"]}
     both, either = (Y & predictions).sum(), Y.sum() + predictions.sum()
     assert values["micro_f1"] == pytest.approx(2 * both / either)
+
+
+@given(
+    hnp.arrays(np.int64, SHAPES.map(lambda shape: (2, *shape)), elements=st.integers(-3, 3)),
+    st.integers(1, 30),
+)
+def test_any_rows_with_ties_are_ranked_as_by_scikit_learn_however_they_are_chunked(drawn, cells):
+    """Rows may have no label that applies, or all."""
+    Y, scores = (drawn[0] > 0).astype(np.uint8), drawn[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("complabel.metrics._criteria._CELLS_PER_CHUNK", cells)
+        found = evaluate(Y, scores, (scores > 0).astype(int))
+        precision = average_precision(Y, scores)
+    top = [np.mean(1.0 - y[s == s.max()]) for y, s in zip(Y, scores, strict=True)]
+    expected = {
+        "hamming_loss": sklearn_metrics.hamming_loss(Y, scores > 0),
+        "ranking_loss": sklearn_metrics.label_ranking_loss(Y, scores),
+        "one_error": np.mean(top),
+        "coverage": (sklearn_metrics.coverage_error(Y, scores) - 1) / Y.shape[1],
+        "average_precision": sklearn_metrics.label_ranking_average_precision_score(Y, scores),
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert precision == found["average_precision"]
 
 
 @pytest.fixture
@@ -126,9 +152,6 @@ def test_figures_of_each_label_are_those_of_scikit_learn():
 def test_what_is_not_defined_is_none(true, predicted, undefined):
     (found,) = evaluate_labels([[true]] * 3, [[0.1], [0.2], [0.3]], [[predicted]] * 3)
     assert {name for name, value in found.items() if value is None} == undefined
-
-
-SHAPES = st.tuples(st.integers(1, 12), st.integers(2, 5))
 
 
 @given(SHAPES.flatmap(lambda shape: hnp.arrays(np.int64, (4, *shape), elements=st.integers(0, 3))))
@@ -221,19 +244,26 @@ def test_minmax_equals_the_comparison_in_whole_numbers(scores):
     assert threshold_minmax(scores).dtype == np.uint8
 
 
-@pytest.mark.parametrize("function", [evaluate, evaluate_labels])
 @pytest.mark.parametrize(
-    ("true", "scores", "predicted", "error"),
+    ("true", "scores", "predicted", "error", "name"),
     [
-        ([[1, 0]], [[0.1]], [[1, 0]], InputError),
-        ([[1, 0]], [[0.1, 0.2]], [[1]], InputError),
-        ([[2, 0]], [[0.1, 0.2]], [[1, 0]], AnnotationError),
-        ([[1, 0]], [[0.1, 0.2]], [[0.1, 0.2]], AnnotationError),
+        ([[1, 0]], [[0.1]], [[1, 0]], InputError, "scores"),
+        ([[1, 0]], [[0.1, np.nan]], [[1, 0]], InputError, "scores .*row 0, label 1"),
+        ([[1, 0]], [0.1, 0.2], [[1, 0]], InputError, "scores"),
+        ([[1, 0]], [["a", "b"]], [[1, 0]], InputError, "scores"),
+        (np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((0, 2)), InputError, "scores"),
+        ([[2, 0]], [[0.1, 0.2]], [[1, 0]], AnnotationError, "true_labels"),
+        ([[1, 0]], [[0.1, 0.2]], [[1]], InputError, "predicted"),
+        ([[1, 0]], [[0.1, 0.2]], [[0.1, 0.2]], AnnotationError, "predicted"),
     ],
 )
-def test_what_does_not_fit_is_refused(function, true, scores, predicted, error):
-    with pytest.raises(error):
-        function(true, scores, predicted)
+def test_what_does_not_fit_is_refused_by_name(true, scores, predicted, error, name):
+    for function in (evaluate, evaluate_labels):
+        with pytest.raises(error, match=name):
+            function(true, scores, predicted)
+    if name != "predicted":
+        with pytest.raises(error, match=name):
+            average_precision(true, scores)
 
 
 @pytest.mark.parametrize("scores", [[[0.1, 0.2], [np.nan, 0.2]], [0.1, 0.2], np.zeros((0, 2))])

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from complabel.datasets import load_dataset
+from complabel.datasets import make_digits
 
 N_PHOTOS = 300
 
 
 def main() -> None:
     """Write 300 pictures to learn from, and 300 other ones."""
-    data = load_dataset("digits")
+    data = make_digits()
     names = [f"digit {k}" for k in range(data.Y.shape[1])]
     rows = np.random.default_rng(0).permutation(len(data.Y))[: 2 * N_PHOTOS]
     truth = {}

@@ -18,7 +18,7 @@ import numpy as np
 from complabel import metrics
 from complabel._training import one_thread
 from complabel.answers import UnchosenLabelWarning
-from complabel.datasets import load_dataset
+from complabel.experiments.datasets import load_dataset
 from complabel.losses import SelectionLikelihoodLoss
 from complabel.methods import make_classifier
 from complabel.simulate import draw_complementary
@@ -78,7 +78,7 @@ ROWS = {
         "selection-likelihood", {**_STRONG, "kernel": "rbf", "n_components": 60}
     ),
     "selection-likelihood-adam": _trained(
-        "complabel.methods:ComplementaryLossClassifier",
+        "complabel.experiments.methods:ComplementaryLossClassifier",
         optimizer="adam",
         weight_decay=1e-4,
         milestones=(),

@@ -1,56 +1,26 @@
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
-from tests.reports.small import (
-    HOSTILE,
-    PEOPLE,
-    about_people,
-    do_not_draw,
-    draw_labels,
-    failing,
-    make_plan,
-    make_results,
-)
+from scipy import special
+from tests.reports.small import HOSTILE, PEOPLE, about_people, do_not_draw, draw_labels
+from tests.trust.small import Stated
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
-from complabel.methods import SelectionLikelihoodClassifier
+from complabel.cli import main
+from complabel.methods import SelectionLikelihoodClassifier, notes_of
 from complabel.reports import (
     describe_model,
     likeliest_items,
-    notes_of,
-    render_demo,
     render_evaluation,
     render_inspection,
     render_model,
-    render_report,
-    run_demo,
-    summarize_study,
 )
 from complabel.simulate import draw_answers
-from complabel.trust import estimate_metrics, reliability
-
-
-@pytest.fixture(scope="session")
-def results():
-    return make_results(make_plan())
-
-
-@pytest.fixture(scope="session")
-def partial():
-    return make_results(make_plan(), change=failing, missing=("scene",))
-
-
-@pytest.fixture(scope="session")
-def summary(results):
-    return summarize_study(results)
-
-
-@pytest.fixture(scope="session")
-def demo():
-    """The summary of a small demonstration, and what it told of."""
-    told = []
-    return run_demo(seed=3, n_pictures=150, n_questions=50, tell=told.append), told
+from complabel.trust import evaluate_model
 
 
 @pytest.fixture(scope="session")
@@ -86,18 +56,25 @@ def estimated():
     answers = draw_answers(named, question="asked", items_share=0.5, random_state=5)
     chances = np.where(Y == 1, 0.6, 0.1) + np.random.default_rng(6).normal(0, 0.2, Y.shape)
     chances = chances.clip(0.01, 0.99) * [0.5, 1, 1, 1]
-    return estimate_metrics(answers, chances), reliability(answers, chances)
+    return replace(
+        evaluate_model(Stated.of(answers), special.logit(chances), answers), rule="By <i>."
+    )
 
 
 @pytest.fixture(scope="session")
-def pages(results, demo, seen, estimated):
+def pages(seen, estimated, tmp_path_factory):
     """A page of each kind."""
     people, doubtful = about_people()
+    demo = tmp_path_factory.mktemp("demo") / "page.html"
+    with pytest.MonkeyPatch.context() as patch:
+        words = ("demo", "--pictures", "100", "--output")
+        patch.setattr(sys, "argv", ["complabel", *words, str(demo)])
+        with pytest.raises(SystemExit):
+            main()
     return {
-        "report": render_report(results),
-        "demo": render_demo(demo[0]),
+        "demo": demo.read_text("utf-8"),
         "model": render_model(a_model()),
-        "evaluation": render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]),
+        "evaluation": render_evaluation(estimated, notes=["<b>note & co"]),
         "inspection": render_inspection(
             seen, people=people, doubtful=doubtful, found_by="By a <model>."
         ),

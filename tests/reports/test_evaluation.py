@@ -14,16 +14,17 @@ UNKNOWN = Figure(math.nan, 0.0, 1.0, 0, None)
 
 @pytest.fixture(scope="module")
 def page(estimated):
-    return Page(render_evaluation(*estimated, rule="By <i>.", notes=["<b>note & co"]))
+    return Page(render_evaluation(estimated, notes=["<b>note & co"]))
 
 
-def headline(found, reliable):
-    ((_, text),) = Page(render_evaluation(found, reliable, rule="")).find("h1")
+def headline(measured, **figures):
+    known = replace(measured.estimates, **figures)
+    ((_, text),) = Page(render_evaluation(replace(measured, estimates=known))).find("h1")
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_page_shows_all_figures_with_intervals_and_what_halves_them(page, estimated):
-    found, reliable = estimated
+    found, reliable = estimated.estimates, estimated.reliability
     names = ("precision", "recall", "f1", "average_precision", "share")
     for name, (title, *cells) in zip(names, page.tables[0][1:], strict=True):
         figure = getattr(found, name)
@@ -41,7 +42,7 @@ def test_the_page_shows_all_figures_with_intervals_and_what_halves_them(page, es
 
 def test_the_least_known_labels_come_first(page, estimated):
     (_, *rows) = page.tables[1]
-    labels = estimated[0].labels
+    labels = estimated.estimates.labels
     assert {row[0] for row in rows} == {*HOSTILE}
     shown = [labels[row[0]].average_precision for row in rows]
     lengths = [each.high - each.low for each in shown]
@@ -52,31 +53,29 @@ def test_the_least_known_labels_come_first(page, estimated):
 
 
 def test_warnings_stand_on_top(estimated):
-    page = Page(render_evaluation(*estimated, rule="By.", notes=["note", "warning: <too> good"]))
+    page = Page(render_evaluation(estimated, notes=["note", "warning: <too> good"]))
     ((_, header),) = page.find("header")
     assert "Warning: <too> good." in header
     assert page.find("li")[0][1] == "Note."
 
 
 def test_the_headline_says_what_is_known(estimated):
-    found, reliable = estimated
+    found = estimated.estimates
     p, r = (
         f"{100 * each.value:.0f} ({100 * each.low:.0f} to {100 * each.high:.0f})"
         for each in (found.precision, found.recall)
     )
     missed = f"of 100 labels that apply, it predicts {r}"
-    assert (
-        headline(found, reliable) == f"Of 100 labels that the model predicts, {p} apply; {missed}"
-    )
-    said = headline(replace(found, precision=UNKNOWN), reliable)
-    assert said == f"No answer is about a label that the model predicts; {missed}"
-    unknown = replace(found, precision=UNKNOWN, recall=UNKNOWN, f1=UNKNOWN)
-    assert "do not tell the recall" in headline(unknown, reliable)
+    assert headline(estimated) == f"Of 100 labels that the model predicts, {p} apply; {missed}"
+    text = headline(estimated, precision=UNKNOWN)
+    assert text == f"No answer is about a label that the model predicts; {missed}"
+    unknown = headline(estimated, precision=UNKNOWN, recall=UNKNOWN, f1=UNKNOWN)
+    assert "do not tell the recall" in unknown
 
 
 @pytest.mark.usefixtures("without_charts")
 def test_of_many_labels_the_first_are_drawn(estimated):
-    found, reliable = estimated
+    found = estimated.estimates
     vars(many := replace(found))["labels"] = {f"label {at}": found for at in range(70)}
-    text = Page(render_evaluation(many, reliable, rule="")).text
+    text = Page(render_evaluation(replace(estimated, estimates=many))).text
     assert "Only 60 labels are shown, of 70." in text

@@ -14,13 +14,13 @@ from complabel.methods import (
     FrequencyMatchedClassifier,
     PriorClassifier,
     SelectionLikelihoodClassifier,
+    notes_of,
     read_header,
 )
 from complabel.reports import (
     describe_model,
     likeliest_items,
     model_facts,
-    notes_of,
     render_model,
 )
 

@@ -1,4 +1,4 @@
-"""What holds of each page: of a study's report, of answers, and of the demonstration."""
+"""What holds of each page: of answers, of models, and of the demonstration."""
 
 import re
 import sys
@@ -7,10 +7,10 @@ import pytest
 from tests.reports.small import Page
 
 from complabel.errors import InputError
-from complabel.reports import render_demo, render_inspection
+from complabel.reports import render_inspection
 
-KINDS = ("report", "inspection", "model", "evaluation", "demo")
-DRAWN = ("report", "evaluation")  # by matplotlib, with links to parts of the page
+KINDS = ("inspection", "model", "evaluation", "demo")
+DRAWN = ("evaluation", "report")  # by matplotlib, with links; the report is a study's
 SECTIONS = {"findings", "answers", "frequencies", "choice", "annotators", "contradictions"}
 SECTIONS |= {"people", "doubtful"}
 
@@ -45,11 +45,10 @@ def test_ids_are_unique_and_links_lead_somewhere(pages, kind):
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
-def test_a_missing_extra_is_named(seen, demo, monkeypatch, module):
+def test_a_missing_extra_is_named(seen, monkeypatch, module):
     monkeypatch.setitem(sys.modules, module, None)
-    for render, what in ((render_inspection, seen), (render_demo, demo[0])):
-        with pytest.raises(InputError, match=rf"{module}.*pip install \"complabel\[report\]\""):
-            render(what)
+    with pytest.raises(InputError, match=rf"{module}.*pip install \"complabel\[report\]\""):
+        render_inspection(seen)
 
 
 @pytest.fixture
@@ -96,25 +95,3 @@ def test_in_a_browser_nothing_sticks_out(browser, opened, pages, kind, width, sc
     )
     brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, ink)]
     assert (brightness[0] < brightness[1]) == (scheme == "dark")
-
-
-@pytest.mark.slow
-def test_row_titles_stay_in_sight_while_a_table_scrolls(opened):
-    moved = opened("report", 390)(
-        """const box = document.querySelector('.scroll');
-        const [title, cell] = box.querySelectorAll('tbody th, tbody td');
-        const left = e => e.getBoundingClientRect().left;
-        const before = [left(title), left(cell)];
-        box.scrollLeft = 80;
-        return [left(title) - before[0], left(cell) - before[1]];"""
-    )
-    assert moved == [0, -80]
-
-
-@pytest.mark.slow
-def test_the_sections_are_listed_side_by_side(opened):
-    tops = opened("report", 1280)(
-        "return [...document.querySelectorAll('nav a')].map(a => a.getBoundingClientRect().top)"
-    )
-    assert len(tops) > 5
-    assert len(set(tops)) < len(tops) / 2

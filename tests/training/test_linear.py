@@ -6,7 +6,8 @@ import torch
 from scipy import sparse
 
 from complabel._training import Schedule, resolve_device, train_linear, train_network
-from complabel.losses import BinaryCrossEntropy, ComplementaryCrossEntropy, MLCLLoss
+from complabel.experiments.losses import BinaryCrossEntropy
+from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 
 N_SAMPLES, N_FEATURES, N_LABELS = 150, 7, 4
 CPU = torch.device("cpu")

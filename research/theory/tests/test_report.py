@@ -10,7 +10,7 @@ from research.theory._theory_text import STATEMENTS, by_number, counted, said_sl
 from research.theory.tests.results import SIZES, made_up
 from tests.reports.small import Page
 
-from complabel.reports._templates import MINUS
+from complabel.reports import MINUS
 
 
 @pytest.fixture(scope="module")

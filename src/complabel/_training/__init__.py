@@ -6,10 +6,10 @@ What needs torch is imported when it is first used.
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
-from complabel._training._blocks import Blocks, Moments, dask_client
 from complabel._training._map import LinearMap, one_thread
 
 if TYPE_CHECKING:
+    from complabel._training._blocks import Blocks, Moments, dask_client
     from complabel._training._descent import (
         Schedule,
         descend,
@@ -66,6 +66,7 @@ __all__ = [
     "trained_network",
 ]
 _NAMES_IN = {
+    "_blocks": "Blocks Moments dask_client",
     "_descent": "Schedule descend network_outputs set_output_bias train_network",
     "_device": "resolve_device torch_as_released",
     "_full_batch": "IterationCallback LinearFits LogitObjective MapObjective Scaling Spread"

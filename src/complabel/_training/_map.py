@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import gen_batches
-from threadpoolctl import ThreadpoolController
 
 Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
 
@@ -32,7 +30,8 @@ class LinearMap:
     def __call__(self, X: Features) -> NDArray[np.float64]:
         """Return the logits (n, K) of the rows of ``X``, without a copy of X in another type."""
         logits = np.empty((X.shape[0], len(self.intercept)))
-        for batch in gen_batches(X.shape[0], _BATCH):
+        for first in range(0, X.shape[0], _BATCH):
+            batch = slice(first, first + _BATCH)
             logits[batch] = X[batch] @ self.coef.T
         logits += self.intercept
         return logits
@@ -92,6 +91,8 @@ def one_thread() -> Iterator[None]:
 
 
 def _limit(kind: str) -> Any:
+    from threadpoolctl import ThreadpoolController
+
     # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
     return ThreadpoolController().select(user_api=kind).limit(limits=1)
 

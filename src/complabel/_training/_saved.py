@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,24 +10,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from complabel._parameters import Integer, Real, meets
 from complabel._training._device import torch_as_released
 from complabel.errors import InputError
 
-_SIZE, _POSITIVE, _FLAG = Integer(at_least=1), Real(above=0), (True, False)
-# What the arguments of layers may be. A layer has an attribute of each name with the argument's
-# value; only ``bias`` is an argument of True or False and an attribute that holds weights.
-_SETTINGS: Mapping[str, tuple[object, ...]] = {
-    **dict.fromkeys(("in_features", "out_features", "num_features"), (_SIZE,)),
-    **dict.fromkeys(("bias", "affine", "track_running_stats", "elementwise_affine"), _FLAG),
-    **dict.fromkeys(("alpha", "negative_slope", "threshold"), (Real(),)),
-    **dict.fromkeys(("eps", "beta"), (_POSITIVE,)),
-    "momentum": (None, Real()),
-    "normalized_shape": (tuple,),
-    "p": (Real(at_least=0, at_most=1),),
-    "approximate": ("none", "tanh"),
-}
-# The layers that a file may hold, with the arguments of their constructors.
+# The layers that a file may hold, with the arguments of their constructors. A layer has an
+# attribute of each name with the argument's value, but ``bias`` as an attribute holds weights.
 LAYERS: Mapping[type[nn.Module], tuple[str, ...]] = {
     nn.Linear: ("in_features", "out_features", "bias"),
     nn.BatchNorm1d: ("num_features", "eps", "momentum", "affine", "track_running_stats"),
@@ -41,7 +27,7 @@ LAYERS: Mapping[type[nn.Module], tuple[str, ...]] = {
     **dict.fromkeys((nn.ReLU, nn.SELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Identity), ()),
 }
 _BY_NAME = {made.__name__: made for made in LAYERS}
-# A layer has at most this many weights: 32 GB in float32. A forged file must not claim more.
+# A network has at most this many weights: 32 GB in float32. A forged file must not claim more.
 _MOST = 2**33
 
 
@@ -52,23 +38,21 @@ def network_parts(network: nn.Module) -> dict[str, Any]:
 
 
 def trained_network(layers: Any, weights: Mapping[str, Any]) -> nn.Module:
-    """Make a network in evaluation mode; refuse weights of other names, shapes, types or values."""
-    network = network_of(layers, device="meta")
-    expected = network.state_dict()
-    if weights.keys() != expected.keys():
-        raise InputError("the network has weights that do not belong to its layers")
-    found = {}
-    for name, tensor in expected.items():
-        kind = np.int64 if tensor.dtype == torch.int64 else np.float32
-        array, shape = weights[name], tuple(tensor.shape)
-        if not isinstance(array, np.ndarray) or array.dtype != kind or array.shape != shape:
-            raise InputError(
-                f"the weights {name} of the network are not {np.dtype(kind)} of shape {shape}"
-            )
-        if not np.isfinite(array).all():
-            raise InputError(f"the weights {name} of the network are not finite")
-        found[name] = torch.from_numpy(array.copy())
-    network.load_state_dict(found, assign=True)
+    """Make a network in evaluation mode; refuse weights of other names, shapes or types."""
+    network = network_of(layers, device="meta")  # takes no memory, whatever a file claims
+    expected = {
+        name: (str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape))
+        for name, tensor in network.state_dict().items()
+    }
+    kinds = {
+        name: (array.dtype.name, array.shape) if isinstance(array, np.ndarray) else None
+        for name, array in weights.items()
+    }
+    if kinds != expected:
+        odd = min(name for name in {**kinds, **expected} if kinds.get(name) != expected.get(name))
+        raise InputError(f"the weights {odd!r:.80} of the network do not belong to its layers")
+    tensors = {name: torch.from_numpy(array.copy()) for name, array in weights.items()}
+    network.load_state_dict(tensors, assign=True)
     return network.eval()
 
 
@@ -104,7 +88,9 @@ def factory_of(parts: Any) -> LayersAgain | None:
         return None
     if not isinstance(parts, dict) or parts.keys() != {"layers", "n_features", "n_labels"}:
         raise InputError("network is no list of layers")
-    network_of(parts["layers"], device="meta")
+    weights = network_of(parts["layers"], device="meta").state_dict().values()
+    if sum(map(torch.numel, weights)) > _MOST:
+        raise InputError("network has more weights than a file may claim")
     return LayersAgain(**parts)
 
 
@@ -137,24 +123,16 @@ def _described(network: nn.Module) -> dict[str, Any]:
 
 
 def network_of(layers: Any, *, device: str = "cpu") -> nn.Sequential:
-    if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
-        raise InputError("the layers of a network are no list")
     with torch_as_released(), torch.device(device):
         return nn.Sequential(*map(_layer, layers))
 
 
 def _layer(described: dict[str, Any]) -> nn.Module:
-    name = described.get("layer")
-    made = _BY_NAME.get(name) if isinstance(name, str) else None
+    name = described["layer"]
+    made = _BY_NAME.get(name)
     if made is None or described.keys() != {"layer", *LAYERS[made]}:
         raise InputError(f"a network has an unknown layer, {name!r:.80}, or unknown settings")
-    given = {each: described[each] for each in LAYERS[made]}
-    sizes = [each for name, each in given.items() if name.endswith("_features")]
-    fine = all(meets(value, *_SETTINGS[each]) for each, value in given.items())
-    sizes += given.get("normalized_shape", ()) if fine else ()
-    if not fine or not all(meets(n, _SIZE) for n in sizes) or math.prod(sizes) > _MOST:
-        raise InputError(f"a layer {name} of a network has a setting out of range")
-    return made(**given)
+    return made(**{setting: described[setting] for setting in LAYERS[made]})
 
 
 def _hooked(layer: nn.Module) -> bool:

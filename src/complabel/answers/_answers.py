@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from complabel._parameters import check_choice, check_integer
+from complabel._questions import BY_QUESTION
 from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
 from complabel.answers._checks import check_answers, check_known
 from complabel.answers._codes import CodedTable
@@ -286,7 +287,7 @@ class Answers(AnswerArrays):
                [0, 0, 1]], dtype=uint8)
         """
         check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
-        check_choice("question", question, (None, *QUESTIONS))
+        check_choice("question", question, (None, *BY_QUESTION))
         coded = table if isinstance(table, CodedTable) else CodedTable.of(table)
         arrays, place = read_table(coded, items=items, label_names=label_names, question=question)
         answers = cls(**arrays)

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from complabel._questions import JUDGING, KINDS, QuestionKind
 from complabel.answers._masks import Mask, counts_of, rows_of, spell_out, without
 from complabel.answers._names import QUESTIONS
 from complabel.errors import AnnotationError
@@ -167,6 +168,17 @@ class AnswerArrays:
         return self._by_item(self.relevant, self.implied)
 
     @property
+    def judges(self) -> NDArray[np.bool_]:
+        """Which answers, (n_answers,), say of each label on offer whether it applies."""
+        return np.isin(self.question, JUDGING)
+
+    @property
+    def kind(self) -> NDArray[np.str_]:
+        """The kind of question of each answer, (n_answers,), a name such as "ticked-M"."""
+        fits = [self._are_of(kind) for kind in KINDS.values()]
+        return np.select(fits, [*KINDS], "")
+
+    @property
     def exhausted(self) -> NDArray[np.bool_]:
         """Which answers, (n_answers,), name too few labels, so that all others offered apply."""
         return np.asarray(
@@ -256,6 +268,15 @@ class AnswerArrays:
             f"Answers({self.n_items} items, {self.n_labels} labels, {self.n_answers} answers"
             f"{''.join(by_question)})"
         )
+
+    def _are_of(self, kind: QuestionKind) -> NDArray[np.bool_]:
+        """Return which answers, (n_answers,), may belong to a kind of question."""
+        fits = self.question == kind.held_as
+        if kind.all_apply != "answer":
+            fits = fits & (self.all_apply == kind.all_apply)
+        if kind.takes_size:
+            return np.asarray(fits & (self.n_offered < self.n_labels))
+        return np.asarray(fits & (self.n_offered == kind.size)) if kind.size else fits
 
     def _positions(self, rows: Any) -> NDArray[np.intp]:
         if isinstance(rows, tuple):

@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._questions import BY_QUESTION
+from complabel._settings import setting
 from complabel.answers._names import (
     ANSWER_WORDS,
     QUESTIONS,
@@ -163,15 +165,20 @@ class CodedTable:
         advice = f"it must be one of {', '.join(ANSWER_WORDS)}"
         return self.read("answer", lambda value: ANSWER_WORDS[_plain(value)], advice)
 
-    def questions(self, question: Question | None) -> Column:
-        """Return the column ``question`` in the words of QUESTIONS; ``question`` fills gaps."""
-        advice = f"it must be one of {', '.join(QUESTIONS)}"
-        words: dict[str, Question] = {name: name for name in QUESTIONS}
-        told = self.read("question", lambda value: words[_plain(value)], advice)
+    def kinds(self, question: Question | None) -> Column:
+        """Return the column ``question`` as kinds of questions; ``question`` fills gaps."""
+        advice = f"it must be one of {', '.join(BY_QUESTION)}"
+        kinds = self.read("question", lambda value: BY_QUESTION[_plain(value)], advice)
         if question is None:
-            return told
-        filled = np.where(told.codes == -1, len(told.values), told.codes)
-        return Column("question", filled, [*told.values, question])
+            return kinds
+        filled = np.where(kinds.codes == -1, len(kinds.values), kinds.codes)
+        return Column("question", filled, [*kinds.values, BY_QUESTION[question]])
+
+    def held_as(self, question: Question | None) -> NDArray[np.intp]:
+        """Return the position in QUESTIONS of what each row's answer is held as, (R,)."""
+        kinds = self.kinds(question)
+        positions = [QUESTIONS.index(kind.held_as) for kind in kinds.values]
+        return Column("question", kinds.codes, positions).numbers()
 
     def numbers(self, name: str) -> Column:
         """Return a column of numbers; a comma in a text is the decimal point."""
@@ -199,7 +206,7 @@ class CodedTable:
         These are yes/no questions with a blank ``answer``, lists to tick of which no row says "yes"
         or "no", and menus that were drawn at random, of which no label was named.
         """
-        kind, words = self.questions(question).encode(QUESTIONS), self.words()
+        kind, words = self.held_as(question), self.words()
         filled = {name: self[name].codes != -1 for name in ("label", "probability")}
         to_name = (kind == NAMED) & ~filled["label"] & filled["probability"]
         if "answer" not in self.columns:
@@ -218,7 +225,7 @@ def refuse_answers_as_labels(names: Sequence[str]) -> None:
         raise AnnotationError(
             f"the labels of the table are {list_some(names)}, which look like answers: the column"
             " label must name what an answer is about, and the column answer has yes or no. If"
-            " these are names of labels, give label_names (--label-names)"
+            f" these are names of labels, give {setting('label_names')}"
         )
 
 

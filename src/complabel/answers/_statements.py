@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_choice
+from complabel._settings import setting
 from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays, Statements
 from complabel.answers._masks import (
     MAX_NAMED,
@@ -44,7 +45,7 @@ def sure_statements(
     """
     named, by_choice = statements.kind == 0, np.isin(statements.kind, (0, 4))  # named, implied
     if with_error_rates:
-        judged = np.isin(answers.question, ("asked", "ticked"))[statements.answer]
+        judged = answers.judges[statements.answer]
         return np.asarray(~(by_choice | judged))
     may_pick = (answers.all_apply == "pick") & ~answers.exhausted
     picked = named & may_pick[statements.answer]
@@ -178,6 +179,8 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
 def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     """Return the contradicted pairs, (C,), ascending, and all statements about them."""
     said = answers.statements()
+    if (answers.all_apply == "pick").any():  # who picks a label anyway need not deny it
+        said = said.only(sure_statements(answers, said))
     return said.contradicted, said.only(np.isin(said.pair, said.contradicted))
 
 
@@ -236,7 +239,8 @@ def _refusal(answers: AnswerArrays, count: int) -> str:
     more = "; ..." if count > MAX_NAMED else ""
     return (
         f"answers contradict each other about {listed}{more} ({count} in all); correct them, or"
-        ' choose how to resolve them: contradictions="drop", "majority" or "trust-relevant"'
+        f" choose how to resolve them with {setting('contradictions')}: drop, majority or"
+        " trust-relevant"
     )
 
 

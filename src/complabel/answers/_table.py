@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._settings import setting
 from complabel.answers._codes import (
     ASKED,
     EXCLUDED,
@@ -42,6 +43,7 @@ from complabel.errors import AnnotationError
 
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
+_IF_ALL_APPLY = ("pick", "answer")  # a gap, -1, is the last of them
 
 
 class UnlistedLabelsWarning(UserWarning):
@@ -66,7 +68,10 @@ def read_table(
     offered = _offered_mask(menus, lists.values, (rows.n_answers, len(names)))
     asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
     probability = rows.measured("probability", np.nan)
-    told = rows.agreed("question", table.questions(question).encode(QUESTIONS))
+    told = rows.agreed("question", table.held_as(question))
+    kinds = table.kinds(question)
+    if_all = [_IF_ALL_APPLY.index(kind.all_apply) for kind in kinds.values]
+    all_apply = rows.agreed("question", replace(kinds, values=if_all).numbers())
     if label_names is None and not table["answer"].values:
         refuse_answers_as_labels(names)
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
@@ -94,7 +99,7 @@ def read_table(
         "probability": probability,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
-        "all_apply": np.full(rows.n_answers, "answer"),
+        "all_apply": np.array(_IF_ALL_APPLY)[all_apply],
         **masks,
     }
     return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
@@ -270,10 +275,9 @@ class _Marks:
         self._refuse(
             untold & no & ~yes & ~self.is_random & (not (untold & yes).any()),
             "says 'no' about a label, and nothing says what was asked; say it in the column"
-            ' question, or for all such rows as question="named" (--question named): "named" if'
-            ' somebody named a label that does not apply, "asked" if somebody was asked about this'
-            ' label, "ticked" if all that do not apply were ticked in a list, "excluded" if a rule'
-            " says it",
+            f" question, or give {setting('question')} for all such rows: named if somebody named a"
+            " label that does not apply, asked if somebody was asked about this label, ticked if"
+            " all that do not apply were ticked in a list, excluded if a rule says it",
         )
         return questions
 
@@ -411,7 +415,8 @@ def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) ->
     if about_all.any():
         warnings.warn(
             f"{np.count_nonzero(about_all)} answers are about all labels, and the table mentions "
-            f"{n_labels} labels; others are missing if no answer mentions them: give label_names=",
+            f"{n_labels} labels; others are missing if no answer mentions them: give "
+            f"{setting('label_names')}",
             UnlistedLabelsWarning,
             stacklevel=4,
         )

@@ -2,7 +2,6 @@
 
 from complabel.asking._inspect import inspect_answers
 from complabel.asking._inspection import DEPENDS as DEPENDS
-from complabel.asking._inspection import KINDS as KINDS
 from complabel.asking._inspection import SEVERITIES as SEVERITIES
 from complabel.asking._inspection import Finding, Inspection
 from complabel.asking._inspection import Knowledge as Knowledge
@@ -10,7 +9,6 @@ from complabel.asking._inspection import LabelSummary as LabelSummary
 from complabel.asking._questions import suggest_questions
 from complabel.asking._questions import table_of_pairs as table_of_pairs
 from complabel.asking._said import break_even as break_even
-from complabel.asking._said import kinds_of as kinds_of
 
 __all__ = [
     "Finding",

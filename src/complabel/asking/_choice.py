@@ -23,7 +23,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special, stats
+from scipy import sparse, special
 
 from complabel.answers import Answers
 from complabel.asking._inspection import DEPENDS, ChoiceTest
@@ -194,13 +194,13 @@ def _wald(
     statistic, dof = float(scores @ scores), int(large.sum())
     z = difference[kept] / np.sqrt(np.maximum(np.diag(covariance)[kept], 1e-12))
     order = np.argsort(-np.abs(z))
-    limit = stats.norm.isf(LEVEL / 2 / len(kept))
+    limit = -special.ndtri(LEVEL / 2 / len(kept))  # of the standard normal distribution
     shown = [
         f"{names[kept[at]]} {'more' if z[at] > 0 else 'less'}"
         for at in order.tolist()
         if abs(z[at]) > limit
     ]
-    p_value = float(stats.chi2.sf(statistic, dof))
+    p_value = float(special.chdtrc(dof, statistic))  # of the chi-square distribution
     return ChoiceTest(name, statistic, dof, p_value, n_answers, tuple(shown))
 
 
@@ -298,6 +298,8 @@ class Proportional:
 
         start = np.append(np.zeros(K), choices.most_random / 2)
         limits = [(None, None)] * K + [(0.0, choices.most_random)]
+        from scipy import optimize  # takes a third of a second
+
         found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits).x
         return cls._at(choices, found[:-1] - found[:-1].mean(), float(found[-1]))
 

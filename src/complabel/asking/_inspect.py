@@ -25,7 +25,6 @@ from complabel.asking._said import (
     Said,
     Shared,
     identical_labels,
-    kinds_of,
     look_at_features,
     names_of_labels,
     nested_exclusions,
@@ -111,8 +110,7 @@ def inspect_answers(
     agreement = shared.agreement()
     names = names_of_labels(answers)
     disputed = contradictions_table(answers, most=_SHOWN)
-    kind = kinds_of(answers)
-    kinds = summarize_kinds(said, kind)
+    kinds = summarize_kinds(said)
     found = Inspection(
         n_items=answers.n_items,
         n_labels=answers.n_labels,
@@ -135,7 +133,7 @@ def inspect_answers(
         agreement=agreement,
         knowledge=knowledge,
         kinds=kinds,
-        times=times_of(answers, kind, kinds),
+        times=times_of(answers, kinds),
         tests=tuple(tests_of_choice(said, audit)),
         identical=tuple(tuple(names[label] for label in group) for group in identical_labels(said)),
         nested=tuple((names[a], names[b]) for a, b in nested_exclusions(said)),
@@ -209,7 +207,7 @@ def _what_is_known(
     """Return what is known about label frequencies; the last is from random judgements only."""
     answers = said.answers
     at_random = judged_at_random(answers)
-    judged = np.isin(answers.question, ("asked", "ticked"))
+    judged = answers.judges
     n_items = max(answers.n_items, 1)
     at_least, denied = (
         np.bincount(pairs % answers.n_labels, minlength=answers.n_labels) / n_items

@@ -124,23 +124,11 @@ class Agreement:
     error: float | None  # its standard error; both are None if they agree no more than by chance
 
 
-KINDS = {
-    "asked": "yes or no about one label",
-    "several": "yes or no about several labels",
-    "ticked": "all labels ticked",
-    "ticked-menu": "a menu of labels ticked",
-    "named": "labels named freely",
-    "menu": "labels of a menu named",
-    "rule": "labels ruled out",
-}
-"""The kinds of questions that :class:`KindSummary` tells apart, in words."""
-
-
 @dataclass(frozen=True)
 class KindSummary:
     """What one kind of question took, and how far people agree about it."""
 
-    kind: str  # one of KINDS
+    kind: str  # of those in complabel._questions
     answers: int
     timed: int  # answers with a time
     offered: float  # median number of labels that a question was about

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
-import re
-import sys
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import check_integer, check_random_state
+from complabel._questions import QuestionKind
+from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.asking._said import names_of_labels
 from complabel.errors import InputError
@@ -111,20 +110,21 @@ def suggest_questions(
             "Answers.from_complementary makes them from complementary labels"
         )
     check_integer("n", n, at_least=1)
-    size = _size_of(kind, answers.n_labels)
-    is_named = str(kind).startswith(("named", "menu"))
+    asked = QuestionKind.parse(kind, answers.n_labels, parameter="kind")
     rng = check_random_state(random_state)
     absent = answers.complementary.astype(np.bool_)
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
-    if size:
-        is_open = np.ones_like(known) if is_named else ~known
+    if asked.name != "asked":
+        is_open = ~known if asked.judges else np.ones_like(known)
+        size = asked.n_offered(answers.n_labels)
         items, menus, to_ask = _forms(is_open, int(n), size, rng)
-        return _as_table(_of_forms(answers, items, menus, to_ask, is_named=is_named))
+        return _as_table(_of_forms(answers, items, menus, to_ask, asked))
     n_open = answers.n_items - np.count_nonzero(known, axis=0)
     if n > n_open.sum():
         raise InputError(
-            f"n={n} questions are more than the {n_open.sum()} pairs of item and label that are"
-            " not known; give a smaller n"
+            f"{setting('n', n)} questions are more than the {n_open.sum()} pairs of item and label"
+            f" that are not known; give a smaller {setting('n')}",
+            parameter="n",
         )
     shares = _Shares.of(n_open, answers.n_items, int(n), rng)
     drawn = [shares.draw(label, known[:, label], rng) for label in range(answers.n_labels)]
@@ -149,18 +149,6 @@ def _who_said(answers: Answers, items: NDArray[np.intp], labels: NDArray[np.intp
     return np.asarray(names[who[items, labels]])
 
 
-def _size_of(kind: str, n_labels: int) -> int:
-    """Return how many labels a question offers; 0 for yes or no about one label."""
-    found = re.fullmatch(r"(?:ticked|named)|(?:ticked|menu)-(\d{1,9})", str(kind))
-    size = int(found[1] or n_labels) if found else 0
-    if (found and not 2 <= size <= n_labels) or (not found and kind != "asked"):
-        raise InputError(
-            f"kind is {kind!r}; give asked, ticked, ticked-M, named or menu-M with M from 2 to"
-            f" {n_labels}, the number of labels"
-        )
-    return size
-
-
 def _forms(
     is_open: NDArray[np.bool_], n: int, size: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
@@ -180,8 +168,9 @@ def _forms(
         if not left:
             return items[: at + 1], menus[: at + 1], to_ask[: at + 1]
     raise InputError(
-        f"n={n} questions are more than the {n - left} items with a label that is not known;"
-        " give a smaller n"
+        f"{setting('n', n)} questions are more than the {n - left} items with a label that is not"
+        f" known; give a smaller {setting('n')}",
+        parameter="n",
     )
 
 
@@ -190,14 +179,12 @@ def _of_forms(
     items: NDArray[np.intp],
     menus: NDArray[np.intp],
     to_ask: NDArray[np.bool_],
-    *,
-    is_named: bool,
+    kind: QuestionKind,
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns of forms: a row for each naming, or for each label on offer to tick."""
+    """Return the columns of forms: a row for each choice, or for each label on offer to tick."""
     names = np.array(names_of_labels(answers), dtype=object)
     offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
-    chance = max(1 / math.comb(answers.n_labels, menus.shape[1]), sys.float_info.min)
-    if is_named:
+    if not kind.judges:
         labels = told = np.full((len(items), 1), None)
     else:
         labels = names[menus]
@@ -209,7 +196,7 @@ def _of_forms(
         return np.repeat(np.array(values), labels.shape[1])
 
     by: dict[str, NDArray[Any]] = {}
-    if answers.annotator_names and not is_named:
+    if answers.annotator_names and kind.judges:
         who = _who_said(answers, items[:, None], menus)
         one = who[:, 0].copy()
         one[to_ask | (who != who[:, :1]).any(axis=1)] = None
@@ -219,11 +206,11 @@ def _of_forms(
         "item": of_form(items if answers.item_names is None else answers.item_names[items]),
         "label": labels.ravel(),
         "answer": told.ravel(),
-        "question": np.full(labels.size, "named" if is_named else "ticked", dtype=object),
+        "question": np.full(labels.size, kind.question, dtype=object),
         "offered": of_form(np.array(offered, dtype=object)),
-        **({"asked_for": np.ones(labels.size, dtype=np.intp)} if is_named else {}),
+        **({"asked_for": np.ones(labels.size, dtype=np.intp)} if kind.chooses else {}),
         **by,
-        "probability": np.full(labels.size, chance),
+        "probability": np.full(labels.size, kind.probability(answers.n_labels)),
     }
 
 

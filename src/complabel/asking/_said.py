@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
+from complabel._questions import KINDS
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.asking._inspection import (
     Agreement,
@@ -49,7 +50,7 @@ class Said(Statements):
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
         """Whether the label was judged by itself, (S,)."""
-        return np.asarray(np.isin(self.answers.question, ("asked", "ticked"))[self.answer])
+        return self.answers.judges[self.answer]
 
     @cached_property
     def affirmed(self) -> NDArray[np.int64]:
@@ -305,19 +306,10 @@ _MENU = 10  # labels of this menu
 _LEAST_TIMED = 10  # answers of a kind or of a size; the median of fewer says too little
 
 
-def kinds_of(answers: Answers) -> NDArray[np.str_]:
-    """Return the kind of question of each answer, (A,), a key of ``KINDS``."""
-    some = answers.n_offered < answers.n_labels
-    one = answers.n_offered == 1
-    judged, named = answers.question == "asked", answers.question == "named"
-    ticked = answers.question == "ticked"
-    which = [judged & one, judged, ticked & some, ticked, named & some, named]
-    return np.select(which, ["asked", "several", "ticked-menu", "ticked", "menu", "named"], "rule")
-
-
-def summarize_kinds(said: Said, kinds: NDArray[np.str_]) -> tuple[KindSummary, ...]:
+def summarize_kinds(said: Said) -> tuple[KindSummary, ...]:
     """Return a summary of each kind of question, those with most answers first."""
     answers, found = said.answers, []
+    kinds = answers.kind
     names, counts = np.unique(kinds, return_counts=True)
     for at in np.argsort(-counts, kind="stable"):
         of_kind = kinds == names[at]
@@ -326,7 +318,7 @@ def summarize_kinds(said: Said, kinds: NDArray[np.str_]) -> tuple[KindSummary, .
         low, median, high = (
             np.quantile(seconds, [0.25, 0.5, 0.75]).tolist() if timed.any() else [None] * 3
         )
-        judges = names[at] in ("asked", "several", "ticked", "ticked-menu")
+        judges = KINDS[names[at]].judges
         found.append(
             KindSummary(
                 kind=str(names[at]),
@@ -343,18 +335,16 @@ def summarize_kinds(said: Said, kinds: NDArray[np.str_]) -> tuple[KindSummary, .
     return tuple(found)
 
 
-def times_of(
-    answers: Answers, kinds: NDArray[np.str_], found: tuple[KindSummary, ...]
-) -> Times | None:
+def times_of(answers: Answers, found: tuple[KindSummary, ...]) -> Times | None:
     """Return what the seconds say; None if no judgement has a time."""
-    judging = np.isin(kinds, ["asked", "several", "ticked", "ticked-menu"])
-    timed = judging & ~np.isnan(answers.seconds)
+    kinds = answers.kind
+    timed = answers.judges & ~np.isnan(answers.seconds)
     if not timed.any():
         return None
     looking, each = _line(answers.n_offered[timed], answers.seconds[timed])
     enough = {one.kind: one for one in found if one.timed >= _LEAST_TIMED and one.seconds}
     asked = enough["asked"].seconds if "asked" in enough else None
-    ticks = [enough[kind] for kind in ("ticked", "ticked-menu") if kind in enough]
+    ticks = [enough[kind] for kind in ("ticked", "ticked-M") if kind in enough]
     best = max(ticks, key=lambda one: break_even(one.offered) / (one.seconds or 1), default=None)
     labels = answers.n_labels if answers.n_labels <= _MOST_TICKED else _MENU
     labels = labels if best is None else round(best.offered)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from complabel._questions import BY_STEM, kinds_in_words
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, explain, remark, save, say, working
@@ -19,7 +20,6 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
-    from complabel.methods import ComplementaryClassifier
 
 _MOST_NAMES = 5  # in a message
 _HEADER = 4096  # most bytes of a file with a header alone
@@ -62,9 +62,7 @@ def ask(
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     kind: str = option(
         "KIND",
-        "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
-        " ticked-10: which of these 10 random labels apply? menu-5: which one of these 5 random"
-        " labels does not apply? named: the same, of all labels.",
+        f"What to ask. {kinds_in_words()}",
         default="asked",
     ),
     to_evaluate: Path | None = option(
@@ -113,7 +111,6 @@ def ask(
     from complabel.asking import suggest_questions
     from complabel.files import read_item_names
     from complabel.importers import write_questions
-    from complabel.methods import load
 
     show = _with_what_is_shown(show, items, tool)
     files = [path for path in answers or () if not _is_blank(path)]
@@ -126,35 +123,34 @@ def ask(
                 " items without an answer: give --features, and leave out --kind and"
                 " --label-names, and also --annotator"
             )
-        classifier = load(to_evaluate)
-        d = classifier.n_features_in_
-        found = own.read_own_features(features, items, d, model=to_evaluate)
-        names = [str(name) for name in classifier.classes_]
-        said = _said_about(list(found.items), files, names, question, contradictions)
-        table = _on_model(classifier, found, said, n, figure or "f1", seed)
+        model = own.open_model(to_evaluate)
+        feature_table = own.read_own_features(features, items, model=model)
+        names = model.label_names
+        answer_set = _said_about(list(feature_table.items), files, names, question, contradictions)
+        table = _on_model(model, feature_table, answer_set, n, figure or "f1", seed)
     else:
         if features is not None:
             known: list[str] | None = list(own.read_own_features(features, items).items)
         else:  # without items, those that the answers mention
             known = None if items is None else read_item_names(items)
-        said = _said_about(known, files, label_names, question, contradictions)
-        known_before = _said_by(said, annotator, all_known=all_known)
+        answer_set = _said_about(known, files, label_names, question, contradictions)
+        known_before = _said_by(answer_set, annotator, all_known=all_known)
         table = suggest_questions(known_before, n, kind=kind, random_state=seed)
         if annotator is not None:
             table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
-    asked = write_questions(table, out, tool=tool, shown=seen, label_names=said.label_names)
+    asked = write_questions(table, out, tool=tool, shown=seen, label_names=answer_set.label_names)
     say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
-    more = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
-    more -= asked
-    if more:
-        counted = "1 known answer" if more == 1 else f"{more:,} known answers"
+    n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
+    n_known -= asked
+    if n_known:
+        counted = "1 known answer" if n_known == 1 else f"{n_known:,} known answers"
         say(f"  and {counted} of the random sample: leave them in, they also count")
     stem = out.name.removesuffix(".gz").rpartition(".")[0]
     answered = unused(out.with_name(f"answered-{stem}.csv"))
     if to_evaluate is not None:
         assert features is not None
-        if said.answered.any():  # the figures are those of the items that could be drawn
+        if answer_set.answered.any():  # the figures are those of the items that could be drawn
             features, items = _unanswered(features), None if items is None else _unanswered(items)
             say(
                 f"to evaluate, make {features}{f' and {items}' if items else ''} first: without the"
@@ -216,7 +212,7 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield "next: fill in what the column to_do says, then"
     elif tool == "label-studio":
         field = next((each for each in ("text", "image", "url") if each in fields), None)
-        form = {"question": "named" if kind == "menu" else kind, "show": field}
+        form = {"question": BY_STEM[kind].question, "show": field}
         yield "next: make a project of Label Studio with the form of"
         yield f"  {command('labelstudio-config', **form, out='config.xml')}"
         yield f"import {out} into it, and let people answer. Export JSON, and read it with"
@@ -236,9 +232,9 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
 
 
 def _on_model(
-    classifier: ComplementaryClassifier,
-    found: Features,
-    said: Answers,
+    model: own.SavedModel,
+    feature_table: Features,
+    answer_set: Answers,
     n: int,
     figure: str,
     seed: int,
@@ -246,15 +242,16 @@ def _on_model(
     """Draw questions whose answers tell most about a model; say about which items."""
     from complabel.trust import suggest_evaluation_questions
 
-    with working(f"predicting {said.n_items:,} items"):
-        probabilities = classifier.predict_proba(own.for_model(found, classifier))
-    n_answered = int(said.answered.sum())
+    with working(f"predicting {answer_set.n_items:,} items"):
+        classifier = model.classifier
+        probabilities = classifier.predict_proba(model.columns_of(feature_table))
+    n_answered = int(answer_set.answered.sum())
     explain(
-        f"{said.n_items - n_answered:,} items without an answer may be drawn; {n_answered:,} with"
-        " an answer are left out, since the model may have learned from them"
+        f"{answer_set.n_items - n_answered:,} items without an answer may be drawn;"
+        f" {n_answered:,} with an answer are left out, since the model may have learned from them"
     )
     return suggest_evaluation_questions(
-        said,
+        answer_set,
         probabilities,
         n,
         figure=figure.replace("-", "_"),
@@ -288,26 +285,28 @@ def _said_about(
     return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
 
 
-def _said_by(said: Answers, annotator: str | None, *, all_known: bool) -> Answers:
+def _said_by(answer_set: Answers, annotator: str | None, *, all_known: bool) -> Answers:
     """Return what the person who will answer said; nothing, if it is not said who that is."""
     if all_known and annotator is not None:
         raise InputError("--annotator is given with --all-known; leave one of them out")
     if all_known:
-        return said
+        return answer_set
     if annotator is None:
-        if said.n_answers:
+        if answer_set.n_answers:
             explain(
-                f"{said.n_answers:,} earlier answers do not count as those of the person who is"
-                " asked: give --annotator NAME if some do, or --all-known if all are right"
+                f"{answer_set.n_answers:,} earlier answers do not count as those of the person who"
+                " is asked: give --annotator NAME if some do, or --all-known if all are right"
             )
-        return said.only(said.annotator < -1)  # none
-    if said.n_answers and annotator not in said.annotator_names:
-        names = ", ".join(map(repr, said.annotator_names[:_MOST_NAMES])) or "nobody"
+        return answer_set.only(answer_set.annotator < -1)  # none
+    if answer_set.n_answers and annotator not in answer_set.annotator_names:
+        names = ", ".join(map(repr, answer_set.annotator_names[:_MOST_NAMES])) or "nobody"
         raise InputError(
             f"--annotator {annotator}: the answers are by {names}; give one of these names, or"
             " leave the option out if this person did not answer before"
         )
-    return said.only(said.annotator == [*said.annotator_names, annotator].index(annotator))
+    return answer_set.only(
+        answer_set.annotator == [*answer_set.annotator_names, annotator].index(annotator)
+    )
 
 
 def _is_blank(path: Path) -> bool:
@@ -360,10 +359,10 @@ def labelstudio_config(
     # On standard error: standard output is the configuration, perhaps redirected to a file.
     remark("next: in Label Studio, paste it at Settings > Labeling Interface > Code. Then export")
     remark("the answers as JSON, and read them with")
-    told: dict[str, dict[str, Any]] = {
+    meanings: dict[str, dict[str, Any]] = {
         "named": {"absent": "not_this"},
         "ticked": {"label_names": labels},  # an export does not list them
         "both": {"absent": "not_this", "present": "this"},
     }
-    options_ = told.get(question, {}) if names else {}  # questions of ask say it themselves
+    options_ = meanings.get(question, {}) if names else {}  # questions of ask say it themselves
     remark(f"  {command('import', 'export.json', **options_, out='answers.csv')}")

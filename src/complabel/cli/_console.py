@@ -54,11 +54,11 @@ def errors() -> Console:
 class _Table(Table):
     """A table whose cells are written as they are, without markup; widths count what is shown."""
 
-    def add_row(self, *cells: Any, **given: Any) -> None:
-        super().add_row(*map(_as_cell, cells), **given)
+    def add_row(self, *cells: Any, **settings: Any) -> None:
+        super().add_row(*map(_as_cell, cells), **settings)
 
-    def add_column(self, header: Any = "", *args: Any, **given: Any) -> None:
-        super().add_column(_as_cell(header), *args, **given)
+    def add_column(self, header: Any = "", *args: Any, **settings: Any) -> None:
+        super().add_column(_as_cell(header), *args, **settings)
 
 
 def _as_cell(cell: Any) -> Any:
@@ -83,10 +83,10 @@ def save(path: Path, text: str) -> None:
     say(f"wrote {path}")
 
 
-def save_json(path: Path | None, found: object) -> None:
+def save_json(path: Path | None, content: object) -> None:
     """Write what was found to a file, if one is given and something was found, and say so."""
-    if path is not None and found is not None:
-        save(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    if path is not None and content is not None:
+        save(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def remark(text: str, style: str = "") -> None:
@@ -130,6 +130,7 @@ def show(table: Table) -> None:
 
 
 def _least_width(table: Table) -> int:
+    """Return the least width of a table in which no word is cut."""
     width = 2  # the frame
     for column in table.columns:
         cells = list(map(str, [column.header, *column.cells]))
@@ -191,7 +192,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def command(name: str, *given: object, **options: object) -> str:
+def command(name: str, *arguments: object, **options: object) -> str:
     """Return a complabel command as text; options that are None, False or empty are left out.
 
     If there is already a file of the name for ``--out``, the name gets a number.
@@ -201,7 +202,7 @@ def command(name: str, *given: object, **options: object) -> str:
     >>> command("predict", "my model.safetensors", "X.npy", items=None, out="p.csv")
     "complabel predict 'my model.safetensors' X.npy --out p.csv"
     """
-    words = [*_typed(), name, *map(str, given)]
+    words = [*_typed(), name, *map(str, arguments)]
     for option, value in options.items():
         if value not in (None, False, "") and (option, value) != ("contradictions", "error"):
             value = unused(Path(str(value))) if option == "out" else value

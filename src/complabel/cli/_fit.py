@@ -37,12 +37,13 @@ _ESTIMATES = {
 }
 
 
-def _folds(given: int) -> int:
-    if given == 1:
+def _folds(number: int) -> int:
+    """Refuse one fold, which leaves nothing to learn from."""
+    if number == 1:
         raise typer.BadParameter(
             "one fold leaves nothing to learn from; give 2 or more, or 0 for no score"
         )
-    return given
+    return number
 
 
 @options.with_examples(
@@ -90,42 +91,44 @@ def fit(
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
-    from complabel.reports import notes_of
+    from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
-    found = _features_for(classifier, features, items, dask)
-    said = own.read_own_answers(answers, list(found.items), label_names, question, contradictions)
+    feature_table = _features_for(classifier, features, items, dask)
+    answer_set = own.read_own_answers(
+        answers, list(feature_table.items), label_names, question, contradictions
+    )
     started = time.monotonic()
     with working(f"fitting {method}") as far, warnings.catch_warnings():
         # The number of items with answers is printed already.
         warnings.simplefilter("ignore", UnansweredRowWarning)
         _tell(classifier, far)
         with nullcontext() if dask is None else dask_client(dask, as_default=True):
-            classifier.fit(own.framed(found.X, found.feature_names), said)
+            classifier.fit(own.framed(feature_table.X, feature_table.feature_names), answer_set)
     seconds = time.monotonic() - started
     _tell(classifier, None)
     notes: dict[str, Any] = {
-        "answers": " ".join(map(str, answers)),
+        "answers": [*map(str, answers)],
         "features": str(features),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "seconds": round(seconds, 1),
-        **notes_of(said, classifier),
+        **notes_of(answer_set, classifier),
     }
-    if found.recipe is not None:
-        notes["recipe"] = found.recipe
+    if feature_table.recipe is not None:
+        notes["recipe"] = feature_table.recipe
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
     for line in chosen(classifier, out, seconds):
         say(line)
     say(f"wrote {out}")
-    if hasattr(found.X, "pieces"):
+    if hasattr(feature_table.X, "pieces"):
         remark(
             "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
             " apart, and give them to complabel evaluate"
         )
     elif folds:
-        score = _held_out(classifier, found.X, said, folds, seed, seconds)
+        score = _held_out(classifier, feature_table.X, answer_set, folds, seed, seconds)
         figures = {
             name: None if value != value else value  # a file has no NaN
             for name, value in asdict(score).items()
@@ -147,12 +150,13 @@ def fit(
                 out="questions.csv",
             )
             remark(f"  {asked}", style="yellow")
-    if not hasattr(found.X, "pieces"):
-        own.advise_on(found, said)
+    if not hasattr(feature_table.X, "pieces"):
+        own.advise_on(feature_table, answer_set)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 
 def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
+    """Make the classifier that the command names; refuse one that learns from true labels."""
     from complabel.methods import FrequencyMatchedClassifier, make_classifier
 
     classifier: Any = make_classifier(method)
@@ -182,7 +186,7 @@ def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | N
 
 
 def _held_out(
-    classifier: Any, X: Any, said: Answers, folds: int, seed: int, seconds: float
+    classifier: Any, X: Any, answer_set: Answers, folds: int, seed: int, seconds: float
 ) -> HeldOutScore:
     """Score a classifier whose fit took some seconds, and say how long it takes."""
     from complabel.methods import held_out_score
@@ -195,26 +199,30 @@ def _held_out(
             left = (time.monotonic() - started) / done * (folds - done)
             far(f"{done} of {folds} folds, about {duration(left)} left")
 
-        return held_out_score(classifier, X, said, n_folds=folds, random_state=seed, on_fold=show)
+        return held_out_score(
+            classifier, X, answer_set, n_folds=folds, random_state=seed, on_fold=show
+        )
 
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
     """Let a classifier put its progress into words, or stop that."""
     names = [name for name in classifier.get_params() if f"__{name}".endswith("__callback")]
-    told = None if far is None else _as_callback(far)
-    classifier.set_params(**dict.fromkeys(names, told))
+    callback = None if far is None else _as_callback(far)
+    classifier.set_params(**dict.fromkeys(names, callback))
 
 
 def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
+    """Return a callback of classifiers that says in words how far the fit is."""
+
     # A function, because scikit-learn's clone copies other objects.
-    def told(stage: str, number: int, most: int | None, loss: float) -> None:
+    def tell_stage(stage: str, number: int, most: int | None, loss: float) -> None:
         del loss
         if stage == "search":
             far(f"settings tried: {number}" if most is None else f"setting {number} of {most}")
         else:
             far(f"step {number}" if most is None else f"step {number} of {most}")
 
-    return told
+    return tell_stage
 
 
 def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:
@@ -243,15 +251,15 @@ def _range(values: Any) -> str:
 
 def _frequencies(classifier: Any, path: Path) -> list[str]:
     """Return lines with the estimated label frequencies; of many labels, the most frequent."""
-    found = getattr(classifier, "label_frequencies_", None)
-    if found is None:
+    frequencies = getattr(classifier, "label_frequencies_", None)
+    if frequencies is None:
         return []
     intervals = getattr(classifier, "label_frequencies_intervals_", None)
     names = [str(name) for name in classifier.classes_]
     places = list(range(len(names)))
     cut = len(names) > _MOST_LABELS
     if cut:
-        places = sorted(places, key=lambda at: -found[at])[:_MOST_LABELS]
+        places = sorted(places, key=lambda at: -frequencies[at])[:_MOST_LABELS]
     widest = max(len(names[at]) for at in places)
     title = "  how often each label applies"
     if intervals is not None:
@@ -259,7 +267,7 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
     lines = [title + (", the most frequent first:" if cut else ":")]
     for at in places:
         held = "" if intervals is None else " ({:.3f} to {:.3f})".format(*intervals[at])
-        lines.append(f"    {names[at]:{widest}}  {found[at]:.3f}{held}")
+        lines.append(f"    {names[at]:{widest}}  {frequencies[at]:.3f}{held}")
     if cut:
         lines.append(
             f"    and {len(names) - _MOST_LABELS:,} more: in Python,"

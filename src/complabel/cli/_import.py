@@ -89,7 +89,7 @@ def import_(
     from complabel.files import read_label_names
     from complabel.importers import Options, import_file
 
-    told = Options(
+    settings = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
         item=item,
@@ -107,7 +107,11 @@ def import_(
     )
     with working(f"reading {file}") as far:
         tally = import_file(
-            file, out, format=from_, options=told, progress=lambda n_rows: far(f"{n_rows:,} rows")
+            file,
+            out,
+            format=from_,
+            options=settings,
+            progress=lambda n_rows: far(f"{n_rows:,} rows"),
         )
     counts = {what: f"{count:,}" for what, count in tally.counts.items() if count}
     widest = max(map(len, counts.values()), default=0)
@@ -117,7 +121,7 @@ def import_(
     for text in tally.remarks:
         remark(f"note: {text}", style="yellow")
     say(f"wrote {out}")
-    names = told.label_names or tuple(tally.label_names)
+    names = settings.label_names or tuple(tally.label_names)
     if labels_out is not None:
         names = names or own.read_quietly([out]).answers.label_names or ()
         if any(len(name.splitlines()) != 1 for name in names):

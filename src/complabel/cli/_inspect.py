@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -27,9 +28,10 @@ from complabel.errors import DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.methods import ComplementaryClassifier
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
+# Benchmark datasets, in which people really ruled labels out.
+_LOAD_DATASET = "complabel.experiments:load_dataset"
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
@@ -87,29 +89,31 @@ def inspect(
             " or neither"
         )
     is_table = all(Path(name).suffix in _TABLES for name in answers)
-    classifier = _load(model, features, doubtful)
+    saved = _load(model, features, doubtful)
     if is_table:
-        found = None if features is None else own.read_own_features(features, items, model=model)
+        feature_table = (
+            None if features is None else own.read_own_features(features, items, model=saved)
+        )
         tables = [Path(path) for path in answers]
-        known = None if found is None else list(found.items)
+        known = None if feature_table is None else list(feature_table.items)
         names: Any = label_names
-        if classifier is not None and names is None:
-            names = [str(name) for name in classifier.classes_]
-        said = own.read_own_answers(tables, known, names, question, "keep", says=False)
-        X = None if found is None else found.X
-        given = {"--items": items, "--label-names": label_names, "--question": question}
+        if saved is not None and names is None:
+            names = saved.label_names
+        answer_set = own.read_own_answers(tables, known, names, question, "keep", says=False)
+        X = None if feature_table is None else feature_table.X
+        options_given = {"--items": items, "--label-names": label_names, "--question": question}
         words = [*answers]
-        for option, value in given.items():
+        for option, value in options_given.items():
             words += [] if value is None else [option, str(value)]
         source = shlex.join(words)
     else:
-        said, X = _of_dataset(answers, features, label_names, data_dir)
+        answer_set, X = _of_dataset(answers, features, label_names, data_dir)
         source = ""
     with working("looking at the answers"):
         inspection = inspect_answers(
-            said,
+            answer_set,
             X,
-            labels_listed=not is_table or label_names is not None or classifier is not None,
+            labels_listed=not is_table or label_names is not None or saved is not None,
             source=source,
             features="" if features is None else shlex.quote(str(features)),
         )
@@ -117,17 +121,20 @@ def inspect(
         say(line)
     as_json = inspection.as_json()
     about_people: dict[str, Any] = {}
-    if classifier is not None and is_table and found is not None:
-        of_model = own.for_model(found, classifier)
+    if saved is not None and is_table and feature_table is not None:
+        of_model = saved.columns_of(feature_table)
+        classifier: Any = saved.classifier
         about_people = {
-            "people": classifier.annotators_table(of_model, said),
-            "doubtful": classifier.doubtful_answers(of_model, said),
+            "people": classifier.annotators_table(of_model, answer_set),
+            "doubtful": classifier.doubtful_answers(of_model, answer_set),
             "found_by": "These are the rates and probabilities of the model that was given. It"
             " weighs the features of an item and all answers about it.",
         }
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
-        about_people = _by_what_people_say(said, sum(each.judged for each in inspection.labels))
+        about_people = _by_what_people_say(
+            answer_set, sum(each.judged for each in inspection.labels)
+        )
     if html is not None:
         write_inspection_page(inspection, html, **about_people)
         say(f"wrote {html}")
@@ -140,23 +147,26 @@ def inspect(
     save_json(json_file, as_json)
 
 
-def _by_what_people_say(said: Answers, n_judged: int) -> dict[str, Any]:
+def _by_what_people_say(answer_set: Answers, n_judged: int) -> dict[str, Any]:
+    """Return what a page shows of people without a model: who errs, and answers to check."""
     import numpy as np
 
     from complabel.people import find_consensus
 
     part = ""
     if n_judged > _MOST_JUDGED:
-        n = max(1, said.n_items * _MOST_JUDGED // n_judged)
-        said = said[np.sort(np.random.default_rng(0).choice(said.n_items, n, replace=False))]
+        n = max(1, answer_set.n_items * _MOST_JUDGED // n_judged)
+        answer_set = answer_set[
+            np.sort(np.random.default_rng(0).choice(answer_set.n_items, n, replace=False))
+        ]
         part = f" This page looks at a random {n:,} items only; complabel consensus looks at all."
     with working("comparing people"):
-        found = find_consensus(None, said, random_state=0)
+        result = find_consensus(None, answer_set, random_state=0)
     return {
-        "people": found.people,
-        "doubtful": found.doubtful,
+        "people": result.people,
+        "doubtful": result.doubtful,
         "found_by": "Nobody knows the truth here. Each person is compared with what people say"
-        f" together, by the answers alone; {found.n_repeated:,} pairs of an item and a label were"
+        f" together, by the answers alone; {result.n_repeated:,} pairs of an item and a label were"
         f" judged more than once. People who all err in the same way look right.{part} With"
         " --model, the features count, too.",
     }
@@ -170,6 +180,7 @@ def say_fit(
     question: str | None,
     mistakes: str = "missed=auto,invented=auto",
 ) -> None:
+    """Print the command that fits a model which allows for mistakes to these answers."""
     line = command(
         "fit",
         *answers,
@@ -186,18 +197,17 @@ def say_fit(
 
 def _load(
     model: Path | None, features: Path | None, doubtful: Path | None
-) -> ComplementaryClassifier | None:
-    from complabel.methods import load
-
+) -> own.SavedModel | None:
+    """Load the model of ``--model``, if it is given with what it needs and knows people."""
     if model is None and doubtful is not None:
         raise InputError("--doubtful is given without --model; also give a model of complabel fit")
     if model is None:
         return None
     if features is None:
         raise InputError("--model is given without --features; also give the features of the items")
-    classifier = load(model)
-    own.refuse_without_people(classifier, model, "--model")
-    return classifier
+    saved = own.open_model(model)
+    own.refuse_without_people(saved, "--model")
+    return saved
 
 
 def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
@@ -234,12 +244,12 @@ def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
     return people
 
 
-def write_doubtful(found: Mapping[str, Any], path: Path, n: int) -> None:
+def write_doubtful(suspects: Mapping[str, Any], path: Path, n: int) -> None:
     """Write the n most doubtful pairs of an item and a label as questions without answers."""
     from complabel.files import AnswerWriter
 
     rows: dict[tuple[Any, Any], int] = {}
-    for row, pair in enumerate(zip(found["item"], found["label"], strict=True)):
+    for row, pair in enumerate(zip(suspects["item"], suspects["label"], strict=True)):
         rows.setdefault(pair, row)
         if len(rows) == n:
             break
@@ -247,23 +257,24 @@ def write_doubtful(found: Mapping[str, Any], path: Path, n: int) -> None:
     with AnswerWriter(path, more=("said", "said_by", "wrong")) as writer:
         writer.write(
             {
-                "item": found["item"][chosen],
-                "label": found["label"][chosen],
+                "item": suspects["item"][chosen],
+                "label": suspects["label"][chosen],
                 "question": ["asked"] * len(chosen),
-                "said": ["yes" if applies else "no" for applies in found["said"][chosen]],
-                "said_by": found["annotator"][chosen],
-                "wrong": [f"{chance:.3f}" for chance in found["wrong"][chosen]],
+                "said": ["yes" if applies else "no" for applies in suspects["said"][chosen]],
+                "said_by": suspects["annotator"][chosen],
+                "wrong": [f"{chance:.3f}" for chance in suspects["wrong"][chosen]],
             }
         )
-    expected = found["wrong"][chosen].sum()
+    expected = suspects["wrong"][chosen].sum()
     say(f"wrote {path}: {len(chosen):,} answers to check, of which about {expected:.0f} are wrong")
 
 
 def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
+    """Return the answers and features of a dataset in which people ruled labels out."""
     from complabel.answers import Answers
-    from complabel.datasets import load_dataset, load_file
+    from complabel.datasets import load_file
 
     if len(names) > 1 or features is not None or label_names is not None:
         raise InputError(
@@ -273,16 +284,19 @@ def _of_dataset(
     name = names[0]
     if not Path(name).exists() and (Path(name).suffix or Path(name).name != name):
         raise DatasetNotFoundError(f"{name}: no such file; check the path")
-    data = load_file(name) if Path(name).is_file() else load_dataset(name, data_dir=data_dir)
+    if Path(name).is_file():
+        data = load_file(name)
+    else:
+        data = resolve_name(_LOAD_DATASET)(name, data_dir=data_dir)
     if data.excluded is None:
         raise InputError(
             f"{data.name} has no labels that people ruled out, so there are no answers to inspect;"
             " take mirflickr or yeastbp, or a file of yours with an array 'excluded'"
         )
-    said = Answers.from_arrays(
+    answer_set = Answers.from_arrays(
         excluded=data.excluded, question="excluded", label_names=data.label_names
     )
-    return said, data.X
+    return answer_set, data.X
 
 
 @options.with_examples(
@@ -320,20 +334,20 @@ def consensus(
     from complabel.files import PredictionWriter
     from complabel.people import find_consensus
 
-    found = None if features is None else own.read_own_features(features, items)
-    known = None if found is None else list(found.items)
-    said = own.read_own_answers(answers, known, label_names, question, "keep")
-    X = None if found is None else own.framed(found.X, found.feature_names)
+    feature_table = None if features is None else own.read_own_features(features, items)
+    known = None if feature_table is None else list(feature_table.items)
+    answer_set = own.read_own_answers(answers, known, label_names, question, "keep")
+    X = None if feature_table is None else own.framed(feature_table.X, feature_table.feature_names)
     with working("finding the consensus"):
-        result = find_consensus(X, said, cv=folds, random_state=seed)
-    assert said.item_names is not None  # a table names its items
-    labels = said.label_names or [str(k) for k in range(said.n_labels)]
+        result = find_consensus(X, answer_set, cv=folds, random_state=seed)
+    assert answer_set.item_names is not None  # a table names its items
+    labels = answer_set.label_names or [str(k) for k in range(answer_set.n_labels)]
     with PredictionWriter(out, list(labels)) as writer:
-        writer.write(said.item_names, result.share)
+        writer.write(answer_set.item_names, result.share)
     people = show_people(result.people, "By what people say together")
-    told = {"n_repeated": result.n_repeated, "n_states": result.n_states}
-    save_json(json_file, {"people": people, **told})
-    say(f"wrote {out}: {said.n_items:,} items, {said.n_labels} labels")
+    numbers = {"n_repeated": result.n_repeated, "n_states": result.n_states}
+    save_json(json_file, {"people": people, **numbers})
+    say(f"wrote {out}: {answer_set.n_items:,} items, {answer_set.n_labels} labels")
     say(f"  {result.n_repeated:,} pairs of an item and a label were judged more than once")
     if result.n_states == 2:
         say("  they do not show that people differ; if people miss many labels, shares are low:")

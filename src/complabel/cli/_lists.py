@@ -1,7 +1,9 @@
-"""`complabel demo`, `datasets` and `methods`: what comes with complabel."""
+"""`complabel methods`: the methods that come with complabel."""
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import inspect
 import json
 import re
@@ -10,163 +12,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
-from complabel._writing import write_text
 from complabel.cli import _options as options
-from complabel.cli import _own as own
 from complabel.cli._console import (
-    command,
     complain,
     errors,
     explain,
     new_table,
-    output,
-    remark,
-    say,
     show,
 )
-from complabel.cli._options import argument, flag, option, target
-from complabel.cli._outputs import Output
+from complabel.cli._options import flag
 
 if TYPE_CHECKING:
     from complabel.methods import Method
-
-# With two labels, "this one does not apply" would name the other one.
-_FEWEST_LABELS = 3
-_SHOWN = 12  # most label names of a dataset
-
-
-@options.with_examples("datasets", "datasets mine.arff", "datasets --download scene")
-def datasets(
-    names: list[str] | None = argument(
-        "DATASET",
-        f"{options.DATASET_HELP} [default: all datasets with a name]",
-        default=None,
-        autocompletion=options.complete_dataset,
-    ),
-    data_dir: Path | None = options.DATA_DIR,
-    as_json: bool = flag("Print JSON instead of a table.", "--json"),
-    download: list[str] | None = option(
-        "NAME",
-        "Download this dataset first; repeat the option for more.",
-        autocompletion=options.complete_catalog,
-        output=Output(later=True),
-    ),
-) -> None:
-    """List datasets and their sizes, or show how a file of yours is read.
-
-    A dataset with a name is shown with its size and its folder, or the web address if it is
-    missing. --json adds its licence.
-    """
-    from complabel.datasets import (
-        CATALOG,
-        EMBEDDED,
-        dataset_entries,
-        describe_datasets,
-        describe_file,
-    )
-
-    for name in download or []:
-        _download(name, data_dir)
-    own.hint_at_other_half(names or [])
-    entries = dataset_entries(names or [*CATALOG, *EMBEDDED])
-    known = [entry for entry in entries if isinstance(entry, str)]
-    with errors().status("reading datasets"):
-        described = describe_datasets(data_dir, names=known)
-        files = [
-            {**describe_file(entry["file"]), "name": entry["name"]}
-            for entry in entries
-            if not isinstance(entry, str)
-        ]
-    if as_json:
-        typer.echo(json.dumps([*described, *files], indent=1))
-        return
-    if described:
-        _show(described)
-    for entry in files:
-        _show_own(entry)
-
-
-def _show(described: list[dict[str, Any]]) -> None:
-    show(_table(described))
-    for entry in described:
-        if entry["problem"]:
-            complain(f"{entry['name']}: {entry['problem']}")
-    explain(
-        "Sizes are after preprocessing: at most 15 labels, and no instance with none or all of"
-        " them.\nIn mirflickr and yeastbp, people really ruled labels out; these two are kept"
-        " whole.\nTo get a missing dataset: complabel datasets --download NAME"
-    )
-
-
-def _show_own(entry: Mapping[str, Any]) -> None:
-    say(f"{entry['name']}: {entry['format']}", style="bold")
-    here = Path.cwd()
-    for file in map(Path, entry["files"]):
-        say(f"  {file.relative_to(here) if file.is_relative_to(here) else file}")
-    say(
-        f"  {entry['n_samples']} instances, {entry['n_features']} features,"
-        f" {entry['n_labels']} labels, {entry['label_cardinality']:.2f} of them on average"
-    )
-    more = len(entry["label_names"]) - _SHOWN
-    listed = ", ".join(entry["label_names"][:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    say(f"  labels: {listed}")
-    n_left_out = entry["n_samples"] - entry["n_some_labels"]
-    if entry["excluded"]:
-        say("  people ruled labels out here: --scheme own uses that, and keeps all instances")
-    elif n_left_out:
-        say(
-            f"  {n_left_out} instances have none or all of the labels; benchmark, tune and study"
-            " leave them out"
-        )
-    if entry["n_labels"] < _FEWEST_LABELS:
-        complain(
-            f"{entry['name']}: it has too few labels; learning from complementary labels needs at"
-            " least 3"
-        )
-
-
-def _table(described: list[dict[str, Any]]) -> Table:
-    """Return a table of datasets; a missing one is dim and has its published size."""
-    sizes = ("instances", "features", "labels", "cardinality")
-    table = new_table("", "dataset", "at hand", numbers=sizes)
-    table.add_column("where", overflow="fold")
-    for entry in described:
-        prefix = "" if entry["available"] and not entry["problem"] else "expected_"
-        keys = ("n_samples", "n_features", "n_labels", "label_cardinality")
-        found = [_size(entry[prefix + key]) for key in keys]
-        table.add_row(
-            entry["name"],
-            "yes" if entry["available"] else "no",
-            *found,
-            entry["location"] or entry["source"],
-            style="" if entry["available"] else "dim",
-        )
-    return table
-
-
-def _size(value: float | int | None) -> str:
-    if value is None:
-        return "?"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def _download(name: str, data_dir: Path | None) -> None:
-    from rich.progress import DownloadColumn, Progress, TransferSpeedColumn
-
-    from complabel.datasets import load_dataset
-
-    columns = (*Progress.get_default_columns(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=errors(), transient=True) as progress:
-        task = progress.add_task(name, total=None)
-
-        def on_bytes(done: int, total: int | None) -> None:
-            progress.update(task, completed=done, total=total)
-
-        load_dataset(name, data_dir=data_dir, download=True, progress=on_bytes)
-
 
 _REFERENCES = re.compile(r"^References\n-+\n(.*?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _ROLE = re.compile(r":\w+:`~?(?:[\w.]*\.)?(\w+)`")
@@ -185,43 +44,63 @@ def methods(
     """List the methods: their names, what they learn from, and their references."""
     from importlib import metadata
 
-    with errors().status("loading the methods"):
-        from complabel.errors import InputError
-        from complabel.methods import METHODS, get_method
+    from complabel.errors import InputError
+    from complabel.methods import METHODS, get_method
 
-        names = {method.classifier.__name__: method.name for method in METHODS.values()}
-        described = [_describe(method, names) for method in METHODS.values()]
-        problems = []
-        for entry in metadata.entry_points(group=_HOME):
-            try:
-                described.append(_describe(get_method(entry.name), names))
-            except InputError as problem:
-                problems.append(str(problem))
+    listed, problems = [*METHODS.values()], []
+    for entry in metadata.entry_points(group=_HOME):
+        try:
+            listed.append(get_method(entry.name))
+        except InputError as problem:
+            problems.append(str(problem))
+    names = {method.place.rpartition(":")[2]: method.name for method in METHODS.values()}
     if as_json:
+        with errors().status("loading the methods"):
+            described = [_describe(each, names) | _as_class(each) for each in listed]
         typer.echo(json.dumps(described, indent=1))
     else:
-        _show_methods(described)
-    for said in problems:
-        complain(said)
+        _show_methods([_describe(each, names) for each in listed])
+    for problem_text in problems:
+        complain(problem_text)
 
 
 def _describe(method: Method, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return a method's description; references name other classes by their methods."""
-    cls = method.classifier
-    text = inspect.cleandoc(cls.__doc__ or "")
-    found = _REFERENCES.search(text)
-    learns_from = method.learns_from
-    if learns_from == "complementary" and cls.understands_answers:
-        learns_from = "answers"
+    """Return what is known of a method without its class; references name others as methods."""
+    text = _docstring(method)
+    references = _REFERENCES.search(text)
     return {
         "name": method.name,
         "title": method.title,
-        "class": f"{_HOME if cls.__module__.startswith(_HOME) else cls.__module__}.{cls.__name__}",
         "summary": _plain(text.partition("\n\n")[0]),
-        "learns_from": learns_from,
-        "references": _plain(_ROLE.sub(lambda role: names.get(role[1], role[1]), found[1]))
-        if found
-        else None,
+        "learns_from": method.learns,
+        "references": references
+        and _plain(_ROLE.sub(lambda role: names.get(role[1], role[1]), references[1])),
+    }
+
+
+def _docstring(method: Method) -> str:
+    """Return the docstring of a method's class.
+
+    A class of complabel's is read, not imported: most of them need torch, which takes seconds.
+    """
+    module, _, name = method.place.partition(":")
+    if not module.startswith("complabel."):
+        return inspect.getdoc(method.classifier) or ""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text("utf-8"))
+    (node,) = (each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == name)
+    return ast.get_docstring(node) or ""
+
+
+def _as_class(method: Method) -> dict[str, Any]:
+    """Return where the class of a method is imported from, and its parameters."""
+    from complabel.methods import home_of
+
+    cls = method.classifier
+    return {
+        "class": f"{home_of(cls)}.{cls.__name__}",
         "parameters": [*inspect.signature(cls).parameters],
     }
 
@@ -232,6 +111,7 @@ def _plain(text: str) -> str:
 
 
 def _show_methods(described: list[dict[str, Any]]) -> None:
+    """Print the table of methods, and how to read it."""
     table = new_table("", "method", "learns from", "references")
     table.columns[0].no_wrap = True
     for entry in described:
@@ -243,39 +123,3 @@ def _show_methods(described: list[dict[str, Any]]) -> None:
         "--method takes a name, a name with settings such as lift:solver=libsvm, or a class of\n"
         "yours such as package.module:Class."
     )
-
-
-@options.with_examples("demo", "demo --seed 1 --output page.html")
-def demo(
-    report: Path = target(
-        "File to write the page to.", "--output", default=Path("complabel-demo.html"), page=True
-    ),
-    seed: int = option("N", "Seed of the pictures, the answers and the methods.", default=0, min=0),
-) -> None:
-    """Ask about the same pictures in five ways, and compare what is learned from each.
-
-    The pictures show handwritten digits and come with complabel. The answers are simulated. The
-    demo takes about 20 seconds.
-    """
-    from complabel.reports import render_demo, run_demo
-
-    with errors().status("composing pictures") as status:
-        tell = status.update if errors().is_terminal else remark
-        summary = run_demo(seed=seed, tell=tell)
-        status.update("drawing the page")
-        write_text(report, render_demo(summary))
-    table = new_table(
-        f"{summary['n_train']:,} pictures, at most one answer each; tested on"
-        f" {summary['n_test']:,} others",
-        "way of asking",
-        numbers=("average precision", "digits found"),
-    )
-    for part in (summary["ways"], summary["references"]):
-        for name, figures in part.items():
-            found = f"{100 * figures['found']:.0f} %"
-            table.add_row(summary["titles"][name], f"{figures['average_precision']:.3f}", found)
-        table.add_section()
-    output().print(table)
-    say(summary["meaning"])
-    say(f"wrote {report.resolve()}: open it in a browser")
-    say(f"next: {command('import', '--help')}")

@@ -21,9 +21,12 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from complabel._settings import settings_as_options
 from complabel._writing import behind_links, explained, keeping
 from complabel.errors import InputError, OutputError
 
+# Parameters that have another name in the library than on the command line.
+_ALSO = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs", "random_state": "--seed"}
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
 
@@ -40,6 +43,8 @@ class Output:
 
 @dataclass
 class _Claims:
+    """What a command reads, what it will write, and what of that it may replace."""
+
     force: bool
     read: Sequence[Path]
     replaceable: set[Path] = field(default_factory=set)
@@ -52,8 +57,8 @@ _claims: ContextVar[_Claims] = ContextVar("claims")
 class GuardedCommand(TyperCommand):
     """A command that tries its outputs before it runs; if it has any, it has ``--force``."""
 
-    def __init__(self, *args: Any, callback: Callable[..., None], **given: Any) -> None:
-        super().__init__(*args, callback=callback, **given)
+    def __init__(self, *args: Any, callback: Callable[..., None], **settings: Any) -> None:
+        super().__init__(*args, callback=callback, **settings)
         self._outputs: dict[str | None, Output] = {
             name: mark
             for name, parameter in inspect.signature(callback).parameters.items()
@@ -67,17 +72,24 @@ class GuardedCommand(TyperCommand):
         left: list[str] = super().parse_args(ctx, args)
         if not self._outputs or ctx.resilient_parsing:  # the latter while the shell completes
             return left
-        force, given = ctx.params.pop("force"), ctx.params
-        read = [value for name, value in given.items() if name not in self._outputs]
+        force, values = ctx.params.pop("force"), ctx.params
+        read = [value for name, value in values.items() if name not in self._outputs]
         claims = _Claims(force, [path for value in read for path in _files_in(value)])
         _claims.set(claims)
         for parameter in self.params:
             mark = self._outputs.get(parameter.name)
-            if mark is not None and not mark.later and given[parameter.name] is not None:
-                _claim(Path(given[parameter.name]), option_of(parameter), mark)
+            if mark is not None and not mark.later and values[parameter.name] is not None:
+                _claim(Path(values[parameter.name]), option_of(parameter), mark)
         if not force:
             ctx.with_resource(keeping(claims.replaceable))
         return left
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command; messages call what it was given by the names of its options."""
+        options = {str(each.name): option_of(each) for each in self.params if option_of(each)}
+        also = {name: option for name, option in _ALSO.items() if option in options.values()}
+        with settings_as_options({**also, **options}):
+            return super().invoke(ctx)
 
 
 def _force_option() -> Any:
@@ -86,7 +98,9 @@ def _force_option() -> Any:
 
     @app.command()
     def _(
-        force: bool = typer.Option(False, "--force", help="Replace output files that exist."),
+        force: bool = typer.Option(
+            False, "--force", help="Replace output files that exist.", metavar=""
+        ),
     ) -> None:
         del force
 
@@ -180,6 +194,7 @@ def _claim(path: Path, option: str, mark: Output) -> None:
 
 
 def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
+    """Refuse a path that is no plain file, or that the command also reads or writes."""
     problem = ""
     if path.is_dir():
         problem = "this is a folder; give the name of a file"
@@ -210,6 +225,7 @@ def _try(folder: Path, path: Path) -> None:
 
 
 def _is_own_page(path: Path) -> bool:
+    """Return whether complabel wrote a page; a link counts as somebody else's."""
     if path.is_symlink():
         return False
     with path.open("rb") as file:
@@ -223,6 +239,7 @@ def _is_own_report(paths: Sequence[Path]) -> bool:
 
 
 def _same(path: Path, other: Path) -> bool:
+    """Return whether two paths are one file, also if it does not exist yet."""
     try:
         return path.samefile(other)
     except OSError:

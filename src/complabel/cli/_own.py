@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from complabel.cli._console import command, remark, say, working
-from complabel.cli._options import QUESTIONS
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
@@ -102,51 +100,99 @@ def read_quietly(
         )
 
 
+@dataclass(frozen=True, eq=False)
+class SavedModel:
+    """A model and what its file says, both from one reading of the file."""
+
+    path: Path
+    classifier: ComplementaryClassifier
+    header: Mapping[str, Any]
+    notes: Mapping[str, Any]  # by ``complabel fit``; a stranger's file may hold anything
+
+    @property
+    def recipe(self) -> str | None:
+        """How the features were made that the model learned from, if its file says so."""
+        recipe = self.notes.get("recipe")
+        return recipe if isinstance(recipe, str) else None
+
+    @property
+    def label_names(self) -> list[str]:
+        return [str(name) for name in self.classifier.classes_]
+
+    def columns_of(self, table: Features) -> Any:
+        """Return the columns that the model needs, matched by name if both sides have names."""
+        wanted = getattr(self.classifier, "feature_names_in_", None)
+        framed_by = wanted if hasattr(self.classifier, "fit") else None
+        if wanted is None or table.feature_names is None:
+            if table.X.shape[1] != self.classifier.n_features_in_:
+                raise InputError(
+                    f"the features have {table.X.shape[1]} columns, but the model was fitted to"
+                    f" {self.classifier.n_features_in_}; give the same features as in fit"
+                )
+            return framed(table.X, framed_by)
+        missing = sorted({*wanted} - {*table.feature_names})
+        if missing:
+            some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
+            raise InputError(
+                f"the features lack {len(missing)} columns that the model was fitted to: {some};"
+                " give the same features as in fit"
+            )
+        if tuple(table.feature_names) == tuple(wanted):
+            return framed(table.X, framed_by)
+        place = {name: at for at, name in enumerate(table.feature_names)}
+        return framed(table.X[:, [place[name] for name in wanted]], framed_by)
+
+    def refuse_other_features(self, table: Features, path: Path) -> None:
+        """Refuse features that ``complabel features`` made in another way than the model's."""
+        if self.recipe is None or self.recipe == table.recipe:
+            return
+        from complabel.features import model_of
+
+        kind, name = model_of(self.recipe)
+        again = command(
+            "features",
+            "TABLE" if kind == "text" else "FOLDER",
+            text="COLUMN" if kind == "text" else None,
+            model=name,
+            out=path if path.suffix in (".npz", ".parquet") else path.with_suffix(".npz"),
+        )
+        if table.recipe is not None:
+            raise InputError(
+                f"{self.path} learned from features made as {self.recipe!r}, but {path} was made"
+                f" as {table.recipe!r}; make the features of these items as the model needs them:"
+                f" {again}"
+            )
+        remark(
+            f"{path} does not say how it was made. {self.path} learned from features made as"
+            f" {self.recipe!r}; if these were made otherwise, the result is worthless: {again}",
+            style="yellow",
+        )
+
+
+def open_model(path: Path, *, only_predicts: bool = False) -> SavedModel:
+    """Load a model that ``complabel fit`` wrote; if it only predicts, that is sooner."""
+    from complabel.methods import read_model
+
+    classifier, header = read_model(path, only_predicts=only_predicts)
+    return SavedModel(path, classifier, header, header["provenance"]["given"])
+
+
 def read_own_features(
     path: Path,
     items: Path | None = None,
-    n_features: int | None = None,
     *,
-    model: Path | None = None,
+    model: SavedModel | None = None,
     in_pieces: bool | None = False,
 ) -> Features:
     """Read features, and show that it is done; for a model, refuse those made otherwise."""
     from complabel.files import read_features
 
+    n_features = None if model is None else model.classifier.n_features_in_
     with working(f"reading {path}"):
-        found = read_features(path, items=items, n_features=n_features, in_pieces=in_pieces)
+        table = read_features(path, items=items, n_features=n_features, in_pieces=in_pieces)
     if model is not None:
-        refuse_other_features(model, found, path)
-    return found
-
-
-def refuse_other_features(model: Path, found: Features, path: Path) -> None:
-    """Refuse features that ``complabel features`` made in another way than those of the model."""
-    from complabel.features import model_of
-    from complabel.methods import read_header
-
-    learned = read_header(model)["provenance"]["given"].get("recipe")
-    if learned == found.recipe or not isinstance(learned, str):
-        return
-    kind, name = model_of(learned)
-    again = command(
-        "features",
-        "TABLE" if kind == "text" else "FOLDER",
-        text="COLUMN" if kind == "text" else None,
-        model=name,
-        out=path if path.suffix in (".npz", ".parquet") else path.with_suffix(".npz"),
-    )
-    if found.recipe is None:
-        remark(
-            f"{path} does not say how it was made. {model} learned from features made as"
-            f" {learned!r}; if these were made otherwise, the result is worthless: {again}",
-            style="yellow",
-        )
-        return
-    raise InputError(
-        f"{model} learned from features made as {learned!r}, but {path} was made as"
-        f" {found.recipe!r}; make the features of these items as the model needs them: {again}"
-    )
+        model.refuse_other_features(table, path)
+    return table
 
 
 def advise_on(found: Features, said: Answers) -> None:
@@ -172,55 +218,17 @@ def about_cardinality(classifier: ComplementaryClassifier) -> str:
     )
 
 
-def for_model(found: Features, classifier: ComplementaryClassifier) -> Any:
-    """Return the columns that a model needs, matched by name if both sides have names."""
-    wanted = getattr(classifier, "feature_names_in_", None)
-    if wanted is None or found.feature_names is None:
-        if found.X.shape[1] != classifier.n_features_in_:
-            raise InputError(
-                f"the features have {found.X.shape[1]} columns, but the model was fitted to"
-                f" {classifier.n_features_in_}; give the same features as in fit"
-            )
-        return framed(found.X, wanted)
-    missing = sorted({*wanted} - {*found.feature_names})
-    if missing:
-        some = ", ".join(missing[:_MOST_SHOWN]) + ", ..." * (len(missing) > _MOST_SHOWN)
-        raise InputError(
-            f"the features lack {len(missing)} columns that the model was fitted to: {some}; give"
-            " the same features as in fit"
-        )
-    if tuple(found.feature_names) == tuple(wanted):
-        return framed(found.X, wanted)
-    place = {name: at for at, name in enumerate(found.feature_names)}
-    return framed(found.X[:, [place[name] for name in wanted]], wanted)
-
-
-def probabilities_for(
-    classifier: ComplementaryClassifier, found: Features, said: Answers, cross_fit: int | None
-) -> Any:
-    """Return probabilities (n, K) by the model, or by fits without the answers about each item."""
-    X = for_model(found, classifier)
-    with working(f"predicting {said.n_items:,} items") as far:
-        if cross_fit is None:
-            return classifier.predict_proba(X)
-        from complabel.methods import cross_fit_probabilities
-
-        return cross_fit_probabilities(
-            classifier,
-            X,
-            said,
-            n_folds=cross_fit,
-            on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
-        )
-
-
-def about_learned_answers(model: Path, answers: Sequence[Path], too_good: str) -> str:
+def about_learned_answers(
+    model: SavedModel, answers: Sequence[Path], too_good: str, *, cross_fit: int | None = None
+) -> str:
     """Say what is too good if the model learned from the answers: a warning if its file says so."""
-    from complabel.methods import read_header
-
-    # The names of the files are all that a model keeps of them.
-    given = read_header(model)["provenance"]["given"].get("answers")
-    learned = [str(path) for path in answers if str(path) in str(given).split()]
+    if cross_fit is not None:
+        return (
+            f"these are the figures of {cross_fit} fits with the model's settings, each to the"
+            " answers about other items. They stand for the model if it learned from all these"
+            " answers"
+        )
+    learned = [name for name in map(str, answers) if name in _learned_from(model.notes)]
     if learned:
         return (
             f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So"
@@ -232,11 +240,21 @@ def about_learned_answers(model: Path, answers: Sequence[Path], too_good: str) -
     )
 
 
-def refuse_without_people(classifier: ComplementaryClassifier, model: Path, option: str) -> None:
+def _learned_from(notes: Mapping[str, Any]) -> list[str]:
+    """Return the names of the files of answers, which are all that a model keeps of them."""
+    names = notes.get("answers")
+    if isinstance(names, list):
+        return [str(name) for name in names]
+    # Files of before there were lists hold the names in one text, with spaces between them.
+    return [str(names), *str(names).split()]
+
+
+def refuse_without_people(model: SavedModel, option: str) -> None:
     """Refuse models that do not know how people answer."""
-    if not hasattr(classifier, "predict_consensus"):
+    if not hasattr(model.classifier, "predict_consensus"):
+        kind = type(model.classifier).__name__
         raise InputError(
-            f"{model} holds {type(classifier).__name__}, which does not know how people answer;"
+            f"{model.path} holds {kind}, which does not know how people answer;"
             f" {option} needs a model of complabel fit --method selection-likelihood"
         )
 
@@ -248,68 +266,3 @@ def framed(X: Any, names: Any) -> Any:
     import pandas as pd  # type: ignore[import-untyped]
 
     return pd.DataFrame(X, columns=list(names), copy=False)
-
-
-def datasets_of(
-    names: Sequence[str] | None, tables: Mapping[str, Any], draw: dict[str, Any]
-) -> list[str | Mapping[str, Any]]:
-    """Return the datasets of a plan: names or files, or one entry for the user's tables.
-
-    If answers are given, ``--question`` says what people were asked, and leaves ``draw``.
-    """
-    given, features = list(names or ()), tables.get("features")
-    files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}
-    if features is None:
-        if files:
-            option = next(iter(files)).replace("_", "-")
-            raise InputError(
-                f"--{option} is given without --features; also give the features of your items"
-            )
-        if not given:
-            raise typer.BadParameter(
-                "no dataset is given; give one, or --features with tables of answers or --truth"
-            )
-        hint_at_other_half(given)
-        return [*given]
-    if not given and "truth" not in files:
-        raise InputError(
-            "--features is given without labels; also give tables of answers, or --truth"
-        )
-    entry = {"features": features, **files} | ({"answers": given} if given else {})
-    is_own = given and draw.get("scheme", "own") == "own" and "labels" not in draw
-    if is_own and draw["question"] in QUESTIONS:
-        entry["question"] = draw.pop("question")
-    if tables["contradictions"] != "error":
-        entry["contradictions"] = tables["contradictions"]
-    _say_what_is_read(entry, tables["contradictions"])
-    return [{key: str(v) if isinstance(v, Path) else v for key, v in entry.items()}]
-
-
-def _say_what_is_read(entry: Mapping[str, Any], contradictions: str) -> None:
-    from complabel.files import read_label_names, read_truth, rows_of
-
-    features, truth = entry["features"], entry.get("truth")
-    found = read_own_features(features, entry.get("items"))
-    say(f"{features}: {found.X.shape[0]:,} items, {found.X.shape[1]:,} features")
-    names = read_label_names(entry["label_names"]) if "label_names" in entry else None
-    answers = [Path(path) for path in entry.get("answers", ())]
-    if truth is not None:
-        true = read_truth(truth, label_names=names)
-        names = true.label_names
-        n_known = len(rows_of(true.items, found.items, truth))
-        lacking = "" if answers else "; the others are left out" * (n_known < len(found.items))
-        say(f"{truth}: true labels of {n_known:,} of {len(found.items):,} items{lacking}")
-    if answers:
-        question = entry.get("question")
-        said = read_own_answers(answers, list(found.items), names, question, contradictions)
-        advise_on(found, said)
-
-
-def hint_at_other_half(names: Sequence[str]) -> None:
-    """Print a hint if only one of a dataset's two files is given, train or test."""
-    from complabel.datasets import CATALOG, EMBEDDED, other_half
-
-    for name in names:
-        other = "" if name in (*CATALOG, *EMBEDDED) else other_half(name)
-        if other and other not in names and Path(other).is_file():
-            remark(f"hint: {other} is not read; give both files to use them as one dataset")

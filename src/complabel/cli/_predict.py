@@ -34,7 +34,6 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
-    from complabel.methods import ComplementaryClassifier
     from complabel.trust import ChosenThresholds
 
 _MOST = 20  # rows of a table
@@ -91,77 +90,79 @@ def predict(
     """
     import numpy as np
 
-    from complabel.features import model_of
     from complabel.files import PredictionWriter, iterate_features
-    from complabel.methods import load
 
-    classifier = load(model)
     if labels and (threshold is not None or top is not None):
         other = "--top" if threshold is None else "--threshold"
         raise InputError(f"--labels and {other} are both given; choose one of them")
-    thresholds = _thresholds(classifier, model) if labels else threshold
-    names = [str(name) for name in classifier.classes_]
-    said, row_of = None, {}
+    saved = own.open_model(model, only_predicts=not answers)
+    classifier, names = saved.classifier, saved.label_names
+    thresholds = _thresholds(saved) if labels else threshold
+    consensus = None
     if answers:
-        own.refuse_without_people(classifier, model, "--answers")
-        said = own.read_own_answers(answers, None, names, question, "keep")
-        assert said.item_names is not None  # a table names its items
-        row_of = {str(name): row for row, name in enumerate(said.item_names)}
-    started, done, answered = time.monotonic(), 0, 0
+        own.refuse_without_people(saved, "--answers")
+        consensus = _Consensus(saved, own.read_own_answers(answers, None, names, question, "keep"))
+    started, done = time.monotonic(), 0
     with (
-        _made_for(model, features, text, image) as read,
+        _made_for(saved, features, text, image) as read,
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
         n_features = classifier.n_features_in_
         for piece in iterate_features(read, items=items, n_features=n_features, n_rows=rows):
             if done == 0:
-                own.refuse_other_features(model, piece, read)
-            found = classifier.predict_proba(own.for_model(piece, classifier))
-            if said is not None:
-                answered += _give_consensus(found, classifier, piece, said, row_of)
+                saved.refuse_other_features(piece, read)
+            exact = classifier.predict_proba(saved.columns_of(piece))
+            if consensus is not None:
+                consensus.replace_rows(exact, piece)
             # Thresholds are compared with the exact probabilities, before rounding.
-            writer.write(piece.items, found if thresholds is not None else found.astype(np.float32))
+            writer.write(piece.items, exact if thresholds is not None else exact.astype(np.float32))
             done += len(piece.items)
             speed = done / max(time.monotonic() - started, 1e-9)
             far(f"{done:,} items, {speed:,.0f} a second")
     say(f"wrote {out}: {done:,} items, {len(names)} labels")
-    if said is not None:
-        say(f"  {answered:,} of them by consensus; {said.n_items:,} items have answers")
+    if consensus is not None:
+        n_items = consensus.answers.n_items
+        say(f"  {consensus.n_replaced:,} of them by consensus; {n_items:,} items have answers")
     known = own.about_cardinality(classifier)
     if known:
         number = f"{classifier.mean_cardinality_:.3g}"
         say(f"  the model takes {number} labels to apply to an item, on average; {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     if read != features:
-        name = model_of(_recipe(model) or "")[1]
+        from complabel.features import model_of
+
+        encoder = model_of(saved.recipe or "")[1]
         made = unused(Path("X.npz"))
-        says = command("features", features, text=text, image=image, model=name, out=made)
-        say(f"  {says}")
+        line = command("features", features, text=text, image=image, model=encoder, out=made)
+        say(f"  {line}")
         features = Path(made)
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")
 
 
 @contextlib.contextmanager
-def _made_for(model: Path, things: Path, text: str | None, image: str | None) -> Iterator[Path]:
+def _made_for(
+    model: own.SavedModel, things: Path, text: str | None, image: str | None
+) -> Iterator[Path]:
     """Give a file of features: that of the user, or one made of texts or pictures for a while."""
     if text is None and image is None and not things.is_dir():
         yield things
         return
     from complabel.features import encoder_of, make_features, open_source
 
-    recipe = _recipe(model)
-    if recipe is None:
+    if model.recipe is None:
         again = command("features", things, text=text, image=image, out="X.npz")
         raise InputError(
-            f"{model} does not say how the features that it learned from were made; make those of"
-            f" {things} in the same way, such as {again}, and give them"
+            f"{model.path} does not say how the features that it learned from were made; make those"
+            f" of {things} in the same way, such as {again}, and give them"
         )
     source = open_source(things, text=text, image=image)
-    encoder = encoder_of(recipe)
+    encoder = encoder_of(model.recipe)
     if source.kind != encoder.kind:
-        raise InputError(f"{model} learned from {encoder.kind}, but {things} holds {source.kind}")
+        raise InputError(
+            f"{model.path} learned from {encoder.kind}, but {things} holds {source.kind}"
+        )
     if source.folder is not None and source.folder.others:
         remark(f"{things}: {source.folder.left_out()}", style="yellow")
     with tempfile.TemporaryDirectory() as folder:
@@ -171,36 +172,37 @@ def _made_for(model: Path, things: Path, text: str | None, image: str | None) ->
         yield made
 
 
-def _recipe(model: Path) -> str | None:
-    from complabel.methods import read_header
-
-    found = read_header(model)["provenance"]["given"].get("recipe")
-    return found if isinstance(found, str) else None
-
-
-def _thresholds(classifier: ComplementaryClassifier, model: Path) -> Any:
+def _thresholds(model: own.SavedModel) -> Any:
     """Return the thresholds (K,) of a model, or say how it gets some."""
-    found = getattr(classifier, "thresholds_", None)
-    if found is None:
+    thresholds = getattr(model.classifier, "thresholds_", None)
+    if thresholds is None:
         raise InputError(
-            f"{model} holds no thresholds; choose some from answers to random questions with"
+            f"{model.path} holds no thresholds; choose some from answers to random questions with"
             " complabel decide, or give one for all labels with --threshold"
         )
-    return found
+    return thresholds
 
 
-def _give_consensus(
-    found: Any, classifier: Any, piece: Features, said: Answers, row_of: Mapping[str, int]
-) -> int:
-    """Replace the probabilities (b, K) of items that have answers; return their number."""
-    import numpy as np
+class _Consensus:
+    """What a model and people say together about items that have answers."""
 
-    rows = np.array([row for row, item in enumerate(piece.items) if item in row_of], dtype=np.intp)
-    if len(rows):
-        about = said[[row_of[item] for item in piece.items[rows]]]
-        part = own.for_model(replace(piece, X=piece.X[rows]), classifier)
-        found[rows] = classifier.predict_consensus(part, about)
-    return len(rows)
+    def __init__(self, model: own.SavedModel, answers: Answers) -> None:
+        assert answers.item_names is not None  # a table names its items
+        self.answers, self.n_replaced = answers, 0
+        self._model: Any = model
+        self._row_of = {str(name): row for row, name in enumerate(answers.item_names)}
+
+    def replace_rows(self, probabilities: Any, piece: Features) -> None:
+        """Replace the probabilities (b, K) of the items of a piece that have answers."""
+        import numpy as np
+
+        with_answers = [row for row, item in enumerate(piece.items) if item in self._row_of]
+        if with_answers:
+            rows = np.array(with_answers, dtype=np.intp)
+            about = self.answers[[self._row_of[item] for item in piece.items[rows]]]
+            X = self._model.columns_of(replace(piece, X=piece.X[rows]))
+            probabilities[rows] = self._model.classifier.predict_consensus(X, about)
+            self.n_replaced += len(rows)
 
 
 @options.with_examples("onnx model.safetensors --out model.onnx")
@@ -241,7 +243,6 @@ def show_(
 
     Nothing in the file is run, so a stranger's file is safe to look at.
     """
-    from complabel.methods import load, read_header
     from complabel.reports import describe_model, likeliest_items, model_facts, render_model
 
     if features is None and items is not None:
@@ -251,14 +252,13 @@ def show_(
             "--features is given, but nothing is written; add --html or --json, which get the"
             " likeliest items of each label"
         )
-    classifier = load(model)
-    described = describe_model(classifier, read_header(model))
+    saved = own.open_model(model, only_predicts=True)
+    described = describe_model(saved.classifier, saved.header)
     if features is not None:
-        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
-        with working(f"predicting {len(found.items):,} items"):
-            probabilities = classifier.predict_proba(own.for_model(found, classifier))
-        names = [str(name) for name in classifier.classes_]
-        described["items"] = likeliest_items(probabilities, found.items, names)
+        table = own.read_own_features(features, items, model=saved)
+        with working(f"predicting {len(table.items):,} items"):
+            probabilities = saved.classifier.predict_proba(saved.columns_of(table))
+        described["items"] = likeliest_items(probabilities, table.items, saved.label_names)
     facts = model_facts(described)
     widest = max(map(len, facts))
     for title, text in facts.items():
@@ -339,16 +339,14 @@ def decide(
 
     Without --precision, --recall or --match-frequencies, F1 is as high as the answers let expect.
     """
-    from complabel.methods import load, read_header
     from complabel.trust import choose_thresholds
 
-    classifier = load(model)
-    found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
-    names = [str(name) for name in classifier.classes_]
-    said = own.read_own_answers(answers, list(found.items), names, question, contradictions)
-    probabilities = own.probabilities_for(classifier, found, said, cross_fit)
+    saved = own.open_model(model)
+    table, names = own.read_own_features(features, items, model=saved), saved.label_names
+    of_people = own.read_own_answers(answers, list(table.items), names, question, contradictions)
+    probabilities = _probabilities(saved, table, of_people, cross_fit)
     chosen = choose_thresholds(
-        said,
+        of_people,
         probabilities,
         precision=precision,
         recall=recall,
@@ -359,18 +357,36 @@ def decide(
     promises = precision is not None or recall is not None
     if promises and not chosen.promised.any():
         raise InputError("\n".join(chosen.remarks) + "\nno model was written")
-    given = read_header(model)["provenance"]["given"]
-    classifier.set_thresholds(chosen.values)
-    classifier.save(out, provenance={**given, "thresholds": f"for {chosen.aim}"})
+    saved.classifier.set_thresholds(chosen.values)
+    saved.classifier.save(out, provenance={**saved.notes, "thresholds": f"for {chosen.aim}"})
     _show_thresholds(chosen, names, promises=promises)
     for line in chosen.remarks:
         remark(line, style="yellow")
     if cross_fit is None:
         promised = "more is promised than holds" if promises else "these figures are too good"
-        about = own.about_learned_answers(model, answers, promised)
+        about = own.about_learned_answers(saved, answers, promised)
         remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
     say(f"next: {command('predict', out, features, items=items, labels=True, out='labels.csv')}")
+
+
+def _probabilities(
+    saved: own.SavedModel, table: Features, answers: Answers, cross_fit: int | None
+) -> Any:
+    """Return probabilities (n, K) by the model, or by fits without the answers about each item."""
+    X = saved.columns_of(table)
+    with working(f"predicting {answers.n_items:,} items") as far:
+        if cross_fit is None:
+            return saved.classifier.predict_proba(X)
+        from complabel.methods import cross_fit_probabilities
+
+        return cross_fit_probabilities(
+            saved.classifier,
+            X,
+            answers,
+            n_folds=cross_fit,
+            on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
+        )
 
 
 def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None:

@@ -9,11 +9,12 @@ import sys
 import threading
 import webbrowser
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from complabel._questions import kinds_in_words
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, say, working
@@ -63,10 +64,8 @@ def annotate(
     ),
     question: str = option(
         "QUESTION",
-        "What to ask. asked: does this random label apply? ticked: which of all labels apply?"
-        " ticked-10: which of these 10 random labels apply? menu-4: which of these 4 random labels"
-        " does not apply? named: which label does not apply? mixed: asked and ticked take turns,"
-        " then the one that tells more in the time that people take.",
+        f"What to ask. {kinds_in_words()} mixed: asked and ticked take turns, then the one that"
+        " tells more in the time that people take.",
         default="asked",
     ),
     questions: Path | None = option(
@@ -142,7 +141,7 @@ def annotate(
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)
-    learner = None if features is None else _learner(features, found, names, seed)
+    learner = None if features is None else _learner(features, found, seed)
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
@@ -194,7 +193,7 @@ def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
     """Write a model of all answers; if there is none, say why."""
     try:
         with working("learning from all answers"):
-            learner.update(annotation.table())
+            learner.update(*annotation.answers())
             learner.save(path)
     except ComplabelError as error:
         remark(f"no model was written: {error}", style="yellow")
@@ -228,14 +227,15 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
     return run(app, host=host, port=ports[-1], started=started)
 
 
-def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Learner:
+def _learner(path: Path, things: Things, seed: int) -> Learner:
     import numpy as np
 
     from complabel.features import advice
     from complabel.live import Learner
 
     found = own.read_own_features(path)
-    known = len(things.numbers.keys() & {*found.items})
+    numbers = np.array([things.numbers.get(name, -1) for name in found.items])
+    known = int((numbers >= 0).sum())
     if not known:
         raise InputError(
             f"{path} has features of none of the {len(things):,} items; use the same names in both,"
@@ -245,7 +245,7 @@ def _learner(path: Path, things: Things, labels: Sequence[str], seed: int) -> Le
         remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
-    return Learner(found.X, list(found.items), labels, seed=seed)
+    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], seed=seed)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
@@ -320,12 +320,13 @@ def serve(
     if token is not None and open_:
         raise InputError("--token and --open are both given; leave one of them out")
 
-    def known_items(classifier: ComplementaryClassifier) -> tuple[Any, Any]:
+    def known_items(classifier: ComplementaryClassifier, header: Any) -> tuple[Any, Any]:
         assert features is not None
-        found = own.read_own_features(features, items, classifier.n_features_in_, model=model)
-        X = own.for_model(found, classifier)
+        saved = own.SavedModel(model, classifier, header, header["provenance"]["given"])
+        table = own.read_own_features(features, items, model=saved)
+        X = saved.columns_of(table)
         # A .npy file may be written anew in its place, which ends programs that still read it.
-        return found.items, X if hasattr(X, "tocsr") else np.array(X)
+        return table.items, X if hasattr(X, "tocsr") else np.array(X)
 
     read = [path for path in (features, items) if path is not None]
     file = ModelFile(model, items=None if features is None else known_items, also=read)

@@ -1,8 +1,6 @@
-"""The user's own datasets: files, whose endings tell their format, tables, entries of plans."""
+"""The user's own datasets: files, whose endings tell their format, and tables."""
 
-import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +19,6 @@ from complabel._opening import (
 )
 from complabel.answers import ContradictionPolicy, Question
 from complabel.datasets._arff import read_meka, read_mulan, xml_candidates
-from complabel.datasets._catalog import CATALOG, EMBEDDED, catalog_entry
 from complabel.datasets._dataset import MultiLabelDataset, numbered
 from complabel.datasets._matrices import read_mat, read_npz, read_pml, read_svmlight
 from complabel.errors import DatasetFormatError, InputError
@@ -53,16 +50,6 @@ _FORMATS: dict[str, Format] = {
 }
 _KNOWN = ".npz, .mat, .arff, .zip (with one .arff), or .svm, .svmlight, .libsvm (also .gz, .bz2)"
 _IN_PARTS = ("svmlight", "meka")
-_NAMES = (*CATALOG, *EMBEDDED)
-_HALF = re.compile(
-    r"(?P<name>.+)-(?P<part>train|test)(?P<ending>\.\D.*)", re.IGNORECASE | re.DOTALL
-)
-
-# A dataset in a plan: a name of the catalog, or a dict with a name and files or tables.
-Entry = str | dict[str, Any]
-
-# The keys of an entry that hold a path or several paths.
-_PATHS = ("file", "features", "answers", "truth", "items", "label_names")
 
 
 @dataclass(frozen=True)
@@ -98,20 +85,18 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
         last n).
     name : str or None, default=None
         By default the file's name without its ending, or the beginning that the names of all parts
-        share. Names that ``load_dataset`` knows are refused.
+        share.
 
     Returns
     -------
     MultiLabelDataset
-        As it is in the file; ``load_dataset`` also applies ``preprocess`` by default.
+        As it is in the file.
 
     Raises
     ------
     DatasetNotFoundError, DatasetFormatError
         If a file is missing, has another ending, cannot be parsed, unpacks to too many bytes, or
         does not say which attributes are labels.
-    InputError
-        If ``name`` is taken.
 
     Notes
     -----
@@ -139,11 +124,6 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     files = find_own_files(path)
     if name is not None:
         files = replace(files, name=name)
-    if files.name in _NAMES:
-        raise InputError(
-            f"name is {files.name!r}, which is a dataset that load_dataset knows; give another "
-            "name=..."
-        )
     return read_files(files)
 
 
@@ -172,83 +152,6 @@ def describe_file(path: StrPaths) -> dict[str, Any]:
 def files_of_dataset(path: StrPaths) -> tuple[str, ...]:
     """List all files that :func:`load_file` would read, including an XML file that it finds."""
     return tuple(map(str, find_own_files(path).all_files))
-
-
-def dataset_entries(texts: Sequence[str | Mapping[str, Any]]) -> list[Entry]:
-    """Return the entries of a plan for datasets that were given by name or as files.
-
-    If both ``mine-train.arff`` and ``mine-test.arff`` are given, they are one dataset. An XML file
-    belongs to the ARFF file before it. A mapping is already an entry, such as tables with the keys
-    of :func:`load_tables`; without a ``name``, it gets the name of its features. Paths become
-    absolute.
-    """
-    groups: list[list[str]] = []
-    latest: list[str] = []
-    for text in dict.fromkeys(text for text in texts if isinstance(text, str)):
-        half = None if text in _NAMES else other_half(text).lower()
-        others = [group for group in groups if group[0].lower() == half]
-        names_labels = text.lower().endswith(".xml") and latest and latest[0] not in _NAMES
-        if not (others or names_labels):
-            groups.append([])
-        latest = latest if names_labels else [*others, groups[-1]][0]
-        latest.append(text)
-    entries: list[Entry] = [_entry(sorted(group, key=_order)) for group in groups]
-    return entries + [_completed(text) for text in texts if not isinstance(text, str)]
-
-
-def other_half(text: str) -> str:
-    """Return "mine-test.arff" for "mine-train.arff", and the other way round; else nothing."""
-    found = _HALF.fullmatch(text)
-    if found is None:
-        return ""
-    other = "test" if found["part"].lower() == "train" else "train"
-    return f"{found['name']}-{other}{found['ending']}"
-
-
-def _order(text: str) -> tuple[bool, bool]:
-    """Return a sort key: the training part comes first, the XML file last."""
-    found = _HALF.fullmatch(text)
-    is_test = found is not None and found["part"].lower() == "test"
-    return text.lower().endswith(".xml"), is_test
-
-
-def _entry(texts: Sequence[str]) -> Entry:
-    text = texts[0]
-    if text in _NAMES:
-        return text
-    path = Path(text)
-    if not path.suffix and not path.exists():
-        catalog_entry(text)  # raises an error that suggests a similar name
-    halves = [found for part in texts if (found := _HALF.fullmatch(Path(part).name))]
-    stem = halves[0]["name"] if len(halves) == 2 else path.name.partition(".")[0]
-    name = _name(text, stem)
-    files = [str(Path(part).absolute()) for part in texts]
-    return {"name": name, "file": files[0] if len(files) == 1 else files}
-
-
-def _name(text: str, stem: str) -> str:
-    name = re.sub(r"\W+", "-", stem, flags=re.ASCII).strip("-_") or "dataset"
-    if name in _NAMES:
-        raise InputError(
-            f"{text} would be called {name!r}, like a dataset of the catalog; rename the file, or"
-            f" give {name!r} and --data-dir with the folder of its files"
-        )
-    return name
-
-
-def _completed(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Give an entry a name and absolute paths; the plan checks it later."""
-    done = dict(entry)
-    for key in _PATHS:
-        value = done.get(key)
-        if isinstance(value, str | os.PathLike):
-            done[key] = str(Path(value).absolute())
-        elif isinstance(value, list | tuple):
-            done[key] = [str(Path(one).absolute()) for one in value]
-    features = done.get("features")
-    if "name" not in done and isinstance(features, str):
-        done = {"name": _name(features, Path(features).name.partition(".")[0]), **done}
-    return done
 
 
 def read_files(files: DatasetFiles) -> MultiLabelDataset:

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._settings import setting
 from complabel.errors import InputError
 
 Kind = Literal["text", "pictures"]
@@ -81,4 +82,7 @@ def failed(model: str, cause: Exception) -> InputError:
 
 def unknown(model: str, kind: Kind, known: Sequence[str]) -> InputError:
     """Return the error about a name that is no model."""
-    return InputError(f"model={model!r} is none for {kind}; give one of {', '.join(known)}")
+    return InputError(
+        f"{setting('model', model)} is none for {kind}; give one of {', '.join(known)}",
+        parameter="model",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +31,6 @@ from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
 
 _NUMBERS = ("asked_for", "probability", "seconds")
-_MOST_ASKED_FOR = 10_000
 _TEXTS = ("answer_id", "label", "question", "annotator")
 
 
@@ -251,6 +250,7 @@ class AnswerSheet:
                 columns["answer"] = read.read(
                     "answer", lambda value: words[str(value).strip().casefold()], advice
                 )
+            columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
             filled = [
                 columns[name].codes for name in ("item", "label", "answer") if name in columns
             ]
@@ -299,18 +299,22 @@ class AnswerSheet:
         )
 
     def check(self, label_names: Sequence[str] | None, question: Question | None) -> None:
-        """Refuse what ``read_answers`` refuses, whichever labels it is told of beside these."""
+        """Refuse what ``read_answers`` refuses, whichever other labels it is told of."""
+        sheet = self
         if label_names is None:
-            most = int(max([1, *self.columns.numbers("asked_for").values]))
-            others = (f"\0{number}" for number in range(min(most, _MOST_ASKED_FOR)))
-            label_names = [*_labels_of([self]), *others]
-        self.answers(None, label_names, question)
+            names = _labels_of([self])
+            label_names = names if len(names) != 1 else [*names, "\0"]  # no text has a byte 0
+            counts = self.columns["asked_for"]
+            few = [min(count, len(label_names)) for count in counts.values]
+            columns = {**self.columns.columns, "asked_for": replace(counts, values=few)}
+            sheet = replace(self, columns=replace(self.columns, columns=columns))
+        sheet.answers(None, label_names, question)
 
     def pieces(self, question: Question | None, n_rows: int) -> Iterator[dict[str, Any]]:
         """Yield the rows, at most so many at a time, as columns of :data:`COLUMNS`."""
         pa, told = pyarrow(), {name: self.columns[name] for name in self.columns.columns}
-        told |= {name: self.columns.numbers(name) for name in _NUMBERS if name in told}
-        told["question"] = self.columns.questions(question)
+        kinds = self.columns.kinds(question)
+        told["question"] = replace(kinds, values=[kind.question for kind in kinds.values])
         for start in range(0, len(self.columns.rows), n_rows):
             yield {
                 name: pa.array([*column.values, None]).take(

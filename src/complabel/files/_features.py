@@ -14,6 +14,7 @@ from scipy import sparse
 
 from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault
 from complabel._parameters import check_integer
+from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files._arrays import (
     CSR_PARTS,
@@ -407,9 +408,10 @@ def _open(
     if name_column in columns:
         if ids is not None:
             raise InputError(
-                f"{file} has ids in its column {name_column!r}, but --items (items) gives others;"
-                " leave it out, or rename the column if it is a feature (or give name_column=None"
-                " in Python)"
+                f"{file} has ids in its column {name_column!r}, but {setting('items')} gives"
+                " others; leave it out, or rename the column if it is a feature (or give"
+                " name_column=None in Python)",
+                parameter="items",
             )
         columns.remove(name_column)
     elif name_column is not None and ids is None:
@@ -417,7 +419,7 @@ def _open(
             file,
             f"there is no column {name_column!r} that names the items, only {some_of(columns)};"
             " rename the column that does (or give name_column in Python), or name the items with"
-            " --items (items), a file with one on each line",
+            f" {setting('items')}, a file with one on each line",
         )
     if not columns:
         raise fault(file, "there are no features, only ids; add columns of numbers")
@@ -439,7 +441,10 @@ def _open_array(
         X = matrix_of(path, arrays, "X")
         if "items" in arrays:
             if ids is not None:
-                raise InputError(f"{path} already names its items; leave out --items (items)")
+                raise InputError(
+                    f"{path} already names its items; leave out {setting('items')}",
+                    parameter="items",
+                )
             ids = as_texts(path, "items", arrays["items"], X.shape[0] if X.ndim else 0)
         if "recipe" in arrays:
             (recipe,) = as_texts(path, "recipe", arrays["recipe"].reshape(-1), 1)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from complabel._opening import StrPath, as_path, ending_of
 from complabel._parameters import check_integer, check_real
+from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.answers import COLUMNS
 from complabel.errors import InputError
@@ -316,12 +317,17 @@ class PredictionWriter(TableWriter):
         super().__init__(path, _PREDICTION_ENDINGS)
         self._names = tuple(label_names)
         if top is not None and threshold is not None:
-            raise InputError("top and threshold are both given; choose one of them")
+            raise InputError(
+                f"{setting('top')} and {setting('threshold')} are both given; choose one of them",
+                parameter="threshold",
+            )
         if top is not None:
             check_integer("top", top, at_least=1)
             if top > len(self._names):
                 raise InputError(
-                    f"top is {top}, but there are {len(self._names)} labels; ask for fewer"
+                    f"{setting('top')} is {top}, but there are {len(self._names)} labels; ask for"
+                    " fewer",
+                    parameter="top",
                 )
         if threshold is not None:
             shape = np.shape(threshold)

@@ -26,7 +26,7 @@ _NODES, _NEGLIGIBLE, _ZOOMS = 192, 30.0, 3
 
 def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
     """Tell which answers (A,) judge random labels: of a known probability, or "ticked" on all."""
-    judged = np.isin(answers.question, ("asked", "ticked"))
+    judged = answers.judges
     # A question about all labels does not select labels, so it needs no probability.
     everything = (answers.question == "ticked") & (answers.n_offered == answers.n_labels)
     return np.asarray(judged & (everything | ~np.isnan(answers.probability)))

@@ -6,10 +6,9 @@ import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
+from scipy import special
 
 from complabel._parameters import check_array
 from complabel.answers import Answers
@@ -105,6 +104,8 @@ class LabelFrequencies:
 
         # At these ends all frequencies are 0 or 1 up to rounding, so the solution lies between.
         end = (np.abs(logits).max() + _MOST_LOGIT) / direction.min()
+        from scipy import optimize  # takes a third of a second
+
         step = float(optimize.brentq(excess, -end, end))
         propensities = self.propensities
         if propensities is not None and self._of_log_w is not None:
@@ -219,6 +220,8 @@ def frequencies_with_propensities(
 
 def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
     """Return the estimate from these counts; the latest ones are kept, so that repeats are free."""
+    import joblib
+
     key = str(joblib.hash((counts, named, n_audit)))
     found = _kept.pop(key, None) or _estimated(counts, named, n_audit)
     _kept[key] = found

@@ -16,7 +16,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize, special
+from scipy import linalg, special
 
 from complabel.frequencies._counts import Array, Counts
 from complabel.frequencies._naming import NamingLikelihood
@@ -263,6 +263,8 @@ class _Target:
             at = start + linalg.solve_triangular(root, scaled, trans="T", **_FAST)
             value, gradient = self.value_and_gradient(at)
             return -value, -linalg.solve_triangular(root, gradient, **_FAST)
+
+        from scipy import optimize  # takes a third of a second
 
         found = optimize.minimize(
             loss,

@@ -14,6 +14,8 @@ from typing import Any
 
 from complabel._opening import existing, fault, open_binary
 from complabel._parameters import check_choice
+from complabel._questions import BY_QUESTION
+from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
@@ -59,11 +61,12 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     item = options.item or "item"
     table = open_table(path, item, "label")
     check_choice("answer", options.answer, (None, "yes", "no"))
-    check_choice("question", options.question, (None, *QUESTIONS))
+    check_choice("question", options.question, (None, *BY_QUESTION))
     if options.answer is not None and "answer" in table.columns:
         raise InputError(
-            f"{path} has a column answer, so --answer (answer=) would change what it says; leave"
-            " the option out, and fill in blank answers in the table"
+            f"{path} has a column answer, so {setting('answer')} would change what it says; leave"
+            " it out, and fill in blank answers in the table",
+            parameter="answer",
         )
     question: Any = options.question
     sheet = AnswerSheet.read(
@@ -119,8 +122,8 @@ def detect(path: str | os.PathLike[str]) -> Format:
         if each.recognizes(head):
             return each
     raise DatasetFormatError(
-        f"{path}: the format was not recognized; if it is one of these, give it as --from NAME"
-        f" (format=NAME in Python):\n{_listed()}"
+        f"{path}: the format was not recognized; if it is one of these, give it as"
+        f" {setting('format', 'NAME')}:\n{_listed()}"
     )
 
 
@@ -245,7 +248,10 @@ def _read(
     if isinstance(chosen, str):
         named = {each.name: each for each in FORMATS}
         if chosen not in named:
-            raise InputError(f"--from (format) is {chosen!r}; it must be one of\n{_listed()}")
+            raise InputError(
+                f"{setting('format')} is {chosen!r}; it must be one of\n{_listed()}",
+                parameter="format",
+            )
         chosen = named[chosen]
     (options, rename), totals = _named_by(options or Options(), path), _Totals()
     needless = {"question": not chosen.takes_question, "answer": chosen is not TABLE}
@@ -268,7 +274,7 @@ def _read(
         raise fault(
             path,
             f"holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check the file,"
-            " or give another format as --from NAME (format=NAME)",
+            f" or give another format as {setting('format', 'NAME')}",
         )
     totals.finish(tally)
 
@@ -278,7 +284,10 @@ def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], An
     if options.item_file is None:
         return options, lambda table: table
     if options.item is not None:
-        raise InputError("--item and --item-file (item, item_file) are given; give one of them")
+        raise InputError(
+            f"{setting('item')} and {setting('item_file')} are given; give one of them",
+            parameter="item_file",
+        )
     return replace(options, item=options.item_file), FileNames(path).rename
 
 
@@ -293,7 +302,7 @@ def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[s
     hint = f"did you mean {near[0]!r}? Else" if near else "correct it, or"
     raise fault(
         f"{path}{where}",
-        f"{unknown[0]!r} is not among the {len(listed):,} labels of --label-names (label_names);"
+        f"{unknown[0]!r} is not among the {len(listed):,} labels of {setting('label_names')};"
         f" {hint} add it to that list",
     )
 

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from complabel._opening import existing, explained, fault, read_text
-from complabel.datasets import read_pml
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import array_names, read_arrays
 from complabel.importers._format import (
@@ -295,6 +294,8 @@ OPENMIC = Format("openmic", _OPENMIC_TITLE, _is_openmic, _read_openmic)
 
 def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read which labels are excluded; features and true labels are not used."""
+    from complabel.datasets import read_pml
+
     data = read_pml(path)
     excluded = data.excluded
     assert excluded is not None  # a PML file always has candidates

@@ -23,14 +23,16 @@ import itertools
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel._questions import BY_STEM, QuestionKind
+from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files import answers_to_arrow
@@ -49,8 +51,6 @@ from complabel.importers._format import (
 ALL_APPLY = "all apply"  # the answer to a naming if all labels on offer apply
 NONE_APPLY = "none apply"  # the answer of somebody who ticks no label
 UNSURE = "unsure"
-CONTROLS = {"asked": "answer", "named": "not_this", "ticked": "applies"}
-"""What the control with the answer is called in a form for each kind of question."""
 MARKED = "this"  # the control for labels that apply, beside the one for a label that does not
 SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 
@@ -59,6 +59,70 @@ _COLUMNS = (
     *("probability", "annotator"),
 )
 Task = dict[str, Any]
+
+
+class Wording(NamedTuple):
+    """How a question is put in another tool."""
+
+    control: str  # with the answer, in a form of Label Studio
+    header: str  # above the labels of such a form
+    sentence: Callable[[Task], str]  # to somebody who reads nothing else
+    to_do: str  # in a row of a spreadsheet
+    fixed: str = ""  # what is said in place of a label, if none is chosen
+
+
+def _ask(task: Task) -> str:
+    return f"Does the label {task['label']!r} apply to this item? Answer yes, no, or unsure."
+
+
+def _ask_to_tick(task: Task) -> str:
+    return (
+        f"Which of these labels apply to this item: {_listing(task)}? "
+        f"List all that apply. If none of them applies, say '{NONE_APPLY}'."
+    )
+
+
+def _ask_to_name(task: Task) -> str:
+    wanted = task["asked_for"]
+    told = f"Name one of these labels that does not apply to this item: {_listing(task)}."
+    if wanted > 1:
+        told = (
+            f"Name {wanted} of these labels that do not apply to this item, fewer only if no "
+            f"others do not apply: {_listing(task)}."
+        )
+    return f"{told} If all of them apply, say '{ALL_APPLY}'."
+
+
+def _listing(task: Task) -> str:
+    return ", ".join(map(repr, task["offered"]))
+
+
+WORDINGS = {
+    "asked": Wording(
+        control="answer",
+        header="Does this label apply?",
+        sentence=_ask,
+        to_do="Does this label apply? Write yes, no or unsure into the column answer.",
+    ),
+    "named": Wording(
+        control="not_this",
+        header="Name one label that does not apply.",
+        sentence=_ask_to_name,
+        to_do="Write one label of the column offered that does not apply into the column label. If"
+        " all of them apply, write yes into the column answer; if you are unsure, unsure.",
+        fixed=ALL_APPLY,
+    ),
+    "ticked": Wording(
+        control="applies",
+        header="Tick every label that applies. If none does, submit without a tick.",
+        sentence=_ask_to_tick,
+        to_do="Write yes into the column answer if this label applies. If no label of this"
+        " answer_id applies, write one no. If you do not know about one, write unsure beside it.",
+        fixed=NONE_APPLY,
+    ),
+}
+"""The wordings of all questions that people may be asked, by their word in tables of answers."""
+CONTROLS = {question: wording.control for question, wording in WORDINGS.items()}
 
 
 def tasks_of(
@@ -103,13 +167,13 @@ def _all_of(table: Any, label_names: Sequence[str] | None) -> Iterator[tuple[Tas
             if first["label"] is None:
                 raise InputError(f"{place}: has no label; fill it in")
             asked = {"label": first["label"], "answer": first["answer"]}
-        elif kind == "named":
-            asked = _named(first, label_names, place)
-        elif kind == "ticked":
+        elif kind not in WORDINGS:
+            told = f"{kind!r} cannot become a question"
+            raise InputError(f"{place}: {told}; give {' or '.join(WORDINGS)}")
+        elif BY_STEM[kind].judges:
             asked = _ticked(form, place)
         else:
-            told = f"{kind!r} cannot become a question"
-            raise InputError(f"{place}: {told}; give asked, ticked or named")
+            asked = _named(first, label_names, place)
         if first["probability"] is not None:
             asked["probability"] = first["probability"]
         if asked["answer"] is not None and first["annotator"] is not None:
@@ -129,7 +193,7 @@ def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str
     menu = list(label_names or ()) if row["offered"] is None else json.loads(row["offered"])
     if len(menu) < 2:
         raise InputError(f"{place}: offers {len(menu)} labels; give offered, or label_names=[...]")
-    _refuse_fixed(menu, ALL_APPLY, place)
+    _refuse_fixed(menu, WORDINGS[row["question"] or "named"].fixed, place)
     return {"offered": menu, "asked_for": row["asked_for"] or 1, "answer": None}
 
 
@@ -138,34 +202,15 @@ def _ticked(rows: Sequence[Mapping[str, Any]], place: str) -> Task:
     if len(menu) < 2 or None in menu:
         told = "a question to tick needs a row with the same answer_id for each label"
         raise InputError(f"{place}: {told}; fill them in")
-    _refuse_fixed(menu, NONE_APPLY, place)
+    _refuse_fixed(menu, WORDINGS["ticked"].fixed, place)
     ticked = [row["label"] for row in rows if row["answer"] == "yes"]
     is_known = any(row["answer"] is not None for row in rows)
     return {"offered": menu, "answer": ticked if is_known else None}
 
 
 def _refuse_fixed(menu: Sequence[str], fixed: str, place: str) -> None:
-    if fixed in map(str.casefold, menu):
+    if fixed and fixed in map(str.casefold, menu):
         raise InputError(f"{place}: {fixed!r} is a fixed answer; rename the label")
-
-
-def sentence_of(task: Task) -> str:
-    if task["question"] == "asked":
-        return f"Does the label {task['label']!r} apply to this item? Answer yes, no, or unsure."
-    listed = ", ".join(map(repr, task["offered"]))
-    if task["question"] == "ticked":
-        return (
-            f"Which of these labels apply to this item: {listed}? "
-            f"List all that apply. If none of them applies, say '{NONE_APPLY}'."
-        )
-    wanted = task["asked_for"]
-    told = f"Name one of these labels that does not apply to this item: {listed}."
-    if wanted > 1:
-        told = (
-            f"Name {wanted} of these labels that do not apply to this item, fewer only if no "
-            f"others do not apply: {listed}."
-        )
-    return f"{told} If all of them apply, say '{ALL_APPLY}'."
 
 
 def _listed(value: Any) -> Any:
@@ -173,17 +218,28 @@ def _listed(value: Any) -> Any:
     return json.loads(value) if isinstance(value, str) else value
 
 
+def _known_question(word: str) -> str:
+    if word not in WORDINGS:
+        raise ValueError(f"{word!r} is none of {', '.join(WORDINGS)}")
+    return word
+
+
 class Question(BaseModel):
     """A question as its task carries it."""
 
     item: Text
-    question: Literal["asked", "named", "ticked"]
+    question: Annotated[str, AfterValidator(_known_question)]
     label: OptionalText = None
     offered: Annotated[list[Text], BeforeValidator(_listed)] = []
     asked_for: Annotated[int, Field(ge=1, lt=2**31)] = 1
     probability: Chance | None = None
     answer_id: OptionalText = None
     known: Annotated[list[dict[str, Any]], BeforeValidator(_listed)] = []
+
+    @property
+    def kind(self) -> QuestionKind:
+        """The kind of the question, without the number of labels on offer."""
+        return BY_STEM[self.question]
 
     def meaning(self, chosen: Sequence[str], place: str) -> str | list[str] | None:
         """Return what choices in a form say; None if nothing was chosen where it had to be."""
@@ -196,30 +252,27 @@ class Question(BaseModel):
             return meant.pop() if meant else None
         if words == [UNSURE] and chosen[0] not in self.offered:
             return UNSURE
-        if words == [ALL_APPLY if self.question == "named" else NONE_APPLY]:
+        if words and words == [WORDINGS[self.question].fixed]:
             return []
-        return list(chosen) or (None if self.question == "named" else [])
+        return list(chosen) or ([] if self.kind.judges else None)
 
     def rows(self, said: str | Sequence[str], **shared: Any) -> list[Row]:
         """Return the rows of an answer.
 
-        ``said`` is "yes", "no" or "unsure", or the labels that somebody chose: those that apply if
-        labels were ticked, else those that do not.
+        ``said`` is "yes", "no" or "unsure", or the labels that somebody chose.
         """
         shared = {
             "question": self.question,
             "offered": as_json(tuple(self.offered)) if self.offered else None,
-            "asked_for": self.asked_for if self.question == "named" else None,
+            "asked_for": self.asked_for if self.kind.chooses else None,
             "probability": self.probability,
             **shared,
         }
-        if isinstance(said, str):
-            words = [(self.label or "", said)]
-        elif self.question == "named":
-            words = [(label, "no") for label in said] or [("", "yes")]
-        else:
-            words = [(label, "yes" if label in said else "no") for label in self.offered]
-        return [Row(item=self.item, label=label, answer=word, **shared) for label, word in words]
+        offered = [self.label or ""] if self.question == "asked" else self.offered
+        return [
+            Row(item=self.item, label=label or "", answer=word, **shared)
+            for label, word in self.kind.rows(said, offered)
+        ]
 
 
 class _Known(Question):
@@ -232,7 +285,7 @@ class _Known(Question):
 def question_in(task: Mapping[str, Any]) -> str | None:
     """Return the kind of question that a task carries, None if it carries none."""
     kind = str(task.get("question") or "").strip().casefold()
-    if kind in ("named", "ticked") and task.get("offered"):
+    if kind in WORDINGS and kind != "asked" and task.get("offered"):
         return kind
     has_label = bool(str(task.get("label") or "").strip())
     return "asked" if kind in ("", "asked") and has_label else None
@@ -264,6 +317,11 @@ class Travelled:
             if strange is not None:
                 told = f"{shown(strange)} is not among the labels that the task offered"
                 raise fault(place, f"{told}; let people choose among these only")
+            if question.kind.chooses and len(said) > question.asked_for:
+                told = f"{len(said)} labels were chosen, and {question.asked_for} asked for"
+                raise fault(place, f"{told}; correct it, or ask again")
+            if not said and question.kind.chooses and not question.kind.names:
+                raise fault(place, "no label was chosen; ask again: one must be")
         found: list[Row] = []
         for each in question.known:
             known, text = checked(_Known, each, f"{place}, known"), json.dumps(each)
@@ -363,13 +421,14 @@ def _of_our_forms(
     forms: Sequence[Form], names: Iterable[str], question: str | None
 ) -> tuple[Controls, str | None]:
     """Return the controls of a form that ``label_studio_config`` writes, and its question."""
-    there = {CONTROLS["named"], CONTROLS["ticked"], MARKED}.intersection(names)
-    if there == {CONTROLS["ticked"]} == {*names}:
-        return Controls(present=(CONTROLS["ticked"],)), question or "ticked"
-    several = any(len({*form.chosen.get(CONTROLS["named"], ())}) > 1 for form in forms)
-    if CONTROLS["ticked"] in there or (several and question is None):
+    not_this, applies = CONTROLS["named"], CONTROLS["ticked"]
+    there = {not_this, applies, MARKED}.intersection(names)
+    if there == {applies} == {*names}:
+        return Controls(present=(applies,)), question or "ticked"
+    several = any(len({*form.chosen.get(not_this, ())}) > 1 for form in forms)
+    if applies in there or (several and question is None):
         return Controls(), None  # who names a label names one; older forms also took all of them
-    absent, present = (tuple(there & {name}) for name in (CONTROLS["named"], MARKED))
+    absent, present = (tuple(there & {name}) for name in (not_this, MARKED))
     return Controls(absent, present), question
 
 
@@ -424,8 +483,9 @@ class FormReader:
         if meant and said in ("no", "yes") and said != meant:
             what = "do not apply" if meant == "yes" else "apply"
             raise InputError(
-                f"--unselected is {said} (unselected={said!r}), but labels that were chosen {what},"
-                f" so it must be {meant} or unknown"
+                f"{setting('unselected', said)} is given, but labels that were chosen {what}, so it"
+                f" must be {meant} or unknown",
+                parameter="unselected",
             )
 
     @property

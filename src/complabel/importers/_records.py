@@ -32,6 +32,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.importers._format import (
     Format,
@@ -56,6 +57,7 @@ from complabel.importers._questions import (
     ALL_APPLY,
     NONE_APPLY,
     UNSURE,
+    WORDINGS,
     Form,
     Question,
     Travelled,
@@ -98,8 +100,11 @@ def _recognizes(head: Head) -> bool:
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
     tally.say_unused(options, "Prodigy's", "absent", "present")
     if options.question not in (None, "named"):
-        told = f"--question (question) is {options.question!r}, which does not fit Prodigy"
-        raise InputError(f"{told}; give named if people rejected labels that do not apply, or none")
+        raise InputError(
+            f"{setting('question', options.question)} does not fit Prodigy; give named if people"
+            " rejected labels that do not apply, or none",
+            parameter="question",
+        )
     tally.start("tasks", "ignored tasks", "rejected menus", "tasks without a selection")
     rows = _rows(path, options, tally)
     if options.random_questions:
@@ -212,9 +217,9 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
     told = f"was accepted with {len(selected)} of {len(task.options)} options selected"
     raise fault(
         place,
-        f"{told}, and Prodigy does not say what that means for the others; give --unselected no if"
-        " they do not apply, because people selected all that do, or --unselected unknown if"
-        " nothing is known about them (unselected=)",
+        f"{told}, and Prodigy does not say what that means for the others; give"
+        f" {setting('unselected', 'no')} if they do not apply, because people selected all that do,"
+        f" or {setting('unselected', 'unknown')} if nothing is known about them",
     )
 
 
@@ -411,9 +416,9 @@ def _said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
     word = _judgment(reply)
     if question.question == "asked":
         return word
-    offered, most, fixed = question.offered, question.asked_for, ALL_APPLY
-    if question.question == "ticked":
-        most, fixed = len(offered), NONE_APPLY
+    offered = question.offered
+    most = len(offered) if question.kind.judges else question.asked_for
+    fixed = WORDINGS[question.question].fixed
     chosen = _choice(reply, question.question, offered, most, fixed)
     return UNSURE if chosen is None and word == UNSURE else chosen
 
@@ -454,16 +459,19 @@ def _judgment(reply: Any) -> str | None:
 def _choice(
     reply: Any, name: str, offered: Sequence[str], most: int, nothing: str
 ) -> list[str] | None:
-    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear."""
+    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear.
+
+    An empty list is clear only where it says that nothing was ticked.
+    """
     found = _field(reply, name)
     if found is None:
         found = reply
     given = found if isinstance(found, list) else [found]
     if not all(isinstance(each, str) for each in given):
         return None
-    if not given and (nothing == ALL_APPLY or found is reply):  # an empty list of ticks is clear
+    if not given and (nothing != NONE_APPLY or found is reply):
         return None
-    if len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
+    if nothing and len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
         return []
     labels = [_offered_label(each, offered) for each in given]
     chosen = [label for label in labels if label is not None]

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from complabel._opening import fault
+from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers._format import (
     WORDS,
@@ -75,10 +76,10 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     if not options.yes and not options.no:
         raise fault(
             path,
-            "does not say what its codes mean, so nothing was read; give the codes as --yes, --no"
-            " and --unsure (yes, no, unsure): --yes 1 --no 0 if 0 says that somebody judged that"
-            " the label does not apply, --yes 1 --unsure 0 if 0 says nothing, --no 1 --unsure 0 if"
-            " 1 marks what does not apply",
+            "does not say what its codes mean, so nothing was read; give the codes as"
+            f" {_settings(yes=1, no=0)} if 0 says that somebody judged that the label does not"
+            f" apply, {_settings(yes=1, unsure=0)} if 0 says nothing, {_settings(no=1, unsure=0)}"
+            " if 1 marks what does not apply",
         )
     needed = [options.item] if options.item else []
     table = open_table(path, *needed, *(options.label_names or ()))
@@ -120,17 +121,21 @@ def _remark(
     table: Table, item: str, columns: list[str], coded: set[str], options: Options, tally: Tally
 ) -> None:
     if not coded:
-        told = "no column holds only codes; give the codes as --yes, --no and --unsure"
-        raise fault(table.path, f"{told}, or the columns as --label-names")
+        raise fault(
+            table.path,
+            "no column holds only codes; give the codes as"
+            f" {setting('yes')}, {setting('no')} and {setting('unsure')}, or the columns as"
+            f" {setting('label_names')}",
+        )
     labels = [name for name in columns if name in coded]
     tally.list_labels(labels)
-    tally.remark(f"Items are named by the column {item!r}; give another one with --item (item=)")
+    tally.remark(f"Items are named by the column {item!r}; give another one with {setting('item')}")
     if options.label_names is None:
         left = [name for name in columns if name not in coded]
         besides = f"; left out: {some(left)}" if left else ""
         tally.remark(
             f"{len(labels):,} columns hold only codes, and were read as labels: "
-            f"{some(labels)}{besides}; give others with --label-names (label_names)"
+            f"{some(labels)}{besides}; give others with {setting('label_names')}"
         )
 
 
@@ -145,9 +150,21 @@ def _unknown_code(
     return table.refuse(
         row,
         f"column {shown(mixed[0])} holds the code {shown(value)}, whose meaning is not known{more};"
-        " give its meaning with --yes, --no or --unsure (yes, no, unsure), such as --unsure"
-        f" {value if len(value) < 20 else 'CODE'}; or, if"
-        " the column is not a label, give the label columns with --label-names (label_names)",
+        f" give its meaning with {setting('yes')}, {setting('no')} or {setting('unsure')}, such as"
+        f" {setting('unsure', value if len(value) < 20 else 'CODE')}; or, if the column is not a"
+        f" label, give the label columns with {setting('label_names')}",
+    )
+
+
+def _settings(**values: object) -> str:
+    return " ".join(setting(name, value) for name, value in values.items())
+
+
+def _which_columns() -> str:
+    return (
+        "say which columns hold labels, and what they mean:"
+        f" {setting('absent', 'COLUMN')} (labels do not apply), {setting('present', 'COLUMN')}"
+        " (labels apply)"
     )
 
 
@@ -235,8 +252,8 @@ def _refuse_signs(chosen: Mapping[str, list[str]], options: Options, place: str)
             raise fault(
                 place,
                 f"column {shown(name)} has {shown(labels[0])}; if these are several labels, give"
-                f" --separator {sign!r} (separator), and if it is one label, all labels as"
-                " --label-names (label_names)",
+                f" {setting('separator')} {sign!r}, and if it is one label, all labels as"
+                f" {setting('label_names')}",
             )
 
 
@@ -250,9 +267,9 @@ def _is_answer(form: Form, reader: FormReader) -> bool:
         raise fault(
             form.place,
             f"column {shown(names[0])} is blank; it is not known whether nothing was ticked there,"
-            f" or nobody answered: give --unselected {reader.rest} if nothing was ticked, so that"
-            f" {'all' if reader.rest == 'yes' else 'no'} labels apply, or --unselected unknown if"
-            " nobody answered (unselected=)",
+            f" or nobody answered: give {setting('unselected', reader.rest)} if nothing was ticked,"
+            f" so that {'all' if reader.rest == 'yes' else 'no'} labels apply, or"
+            f" {setting('unselected', 'unknown')} if nobody answered",
         )
     return said != "unknown"
 
@@ -264,9 +281,8 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     if not told:
         raise fault(
             table.path,
-            "say which columns hold labels, and what they mean: --absent COLUMN (labels do not"
-            " apply), --present COLUMN (labels apply), or COLUMN=PERSON if the person is not called"
-            f" as the column; its columns are {names}",
+            f"{_which_columns()}, or COLUMN=PERSON if the person is not called as the column;"
+            f" its columns are {names}",
         )
     people: dict[str, Controls] = {}
     seen: set[str] = set()
@@ -436,9 +452,7 @@ class _Batch:
         if kind is None or column not in cells:
             raise fault(
                 self.table.path,
-                "say which columns hold labels, and what they mean: --absent COLUMN (labels do not"
-                " apply), --present COLUMN (labels apply); its columns are"
-                f" {some(map(shown, answers or columns))}",
+                f"{_which_columns()}; its columns are {some(map(shown, answers or columns))}",
             )
         question = question_of(form.task, form.place, item=form.item)
         self.reader.tally.list_labels(question.offered)

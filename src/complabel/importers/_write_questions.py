@@ -17,15 +17,15 @@ from xml.etree import ElementTree
 
 from complabel._opening import ending_of
 from complabel._parameters import check_choice
+from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
 from complabel.importers._questions import (
     ALL_APPLY,
-    CONTROLS,
     MARKED,
+    WORDINGS,
     Task,
-    sentence_of,
     tasks_of,
 )
 
@@ -110,8 +110,9 @@ def write_questions(
     check_choice("tool", tool, ("spreadsheet", *TOOLS))
     if tool == "replies" and shown is None:
         raise InputError(
-            "a prompt holds what the model sees of the item, and nothing is shown; give shown"
-            " (--show FILE, a table with the columns item and text, image or url)"
+            "a prompt holds what the model sees of the item, and nothing is shown; give"
+            f" {setting('shown')}",
+            parameter="shown",
         )
     target = Path(path)
     seen = None if shown is None else {str(item): dict(each) for item, each in shown.items()}
@@ -146,19 +147,20 @@ def _prodigy(task: Task) -> Task:
     }
     if task["question"] == "asked":
         return task
-    style = "single" if task["question"] == "named" and task["asked_for"] == 1 else "multiple"
+    style = "single" if task.get("asked_for") == 1 else "multiple"
     options = [{"id": label, "text": label} for label in _choices(task)]
     return {**task, "options": options, "config": {"choice_style": style}}
 
 
 def _choices(task: Task) -> list[str]:
     """Return what a form offers; who names a label may also say that all of them apply."""
-    return [*task.get("offered", ()), *([ALL_APPLY] if task["question"] == "named" else [])]
+    may_say_all = WORDINGS[task["question"]].fixed == ALL_APPLY
+    return [*task.get("offered", ()), *[ALL_APPLY] * may_say_all]
 
 
 def _mturk(task: Task) -> Task:
     cells = {name: task.get(name, "") for name in (*SHOWN, *_CELLS)} | {
-        "sentence": sentence_of(task)
+        "sentence": WORDINGS[task["question"]].sentence(task)
     }
     return {
         name: json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell
@@ -176,7 +178,7 @@ def _reply(task: Task) -> Task:
     return {
         "id": task["answer_id"],
         **task,
-        "prompt": "\n\n".join([sentence_of(task), *_item_in(task)]),
+        "prompt": "\n\n".join([WORDINGS[task["question"]].sentence(task), *_item_in(task)]),
         "answer_form": _answer_form(task),
     }
 
@@ -194,11 +196,12 @@ def _item_in(task: Task) -> list[str]:
 def _answer_form(task: Task) -> Task:
     if task["question"] == "asked":
         return {"answer": "yes | no | unsure"}
-    if task["question"] == "ticked":
-        return {"ticked": ["<each of offered that applies>", "..."]}
+    if "asked_for" not in task:
+        return {task["question"]: ["<each of offered that applies>", "..."]}
     if task["asked_for"] == 1:
-        return {"named": f"<one of offered, or '{ALL_APPLY}'>"}
-    return {"named": [f"<up to {task['asked_for']} of offered>", "..."]}
+        fixed = WORDINGS[task["question"]].fixed
+        return {task["question"]: "<one of offered" + (f", or '{fixed}'>" if fixed else ">")}
+    return {task["question"]: [f"<up to {task['asked_for']} of offered>", "..."]}
 
 
 def _write_lines(tasks: list[Task], out: TextIO) -> None:
@@ -220,13 +223,6 @@ TOOLS = {
     "replies": Tool((".jsonl",), _reply, _write_lines),
 }
 
-_TO_DO = {
-    "asked": "Does this label apply? Write yes, no or unsure into the column answer.",
-    "ticked": "Write yes into the column answer if this label applies. If no label of this"
-    " answer_id applies, write one no. If you do not know about one, write unsure beside it.",
-    "named": "Write one label of the column offered that does not apply into the column label. If"
-    " all of them apply, write yes into the column answer; if you are unsure, unsure.",
-}
 _KNOWN = "This was known before. Leave the row as it is."
 
 
@@ -243,7 +239,7 @@ def _write_sheet(table: Any, target: Path, shown: Mapping[str, Task] | None) -> 
     kinds = columns.get("question", ["asked"] * n_rows)
     answers = columns.get("answer", [None] * n_rows)
     columns[TO_DO] = [
-        _TO_DO[kind] if answer is None or answer != answer else _KNOWN
+        WORDINGS[kind].to_do if answer is None or answer != answer else _KNOWN
         for kind, answer in zip(kinds, answers, strict=True)
     ]
     more = [name for name in columns if name not in COLUMNS]
@@ -283,14 +279,7 @@ def _write_xlsx(table: Any, target: Path) -> None:
         book.save(partial)
 
 
-_ASKED = {
-    "named": "Name one label that does not apply.",
-    "ticked": "Tick every label that applies. If none does, submit without a tick.",
-    "both": "Name one label that does not apply. Then mark labels that apply, if you like.",
-    "asked": "Does this label apply?",
-}
-
-_MENUS = {"named": "Choose one label that does not apply.", "ticked": _ASKED["ticked"]}
+_BOTH = "Name one label that does not apply. Then mark labels that apply, if you like."
 _OBJECTS = {"image": "Image", "text": "Text", "url": "HyperText", "audio": "Audio"}
 _KEYS = {"yes": "y", "no": "n", "unsure": "s"}
 
@@ -342,24 +331,25 @@ def label_studio_config(
       </Choices>
     </View>
     """
-    check_choice("question", question, tuple(_ASKED))
+    check_choice("question", question, (*WORDINGS, "both"))
     check_choice("show", show, tuple(_OBJECTS))
-    menus = question in _MENUS and not len(label_names)
+    wording = WORDINGS["named" if question == "both" else question]
+    menus = question not in ("asked", "both") and not len(label_names)
     names = [] if question == "asked" or menus else _checked(label_names)
     view = ElementTree.Element("View")
     item = ElementTree.SubElement(view, _OBJECTS[show], name="item", value=f"${field or show}")
     if show == "url":
         item.set("valueType", "url")
-    header = _MENUS[question] if menus else _ASKED[question]
+    header = _BOTH if question == "both" else wording.header
     ElementTree.SubElement(view, "Header", value=header)
     how = "multiple" if question == "ticked" else "single"
     if question == "asked":
         ElementTree.SubElement(view, "Header", value="$label")
-        _choice_tags(view, CONTROLS[question], how, [*_KEYS])
+        _choice_tags(view, wording.control, how, [*_KEYS])
     elif menus:
-        _choice_tags(view, CONTROLS[question], how, [], value="$options")
+        _choice_tags(view, wording.control, how, [], value="$options")
     else:
-        _choice_tags(view, CONTROLS["ticked" if question == "ticked" else "named"], how, names)
+        _choice_tags(view, wording.control, how, names)
     if question == "both":
         ElementTree.SubElement(view, "Header", value="These apply:")
         _choice_tags(view, MARKED, "multiple", names)
@@ -374,7 +364,7 @@ def _choice_tags(
     control = ElementTree.SubElement(view, "Choices", given)
     for value in values:
         choice = ElementTree.SubElement(control, "Choice", value=value)
-        if name == CONTROLS["asked"]:
+        if name == WORDINGS["asked"].control:
             choice.set("hotkey", _KEYS[value])
 
 

@@ -1,8 +1,10 @@
 """Servers for people and programs: questions in the browser, and predictions."""
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from complabel._lazy import lazily
+from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.live._annotation import MOST_BYTES as MOST_BYTES
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
     from complabel.live._server import is_loopback as is_loopback
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
+
+for _package in ("starlette", "uvicorn", "h11"):
+    if find_spec(_package) is None:
+        raise InputError(
+            f"this needs the package {_package}, which is not installed; run pip install"
+            ' "complabel[live]"'
+        )
 
 _NAMES_IN = {
     "_annotation": ("MOST_BYTES", "Annotation"),

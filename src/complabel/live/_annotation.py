@@ -16,11 +16,17 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from complabel._questions import QuestionKind
+from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, RefusedError
 from complabel.live._drawing import (
-    Kind,
     ListedQuestions,
     Mixed,
     RandomQuestions,
@@ -29,20 +35,11 @@ from complabel.live._drawing import (
     read_questions,
 )
 from complabel.live._mending import keep_aside, open_store
-from complabel.live._server import missing
+from complabel.live._server import app_of, error_reply
 from complabel.live._store import AnswerStore
 
 if TYPE_CHECKING:
     from complabel.live._learner import Learner
-
-try:
-    from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.requests import Request
-    from starlette.responses import FileResponse, JSONResponse, Response
-    from starlette.routing import Route
-except ImportError as error:
-    raise missing("starlette") from error
 
 MOST_BYTES = 1 << 20  # of a request: an answer that ticks thousands of labels
 _FORMULA = ("=", "+", "-", "@")  # what spreadsheets run begins so
@@ -112,7 +109,7 @@ class Annotation:
                 things.names, len(labels), mixed, None, overlap, seed, things.broken
             )
         else:
-            kind = Kind.of(question, len(labels))
+            kind = QuestionKind.parse(question, len(labels), others=["mixed"])
             source = RandomQuestions(
                 things.names, len(labels), lambda: kind, kind, overlap, seed, things.broken
             )
@@ -143,14 +140,7 @@ class Annotation:
             Route("/api/progress", self._progress),
             Route("/answers.csv", self._table),
         ]
-        handlers: dict[Any, Any] = {
-            RefusedError: _refused,
-            StoreError: _not_stored,
-            HTTPException: _not_found,
-        }
-        app = Starlette(routes=routes, exception_handlers=handlers)
-        app.router.redirect_slashes = False  # it would lead to the host that a request names
-        return app
+        return app_of(routes, {RefusedError: _refused, StoreError: _not_stored})
 
     def start(self) -> None:
         """Write the table and learn, now and then, until ``end`` is called."""
@@ -192,6 +182,27 @@ class Annotation:
     def table(self) -> dict[str, list[Any]]:
         """Return all answers so far as a table, with those that a file of questions has."""
         columns = self.store.answers_table()
+        known = self._known()
+        return {name: [*values, *known[name]] for name, values in columns.items()}
+
+    def answers(self) -> tuple[Answers, list[float | None]]:
+        """Return what the table says, without the file, and the seconds that each answer took.
+
+        Answers are about the things in their order; items and people contradict each other as they
+        do in the table. Seconds are also those of questions that people skipped.
+        """
+        answers, seconds = self.asker.answers(len(self.things))
+        known = self._known()
+        if not known["item"]:
+            return answers, seconds
+        before = Answers.from_table(
+            known, items=self.things.names, label_names=self.labels, contradictions="keep"
+        )
+        return Answers.concatenate([answers, before]), [*seconds, *before.seconds]
+
+    def _known(self) -> dict[str, list[Any]]:
+        """Return the answers that a file of questions has, as far as its questions were asked."""
+        columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
         source = self.asker.source
         if isinstance(source, ListedQuestions) and source.known:
             last = max((number for number, _ in list(self.asker.done)), default=-1)
@@ -225,7 +236,7 @@ class Annotation:
             if new >= _LEARN_AFTER or (new and time.monotonic() - since > _LEARN_SECONDS):
                 known, since = self.asker.answered, time.monotonic()
                 try:
-                    self.learner.update(self.table())
+                    self.learner.update(*self.answers())
                 except Exception as error:  # people go on answering whatever happens to the model
                     told = "the model could not be fitted to the answers so far: %s"
                     if not self.ended.is_set():
@@ -248,9 +259,8 @@ class Annotation:
     async def _next(self, request: Request) -> Response:
         person = _person(request.query_params.get("person"))
         skip = request.query_params.get("skip", "0")
-        if not skip.isascii() or not skip.isdigit() or len(skip) > 3:
-            raise RefusedError(400, f"skip is {skip[:20]!r}; give a whole number from 0 to 19")
-        event = self.asker.next(person, int(skip))
+        is_number = skip.isascii() and skip.isdigit() and len(skip) < 4
+        event = self.asker.next(person, int(skip) if is_number else skip)
         await self._stored()
         if event is None:
             return Response(status_code=204)
@@ -389,24 +399,9 @@ async def _body(request: Request) -> dict[str, Any]:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, RefusedError)
-    return _told(str(error), error.status)
+    return error_reply(str(error), error.status)
 
 
 async def _not_stored(_: Request, error: Exception) -> Response:
     _logger.error("%s", error)
-    return _told(f"not stored: {error}", 503)
-
-
-async def _not_found(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    told = {404: "there is no such route", 405: "this route has another method"}
-    path, status = request.scope["path"][:80], error.status_code
-    return _told(
-        f"{request.method} {path}: {told.get(status, error.detail)}", status, error.headers
-    )
-
-
-def _told(error: str, status: int, headers: Any = None) -> Response:
-    """Return an error, which may repeat half a character that somebody sent."""
-    text = error.encode("utf-8", "backslashreplace").decode()
-    return JSONResponse({"error": text}, status, headers)
+    return error_reply(f"not stored: {error}", 503)

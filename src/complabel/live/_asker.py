@@ -8,17 +8,23 @@ waits, reads or writes.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
+import numpy as np
+from scipy import sparse
+
+from complabel._questions import BY_STEM
+from complabel.answers import Answers
 from complabel.live._drawing import Question, Source
 
 LAPSE = 120.0  # seconds without a sign of life after which a person's questions go to others
 MOST_AHEAD = 20  # questions that a person can hold before they answer the first of them
 LONGEST = 86_400.0  # seconds that an answer can take
 _LATEST = 1000  # answers of a kind from which their median time is taken
+_MARKS = ("named", "absent", "relevant", "offered")
 
 Answer = str | list[str]
 
@@ -96,10 +102,11 @@ class Asker:
         else:
             self._apply(what)
 
-    def next(self, person: str, skip: int = 0) -> Event | None:
+    def next(self, person: str, skip: int | str = 0) -> Event | None:
         """Return the question that a person has to answer now, or one of those after it."""
-        if not 0 <= skip < MOST_AHEAD:
-            raise RefusedError(400, f"skip is {skip}; give a whole number from 0 to 19")
+        if not (isinstance(skip, int) and 0 <= skip < MOST_AHEAD):
+            last = MOST_AHEAD - 1
+            raise RefusedError(400, f"skip is {skip!r:.20}; give a whole number from 0 to {last}")
         me = self._seen(person)
         while len(me.held) <= skip:
             if not self._hand_out(person):
@@ -146,6 +153,38 @@ class Asker:
     @property
     def answered(self) -> int:
         return len(self.done)
+
+    def answers(self, n_items: int) -> tuple[Answers, list[float | None]]:
+        """Return the answers that stand, and the seconds of all, also of what people skipped.
+
+        Any thread may call it while people answer.
+        """
+        standing = list(self.done.values())
+        told = [(self.questions[one.number], one) for one in standing if one.answer != "unsure"]
+        number = {name: at for at, name in enumerate(self.labels)}
+        marked: dict[str, list[Iterable[int]]] = {name: [] for name in _MARKS}
+        for question, event in told:
+            for name, labels in _marks_of(question, event.answer, number).items():
+                marked[name].append(labels)
+        shape = (len(told), len(number))
+        n_named = np.array([len([*labels]) for labels in marked["named"]], dtype=np.intp)
+        kinds = np.array([BY_STEM[q.kind].held_as for q, _ in told], dtype="<U8")
+        asked_for = np.array([q.asked_for or 0 for q, _ in told], dtype=np.intp)
+        asked_for = np.where(asked_for == 0, np.maximum(n_named, 1), asked_for)
+        masks: dict[str, Any] = {name: _mask(each, shape) for name, each in marked.items()}
+        answers = Answers.from_arrays(
+            **masks,
+            question=kinds,
+            item=[question.item for question, _ in told],
+            annotator=[event.person for _, event in told],
+            asked_for=np.where(kinds == "named", asked_for, 0),
+            all_apply=[BY_STEM[question.kind].all_apply for question, _ in told] or "answer",
+            probability=[_number(question.probability) for question, _ in told],
+            seconds=[_number(event.seconds) for _, event in told],
+            n_items=n_items,
+            label_names=self.labels,
+        )
+        return answers, [event.seconds for event in standing]
 
     def by_person(self) -> dict[str, int]:
         return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
@@ -287,8 +326,7 @@ class Asker:
         if isinstance(answer, str):
             raise RefusedError(
                 400,
-                f'answer={answer[:60]!r} must be "unsure" or a list of the labels'
-                f" that {'apply' if question.kind == 'ticked' else 'do not apply'}",
+                f'answer={answer[:60]!r} must be "unsure" or a list of offered labels',
             )
         unknown = sorted(set(answer) - set(offered))
         if unknown or len(set(answer)) < len(answer):
@@ -300,8 +338,38 @@ class Asker:
             raise RefusedError(
                 400, f"answer: {len(answer)} labels are named; name at most {question.asked_for}"
             )
+        kind = BY_STEM[question.kind]
+        if not answer and kind.chooses and not kind.names:
+            raise RefusedError(400, "answer: no label is chosen; give one of the offered labels")
 
     def labels_of(self, question: Question) -> list[str]:
         if question.labels is None:
             return list(self.labels)
         return [self.labels[label] for label in question.labels]
+
+
+def _marks_of(
+    question: Question, answer: Any, number: Mapping[str, int]
+) -> dict[str, Iterable[int]]:
+    """Return which labels an answer that is not "unsure" marks, and which were on offer."""
+    on_offer = range(len(number)) if question.labels is None else question.labels
+    marks: dict[str, Iterable[int]] = dict.fromkeys(_MARKS, ())
+    if question.kind == "asked":
+        return {**marks, "relevant" if answer == "yes" else "absent": on_offer}
+    marks["offered"] = question.labels or ()
+    chosen = {number[name] for name in answer}
+    if not BY_STEM[question.kind].judges:
+        return {**marks, "named": chosen}
+    others = [label for label in on_offer if label not in chosen]
+    return {**marks, "relevant": chosen, "absent": others}
+
+
+def _mask(marked: Sequence[Iterable[int]], shape: tuple[int, int]) -> sparse.csr_array:
+    labels = [sorted(each) for each in marked]
+    columns = np.array([label for each in labels for label in each], dtype=np.intp)
+    ends = np.cumsum([0, *(len(each) for each in labels)])
+    return sparse.csr_array((np.ones(len(columns), dtype=np.uint8), columns, ends), shape=shape)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

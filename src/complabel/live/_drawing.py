@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import re
-import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
+from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import (
@@ -52,33 +51,6 @@ class Question:
     copies: int = 1  # how many people are to answer it
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of question: ``Kind.of("ticked-10", 40)``."""
-
-    name: str  # asked, ticked, menu or named
-    size: int  # labels on offer
-
-    @classmethod
-    def of(cls, word: str, n_labels: int) -> Kind:
-        """Read a kind as it is typed; a menu must be smaller than all labels."""
-        found = re.fullmatch(r"(asked|ticked|named)|(ticked|menu)-(\d{1,9})", word)
-        if found and found[1]:
-            return cls(found[1], 1 if word == "asked" else n_labels)
-        if found and 2 <= int(found[3]) <= n_labels:
-            return cls(found[2], int(found[3]))
-        raise InputError(
-            f"question={word!r} is not known; give asked, ticked, named, mixed, or ticked-M or"
-            f" menu-M with M from 2 to {n_labels}, the number of labels"
-        )
-
-    def probability(self, n_labels: int) -> float | None:
-        """Return the chance of the labels on offer, as simulations and suggestions have it."""
-        if self.name == "named":
-            return None
-        return max(1 / math.comb(n_labels, self.size), sys.float_info.min)
-
-
 @dataclass
 class Mixed:
     """Chooses between two kinds of questions by the times that people take for them.
@@ -88,8 +60,9 @@ class Mixed:
     both are worth the same in simulations (:mod:`complabel.asking`).
     """
 
-    asked: Kind
-    ticked: Kind
+    asked: QuestionKind
+    ticked: QuestionKind
+    n_labels: int
     best: Callable[[], str | None] | None = None  # the kind that a model finds better
     times: Callable[[str], Sequence[float]] = lambda _: ()  # the latest seconds of a kind
     why: str = "two kinds of questions take turns, to see what people take for each"
@@ -98,24 +71,25 @@ class Mixed:
     @classmethod
     def of(cls, n_labels: int, best: Callable[[], str | None] | None = None) -> Mixed:
         """Choose between yes or no and ticking all labels, or a menu if there are many."""
-        size = n_labels if n_labels <= MANY else MENU
-        return cls(Kind("asked", 1), Kind("ticked", size), best)
+        ticked = KINDS["ticked"] if n_labels <= MANY else replace(KINDS["ticked-M"], size=MENU)
+        return cls(KINDS["asked"], ticked, n_labels, best)
 
-    def __call__(self) -> Kind:
+    def __call__(self) -> QuestionKind:
         kinds = (self.asked, self.ticked)
-        seconds = [self.times(kind.name) for kind in kinds]
+        seconds = [self.times(kind.stem) for kind in kinds]
         if min(map(len, seconds)) < ENOUGH:
             self._turn += 1
             return kinds[self._turn % 2]
         from complabel.asking import break_even  # slow to import
 
         one, all_ = (float(np.median(each)) for each in seconds)
-        told = f"yes or no takes {one:.1f} s, ticking {self.ticked.size} labels {all_:.1f} s"
+        size = self.ticked.n_offered(self.n_labels)
+        told = f"yes or no takes {one:.1f} s, ticking {size} labels {all_:.1f} s"
         best = None if self.best is None else self.best()
         if best is not None:
             self.why = f"{told}; the model learns more in a minute from this kind"
             return self.ticked if best.startswith("ticked") else self.asked
-        limit = break_even(self.ticked.size)
+        limit = break_even(size)
         ticks = all_ < limit * one
         self.why = (
             f"{told}, {all_ / max(one, 0.1):.1f} times as long; ticking tells more in a minute if"
@@ -136,8 +110,8 @@ class RandomQuestions:
 
     names: Sequence[str]
     n_labels: int
-    kind: Callable[[], Kind]  # called before each question
-    most: Kind | None  # the kind that is always asked; None if it may change
+    kind: Callable[[], QuestionKind]  # called before each question
+    most: QuestionKind | None  # the kind that is always asked; None if it may change
     overlap: float = 0.0
     seed: int = 0
     without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
@@ -159,7 +133,7 @@ class RandomQuestions:
         if self.most is None:
             return None
         n_items = len(self.names) - len(self.without)
-        return n_items * -(-self.n_labels // self.most.size)
+        return n_items * -(-self.n_labels // self.most.n_offered(self.n_labels))
 
     def draw(self) -> Question | None:
         """Return the next question; None if every label of every item was asked about."""
@@ -171,10 +145,10 @@ class RandomQuestions:
         made = Question(
             number=self._drawn,
             item=item,
-            kind=kind.name,
+            kind=kind.stem,
             labels=self._labels(item, kind),
-            probability=kind.probability(self.n_labels),
-            asked_for=1 if kind.name in ("menu", "named") else None,
+            probability=None if kind.name == "named" else kind.probability(self.n_labels),
+            asked_for=1 if kind.chooses else None,
             copies=2 if self._rng.random() < self.overlap else 1,
         )
         self._count(made)
@@ -200,8 +174,8 @@ class RandomQuestions:
         self._left = len(self._order)
         return True
 
-    def _labels(self, item: int, kind: Kind) -> tuple[int, ...] | None:
-        if kind.size == self.n_labels and kind.name != "asked":
+    def _labels(self, item: int, kind: QuestionKind) -> tuple[int, ...] | None:
+        if kind.n_offered(self.n_labels) == self.n_labels and kind.name != "asked":
             return None
         # The same order of labels at each call, so that nothing has to be kept. It hangs on the
         # name: more items may come later.
@@ -211,7 +185,7 @@ class RandomQuestions:
             order, range(int(self._used[item]), int(self._used[item]) + kind.size), mode="wrap"
         ).tolist()
         # People pick the first lines more often than others: to name one, the order is random.
-        return tuple(sorted(labels) if kind.name == "ticked" else labels)
+        return tuple(sorted(labels) if kind.judges else labels)
 
 
 @dataclass
@@ -326,8 +300,8 @@ def _question_of(
 ) -> Question:
     """Return the question of a row; KeyError is about a name, ValueError about another value."""
     kind = row.get("question") or "asked"
-    if kind not in ("asked", "ticked", "named"):
-        raise ValueError(f"the question is {kind!r}; give asked, ticked or named")
+    if kind not in ASKED_QUESTIONS:
+        raise ValueError(f"the question is {kind!r}; give {' or '.join(ASKED_QUESTIONS)}")
     listed: Any = json.loads(row.get("offered") or "null")
     if listed is not None and not (isinstance(listed, list) and listed):
         raise ValueError(f"offered is {row['offered']!r}; give a list of labels as JSON")
@@ -339,7 +313,8 @@ def _question_of(
     chance, asked_for = _number(row, "probability"), _number(row, "asked_for", 1.0)
     if chance is not None and not 0 < chance <= 1:  # NaN is not, either
         raise ValueError(f"probability is {chance}; give a number above 0, at most 1, or none")
-    if kind == "named" and asked_for not in range(1, len(shown or labels) + 1):
+    chooses = BY_QUESTION[kind].chooses
+    if chooses and asked_for not in range(1, len(shown or labels) + 1):
         raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
     return Question(
         number=number,
@@ -347,7 +322,7 @@ def _question_of(
         kind="menu" if kind == "named" and listed else kind,
         labels=shown,
         probability=chance,
-        asked_for=int(asked_for) if kind == "named" and asked_for else None,
+        asked_for=int(asked_for) if chooses and asked_for else None,
     )
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 from sklearn.base import clone
 
 from complabel._training import one_thread
-from complabel.answers import Answers
-from complabel.asking import break_even, kinds_of
+from complabel.answers import Answers, resolve_contradictions
+from complabel.asking import break_even
 from complabel.errors import ComplabelError
 from complabel.methods import SelectionLikelihoodClassifier
 
@@ -41,7 +41,6 @@ _AHEAD = 10.0  # minutes
 # What is chosen with all answers, and its value where the choice leaves it out.
 _CHOSEN = {"kernel": None, "scaling": "auto", "gamma": "auto", "rank": None, "cardinality": None}
 _NICE = 5  # of 19: other processes come first
-_KINDS = ("asked", "ticked", "ticked-menu")
 
 
 class LearningError(ComplabelError):
@@ -59,14 +58,12 @@ class _Point:
 class Learner:
     """Learns from the answers so far, in a process of its own, so that pages stay quick.
 
-    X (n, d) are the features of ``items``, which are named as in the table of answers; ``seed`` is
-    that of the folds and of the model. Any thread may call it. It takes one core, and leaves it to
-    whoever else wants it.
+    X (n, d) are the features of the things with these numbers; ``seed`` is that of the folds and of
+    the model. Any thread may call it. It takes one core, and leaves it to whoever else wants it.
     """
 
-    def __init__(
-        self, X: Any, items: Sequence[str], label_names: Sequence[str], *, seed: int = 0
-    ) -> None:
+    def __init__(self, X: Any, things: ArrayLike, *, seed: int = 0) -> None:
+        self._things = np.asarray(things, dtype=np.intp)
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
         self._busy = threading.Lock()
@@ -76,17 +73,18 @@ class Learner:
         with _without_interrupts():  # Ctrl-C is for the server, which then ends this process
             self._process.start()
         there.close()  # so that the pipe ends when the process does
-        self._pipe.send((X, list(items), list(label_names), seed))
+        self._pipe.send((X, seed))
 
-    def update(self, table: dict[str, list[Any]]) -> None:
-        """Learn from a table of answers, with the columns of :data:`complabel.files.COLUMNS`.
+    def update(self, answers: Answers, seconds: Sequence[float | None]) -> None:
+        """Learn from all answers about the things so far; return when the model is refitted.
 
-        It returns when the model is refitted. Of two people who contradict each other, neither is
-        believed; the majority of more is.
+        ``seconds`` are those of all questions that people worked on, also of those that they
+        skipped. Of two people who contradict each other, neither is believed; the majority of more
+        is.
         """
-        self._learning = (len(set(table.get("answer_id", ()))), time.monotonic())
+        self._learning = (len(seconds), time.monotonic())
         try:
-            self._state = self._ask("update", table)
+            self._state = self._ask("update", answers[self._things], seconds)
         finally:
             self._learning = None
 
@@ -153,15 +151,15 @@ def _serve(pipe: Any) -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):
-        X, items, label_names, seed = pipe.recv()
-        refits = Refits(X, items, label_names, seed=seed)
+        X, seed = pipe.recv()
+        refits = Refits(X, seed=seed)
         while True:
-            name, given = pipe.recv()
+            name, *arguments = pipe.recv()
             try:
-                found = getattr(refits, name)(given)
+                reply = getattr(refits, name)(*arguments)
             except Exception as error:
-                found = error
-            pipe.send(found)
+                reply = error
+            pipe.send(reply)
 
 
 class Refits:
@@ -174,36 +172,32 @@ class Refits:
     later, so that the differences between them are no chance of who was asked what.
     """
 
-    def __init__(
-        self, X: Any, items: Sequence[str], label_names: Sequence[str], *, seed: int = 0
-    ) -> None:
-        self._X, self._items, self._labels = X, list(items), list(label_names)
+    def __init__(self, X: Any, *, seed: int = 0) -> None:
+        self._X = X
         self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)
         self._of_folds = [clone(self.model) for _ in range(_FOLDS)]
-        order = np.random.default_rng(seed).permutation(len(self._items))
+        order = np.random.default_rng(seed).permutation(X.shape[0])
         self._fold = order % _FOLDS  # (n,)
         self._points: list[_Point] = []
         self._state: dict[str, Any] = {"score": None, "curve": [], "ten_minutes": None}
         self._state["advice"] = f"The model starts when {_FEWEST} items have an answer."
 
-    def update(self, table: dict[str, list[Any]]) -> dict[str, Any] | None:
-        """Learn from a table of answers, and return what is known, as JSON."""
-        if not table["item"]:
+    def update(self, answers: Answers, seconds: Sequence[float | None]) -> dict[str, Any] | None:
+        """Learn from answers about the rows of X, and return what is known, as JSON."""
+        if not len(seconds):
             return None
         began = time.perf_counter()
         with warnings.catch_warnings():
             # What people have not said yet, they may say in the next minute.
             warnings.simplefilter("ignore")
-            answers = Answers.from_table(
-                table, items=self._items, label_names=self._labels, contradictions="majority"
-            )
+            answers = resolve_contradictions(answers, "majority")
             try:
-                found = self._learn(answers, _minutes_of(table))
+                figures = self._learn(answers, _minutes_of(seconds))
             except ComplabelError as error:
-                found = {"advice": f"The model cannot learn yet: {error}."}
-        found["refit_seconds"] = time.perf_counter() - began
+                figures = {"advice": f"The model cannot learn yet: {error}."}
+        figures["refit_seconds"] = time.perf_counter() - began
         about = {"answers": answers.n_answers, "kinds": kinds_and_worth(answers)}
-        self._state = {**self._state, **about, **found}
+        self._state = {**self._state, **about, **figures}
         return self._state
 
     def save(self, path: str) -> None:
@@ -238,7 +232,7 @@ class Refits:
         rows, fold = self._X[scored], self._fold[scored]
         areas = []
         for point in self._points:
-            logits = np.empty((len(scored), len(self._labels)))
+            logits = np.empty((len(scored), answers.n_labels))
             for number in np.unique(fold):
                 logits[fold == number] = point.models[number](rows[fold == number])
             areas.append(area(logits[said.item, said.label], said.applies, said.item))
@@ -302,14 +296,13 @@ def _fit(model: Any, X: Any, answers: Answers, rows: NDArray[np.intp]) -> None:
     model.fit(X if whole else X[rows], answers if whole else answers[rows])
 
 
-def _minutes_of(table: dict[str, list[Any]]) -> float:
+def _minutes_of(seconds: Sequence[float | None]) -> float:
     """Return the minutes of people's work: all their seconds, also for what they skipped."""
-    _, first = np.unique(np.asarray(table["answer_id"], dtype=str), return_index=True)
-    given = np.array([table["seconds"][at] for at in first], dtype=np.float64)
-    given = given[~np.isnan(given)]
-    if not given.size:
+    taken = np.array(seconds, dtype=np.float64)
+    taken = taken[~np.isnan(taken)]
+    if not taken.size:
         return 0.0
-    return float(np.minimum(given, _LEFT * np.median(given)).sum() / 60)
+    return float(np.minimum(taken, _LEFT * np.median(taken)).sum() / 60)
 
 
 def kinds_and_worth(answers: Answers) -> dict[str, dict[str, float]]:
@@ -317,8 +310,8 @@ def kinds_and_worth(answers: Answers) -> dict[str, dict[str, float]]:
 
     The worth is a number of judgements: if they came alone, so many a minute would tell as much.
     """
-    kinds, found = kinds_of(answers), {}
-    for kind in _KINDS:
+    kinds, found = answers.kind, {}
+    for kind in ("asked", "ticked", "ticked-M"):
         timed = (kinds == kind) & (answers.seconds > 0)
         if timed.sum() >= _TIMED:
             seconds = float(np.median(answers.seconds[timed]))

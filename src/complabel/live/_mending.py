@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from complabel._sqlite import DamagedError
 from complabel._writing import explained, replacing
 from complabel.errors import ComplabelError
 from complabel.files import Table
-from complabel.live._store import ROWS, AnswerStore, DamagedError, digest_of
+from complabel.live._store import ROWS, AnswerStore, digest_of
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
 _ROW = ("answer_id", "item", "label", "answer")

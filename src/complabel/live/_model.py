@@ -26,11 +26,14 @@ from threadpoolctl import threadpool_limits
 
 from complabel.errors import InputError
 from complabel.features import encoder_of, model_of
-from complabel.methods import load, read_header
+from complabel.methods import read_model
 
 if TYPE_CHECKING:
     from complabel.features import Encoder
     from complabel.methods import ComplementaryClassifier
+
+Header = Mapping[str, Any]
+"""What a model's file says of itself."""
 
 _log = logging.getLogger(__name__)
 
@@ -88,15 +91,15 @@ class Model:
 class ModelFile:
     """The model in a file, with the features of items; ``now`` is what to predict with.
 
-    ``items`` is called with the classifier, and returns the names of items and their features (n,
-    d); ``also`` are the files that it reads.
+    ``items`` is called with the classifier and the file's header, and returns the names of items
+    and their features (n, d); ``also`` are the files that it reads.
     """
 
     def __init__(
         self,
         path: Path,
         *,
-        items: Callable[[ComplementaryClassifier], tuple[Sequence[str], Any]] | None = None,
+        items: Callable[[ComplementaryClassifier, Header], tuple[Sequence[str], Any]] | None = None,
         also: Sequence[Path] = (),
     ) -> None:
         self._path, self._items, self._also = path, items, also
@@ -137,28 +140,26 @@ class ModelFile:
         for path in (self._path, *self._also):
             if path.exists() and not path.is_file():  # a pipe would be waited for
                 raise InputError(f"{path} is not a file; put the file in its place")
-        classifier = load(self._path)
-        items, X = ((), None) if self._items is None else self._items(classifier)
+        classifier, header = read_model(self._path)
+        items, X = ((), None) if self._items is None else self._items(classifier, header)
         # Rows of requests have no names of columns; scikit-learn would warn of it each time.
         classifier._forget("feature_names_in_")
         given: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
         try:
-            given["encoder"] = self._encoder()
+            given["encoder"] = self._encoder(header["provenance"]["given"].get("recipe"))
         except InputError as error:  # rows are still answered
             given["no_texts"] = str(error)
-        return Model(classifier, self._version(), **given)
+        return Model(classifier, self._version(header["sha256"]), **given)
 
-    def _version(self) -> str:
-        with self._path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256")
+    def _version(self, sha256: str) -> str:
+        digest = hashlib.sha256(sha256.encode())
         for path in self._also:  # these may be large
             found = path.stat()
             digest.update(f"{found.st_size} {found.st_mtime_ns} ".encode())
         return f"{self._path.stem}-{digest.hexdigest()[:12]}"
 
-    def _encoder(self) -> Encoder | None:
+    def _encoder(self, recipe: object) -> Encoder | None:
         """Return what makes the features of texts, as the model's file says, if it does."""
-        recipe = read_header(self._path)["provenance"]["given"].get("recipe")
         if not isinstance(recipe, str) or model_of(recipe)[0] != "text":
             return None
         if recipe not in self._encoders:
@@ -221,7 +222,7 @@ class Batches:
         work = asyncio.get_running_loop().run_in_executor(
             self._threads, answers_to, requests, self._file.now
         )
-        work.add_done_callback(lambda done: self._hand_out(futures, done.result()))
+        work.add_done_callback(lambda done: self._hand_out(futures, _done(done, len(futures))))
 
     def _hand_out(
         self, futures: Sequence[asyncio.Future[Answer]], found: Sequence[Answer | Exception]
@@ -237,6 +238,11 @@ class Batches:
             self._start()
         else:
             self._free += 1
+
+
+def _done(work: asyncio.Future[list[Answer | Exception]], count: int) -> list[Any]:
+    """Return the answers; if a bug has ended their thread, its error for each, so none waits."""
+    return work.result() if work.exception() is None else [work.exception()] * count
 
 
 def n_processors() -> int:

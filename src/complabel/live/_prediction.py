@@ -2,44 +2,40 @@
 
 Label Studio sends tasks, and with each batch of them the form, a text in XML. It gets a result for
 each task, in a control of the form: that with ``Choices`` that offers most of the model's labels.
+The shapes of requests and replies check what comes, and ``/openapi.json`` shows them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import io
 import logging
+import reprlib
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic_core import SchemaValidator, core_schema, from_json, to_json
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictStr, TypeAdapter
+from pydantic.json_schema import models_json_schema
+from pydantic_core import from_json, to_json
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from complabel import __version__
 from complabel.errors import InputError
+from complabel.importers import Control, FormError, control_of
 from complabel.live._model import Answer, Batches, Model, ModelFile, Question
-from complabel.live._server import missing
+from complabel.live._server import app_of, error_reply
 
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from complabel.live._model import Model
-
+JSON, NPY = "application/json", "application/x-npy"
 _log = logging.getLogger(__name__)
 _LOOK_EVERY = 1.0  # seconds between two looks at the model's file
 _DECIMALS = 7  # of probabilities in JSON, about as exact as single precision
-_WAYS = ("rows", "texts", "items")
-_NUMBERS = SchemaValidator(
-    core_schema.list_schema(core_schema.list_schema(core_schema.float_schema(strict=True)))
-)
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -57,15 +53,9 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
     its texts, items or tasks. With ``has_token``, the document about the routes says that a token
     is needed.
     """
-    try:
-        from starlette.applications import Starlette
-        from starlette.exceptions import HTTPException
-        from starlette.routing import Route
-    except ImportError as error:
-        raise missing("starlette") from error
     server = _Predictions(file, most_rows, has_token)
-    app = Starlette(
-        routes=[
+    return app_of(
+        [
             Route("/predict", server.predict, methods=["POST"]),
             Route("/health", server.health),
             Route("/labels", server.labels),
@@ -73,15 +63,10 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
             Route("/setup", server.setup, methods=["POST"]),
             Route("/webhook", server.webhook, methods=["POST"]),
         ],
-        exception_handlers={
-            InputError: _refuse,
-            HTTPException: _refuse_route,
-            Exception: _fail,
-        },
+        {InputError: _refuse, Exception: _fail},
+        hint="; GET /openapi.json lists routes",
         lifespan=server.life,
     )
-    app.router.redirect_slashes = False  # it would lead to the host that a request names
-    return app
 
 
 class _Predictions:
@@ -108,13 +93,14 @@ class _Predictions:
         body = await request.body()
         kind, accept = (request.headers.get(name, JSON) for name in ("content-type", "accept"))
         read = partial(question_of, body, kind=kind, accept=accept, most_rows=self._most_rows)
-        return _response(*await self._batches.answer(read, len(body)))
+        answer = await self._batches.answer(read, len(body))
+        return Response(answer.body, media_type=answer.kind)
 
     async def health(self, _: Request) -> Response:
-        found = {"status": "UP", "model_version": self._file.now.version}
+        about = {"status": "UP", "model_version": self._file.now.version}
         if self._file.problem is not None:  # of a newer file
-            found["problem"] = self._file.problem
-        return _in_json(found)
+            about["problem"] = self._file.problem
+        return _in_json(about)
 
     async def labels(self, _: Request) -> Response:
         model = self._file.now
@@ -145,30 +131,18 @@ class _Predictions:
         return _in_json({"model_version": self._file.now.version}, 201)
 
 
-def _response(body: bytes, kind: str, status: int = 200) -> Response:
-    from starlette.responses import Response
-
-    return Response(body, status, media_type=kind)
-
-
-def _in_json(found: Any, status: int = 200) -> Response:
-    return _response(to_json(found), JSON, status)
+def _in_json(content: Any, status: int = 200) -> Response:
+    return Response(to_json(content), status, media_type=JSON)
 
 
 async def _refuse(_: Request, error: Exception) -> Response:
     if isinstance(error, FormError):  # Label Studio shows only the status
         _log.warning("Label Studio's request is refused: %s", error)
-    return _in_json({"error": str(error)}, 413 if isinstance(error, TooManyRowsError) else 400)
-
-
-async def _refuse_route(request: Request, error: Any) -> Response:
-    path = request.scope["path"][:80]
-    found = f"{request.method} {path}: {error.detail}; GET /openapi.json lists routes"
-    return _in_json({"error": found}, error.status_code)
+    return error_reply(str(error), 413 if isinstance(error, TooManyRowsError) else 400)
 
 
 async def _fail(_: Request, __: Exception) -> Response:
-    return _in_json({"error": "the server failed at this request; its terminal says why"}, 500)
+    return error_reply("the server failed at this request; its terminal says why", 500)
 
 
 def question_of(
@@ -185,10 +159,10 @@ def question_of(
         _refuse_many(X.shape[0], most_rows)
     else:
         asked = _object(body)
-        if "tasks" in asked:
-            tasks = _listed(asked, "tasks", most_rows)
-            return question_of_tasks(tasks, asked.get("label_config"), model)
-        X = _features_of(asked, model, most_rows)
+        way = _way_of(asked, most_rows)
+        if way == "tasks":
+            return question_of_tasks(asked["tasks"], asked.get("label_config"), model)
+        X = _features_of(way, asked[way], model)
     return Question(X, partial(_as_array if accept.startswith(NPY) else _as_json, model))
 
 
@@ -211,32 +185,30 @@ def _as_json(
     return Answer(to_json(found), JSON)
 
 
-def _features_of(asked: dict[str, Any], model: Model, most_rows: int) -> Any:
-    ways = [way for way in _WAYS if way in asked]
+def _way_of(asked: dict[str, Any], most_rows: int) -> str:
+    """Return which of rows, texts, items and tasks a request has; refuse one of another shape."""
+    ways = ["tasks"] if "tasks" in asked else [way for way in _REQUESTS if way in asked]
     if len(ways) != 1:
         raise InputError(
             f"the request has {' and '.join(ways) or 'none of rows, texts and items'}; give one:"
             ' {"rows": [[0.5, 1], ...]}, {"texts": ["...", ...]} or {"items": ["...", ...]}'
         )
-    values = _listed(asked, ways[0], most_rows)
-    if ways == ["rows"]:
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            X = np.array(values, dtype=np.float64)
-            if X.ndim == 2 and _NUMBERS.isinstance_python(values):  # numpy takes "1" and true, too
-                return X
-        n_features = model.classifier.n_features_in_
-        raise InputError(f"rows must be a list of lists of {n_features:,} numbers each")
-    if not all(isinstance(value, str) for value in values):
-        raise InputError(f"{ways[0]} must be a list of texts")
-    return model.of_texts(values) if ways == ["texts"] else model.of_items(values)
+    (way,) = ways
+    if isinstance(asked[way], list):
+        _refuse_many(len(asked[way]), most_rows)
+    if not _CHECKS[way].isinstance_python(asked):
+        wanted = _REQUESTS[way].model_fields[way].description
+        raise InputError(f"{way} is {reprlib.repr(asked[way])}; give {wanted}")
+    return way
 
 
-def _listed(asked: dict[str, Any], name: str, most_rows: int) -> list[Any]:
-    values = asked[name]
-    if not isinstance(values, list) or not values:
-        raise InputError(f"{name} must be a list with at least one element")
-    _refuse_many(len(values), most_rows)
-    return values
+def _features_of(way: str, values: list[Any], model: Model) -> Any:
+    if way != "rows":
+        return model.of_texts(values) if way == "texts" else model.of_items(values)
+    if len({len(row) for row in values}) > 1:
+        d = model.classifier.n_features_in_
+        raise InputError(f"rows have different lengths; give lists of {d:,} numbers each")
+    return np.array(values, dtype=np.float64)
 
 
 def _refuse_many(n_rows: int, most_rows: int) -> None:
@@ -280,167 +252,155 @@ def array_of(body: bytes) -> NDArray[Any]:
         ) from None
 
 
-JSON, NPY = "application/json", "application/x-npy"
-_TEXT = {"type": "string"}
-_OBJECT: dict[str, Any] = {"type": "object"}
-_BINARY = {"type": "string", "format": "binary"}
-_ERRORS = {
+_Chance = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Shape(BaseModel):
+    """A request or a reply. Requests are checked by their shape; programs read all shapes."""
+
+    model_config = ConfigDict(protected_namespaces=())
+
+
+class Rows(_Shape):
+    rows: list[list[StrictFloat]] = Field(min_length=1, description="a list of lists of numbers")
+
+
+class Texts(_Shape):
+    texts: list[StrictStr] = Field(min_length=1, description="a list of texts")
+
+
+class Items(_Shape):
+    items: list[StrictStr] = Field(min_length=1, description="a list of texts, names of items")
+
+
+class Task(_Shape):
+    id: Any = None
+    data: dict[str, Any]
+
+
+class Tasks(_Shape):
+    tasks: list[Task] = Field(
+        min_length=1, description="a list of tasks, each with an object data; and label_config"
+    )
+    label_config: StrictStr | None = Field(None, description="the form of the project")
+
+
+class Form(_Shape):
+    form: str = Field("", alias="schema")
+
+
+class Version(_Shape):
+    model_version: str
+
+
+class Health(Version):
+    status: str
+    problem: str | None = Field(None, description="why a newer file is not used")
+
+
+class Labels(Version):
+    n_features: int
+    label_names: list[str]
+    thresholds: list[float] | None
+
+
+class Predictions(Version):
+    label_names: list[str]
+    labels: list[list[str]]
+    probabilities: list[list[_Chance]]
+
+
+class Result(Version):
+    result: list[dict[str, Any]]
+    score: _Chance | None = Field(description="null for an item without features")
+
+
+class Results(_Shape):
+    results: list[Result]
+
+
+class Refusal(_Shape):
+    error: str
+
+
+_REQUESTS: dict[str, type[_Shape]] = {"rows": Rows, "texts": Texts, "items": Items, "tasks": Tasks}
+_CHECKS = {way: TypeAdapter(shape).validator for way, shape in _REQUESTS.items()}
+_REFUSED = {
     400: "The request is wrong, or does not fit the model.",
     403: "The token is missing or wrong.",
     413: "The request has too many bytes or rows.",
+}
+# What each route does, what it takes if it takes a body, and what it gives.
+_ROUTES: dict[str, tuple[str, Sequence[type[_Shape]], Sequence[type[_Shape]]]] = {
+    "/predict": (
+        "Predict labels: of rows of features, as JSON or .npy; of texts; of known items; of tasks"
+        " of Label Studio.",
+        [*_REQUESTS.values()],
+        [Predictions, Results],
+    ),
+    "/health": ("Whether the server is up.", [], [Health]),
+    "/labels": ("The labels, and from which probability on each is predicted.", [], [Labels]),
+    "/setup": ("Label Studio asks for the version, and tells its form.", [Form], [Version]),
+    "/webhook": ("Label Studio tells of an answer, which is not used.", [Form], [Version]),
 }
 
 
 def described(model: Model, *, most_rows: int, has_token: bool) -> dict[str, Any]:
     """Return the document for a model: it says how many features and which labels there are."""
-    d, names = model.classifier.n_features_in_, list(model.label_names)
-    row = _list({"type": "number"}, minItems=d, maxItems=d)
-    most = {"minItems": 1, "maxItems": most_rows}
-    version = {"model_version": _TEXT}
-    ways = [
-        _record(rows=_list(row, **most)),
-        _record(texts=_list(_TEXT, **most)),
-        _record(items=_list(_TEXT, **most)),
-        _record(tasks=_list(_OBJECT, **most), label_config=_TEXT),
-    ]
-    chances = _list({"type": "number", "minimum": 0, "maximum": 1})
-    label = {"type": "string", "enum": names}
-    predicted = _record(
-        **version,
-        label_names=_list(label),
-        labels=_list(_list(label)),
-        probabilities=_list({**chances, "minItems": len(names), "maxItems": len(names)}),
-    )
-    result = _record(
-        result=_list(_OBJECT),
-        score={"type": ["number", "null"], "minimum": 0, "maximum": 1},
-        **version,
-    )
-    say_version = {JSON: _record(**version)}
-    paths = {
-        "/predict": _route(
-            "Predict labels: of rows of features, as JSON or .npy; of texts; of known items; of"
-            " tasks of Label Studio.",
-            {JSON: {"oneOf": [predicted, _record(results=_list(result))]}, NPY: _BINARY},
-            {JSON: {"oneOf": ways}, NPY: _BINARY},
-        ),
-        "/health": _route("Whether the server is up.", {JSON: _record(status=_TEXT, **version)}),
-        "/labels": _route(
-            "The labels, and from which probability on each is predicted.", {JSON: _OBJECT}
-        ),
-        "/setup": _route(
-            "Label Studio asks for the version of the model, and tells its form.",
-            say_version,
-            {JSON: {**_OBJECT, "properties": {"schema": _TEXT}}},
-        ),
-        "/webhook": _route(
-            "Label Studio tells of a new answer. The server does not use it.",
-            say_version,
-            {JSON: _OBJECT},
-            status=201,
-        ),
-    }
-    found: dict[str, Any] = {
+    shapes: list[type[_Shape]] = [Refusal]
+    for _, takes, gives in _ROUTES.values():
+        shapes += [shape for shape in [*takes, *gives] if shape not in shapes]
+    template = "#/components/schemas/{model}"
+    schemas = models_json_schema([(each, "validation") for each in shapes], ref_template=template)
+    components: dict[str, Any] = {"schemas": schemas[1]["$defs"]}
+    fields = {name: each["properties"] for name, each in components["schemas"].items()}
+    for way, shape in _REQUESTS.items():
+        fields[shape.__name__][way]["maxItems"] = most_rows
+    n_features, names = model.classifier.n_features_in_, list(model.label_names)
+    fields["Rows"]["rows"]["items"] |= {"minItems": n_features, "maxItems": n_features}
+    fields["Predictions"]["label_names"]["items"]["enum"] = names
+    document: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "complabel serve", "version": __version__},
-        "paths": paths,
+        "components": components,
+        "paths": {path: _route(path, *about) for path, about in _ROUTES.items()},
     }
     if has_token:
-        schemes: dict[str, Any] = {"basic": {"type": "http", "scheme": "basic"}}
-        schemes["token"] = {"type": "http", "scheme": "bearer"}
-        found["components"] = {"securitySchemes": schemes}
-        found["security"] = [{name: []} for name in schemes]
-    return found
-
-
-def _list(of: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "array", "items": of, **more}
-
-
-def _record(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties]}
+        components["securitySchemes"] = {
+            "basic": {"type": "http", "scheme": "basic"},
+            "token": {"type": "http", "scheme": "bearer"},
+        }
+        document["security"] = [{name: []} for name in components["securitySchemes"]]
+    return document
 
 
 def _route(
-    summary: str, gives: dict[str, Any], takes: dict[str, Any] | None = None, *, status: int = 200
+    path: str, summary: str, takes: Sequence[type[_Shape]], gives: Sequence[type[_Shape]]
 ) -> dict[str, Any]:
-    """Describe a route: what it gives and takes, by type; one that takes a body is POST."""
-    error = {JSON: {"schema": _record(error=_TEXT)}}
-    answers = {
-        str(code): {"description": meaning, "content": error} for code, meaning in _ERRORS.items()
+    """Describe a route; one that takes a body is POST."""
+
+    def content(shapes: Sequence[type[_Shape]]) -> dict[str, Any]:
+        refs = [{"$ref": f"#/components/schemas/{shape.__name__}"} for shape in shapes]
+        kinds: dict[str, Any] = {JSON: {"schema": {"oneOf": refs}}}
+        if Rows in shapes or Predictions in shapes:  # matrices
+            kinds[NPY] = {"schema": {"type": "string", "format": "binary"}}
+        return kinds
+
+    replies = {
+        str(code): {"description": meaning, "content": content([Refusal])}
+        for code, meaning in _REFUSED.items()
     }
-    answers[str(status)] = {"description": "Done.", "content": _contents(gives)}
-    found: dict[str, Any] = {"summary": summary, "responses": answers}
-    if takes is None:
-        return {"get": found}
-    return {"post": {**found, "requestBody": {"required": True, "content": _contents(takes)}}}
-
-
-def _contents(schemas: dict[str, Any]) -> dict[str, Any]:
-    return {kind: {"schema": schema} for kind, schema in schemas.items()}
-
-
-# The controls of labelstudio-config with labels. People must not see a model's guess while they are
-# asked: the guess would change their answers.
-_ASKS = ("not_this", "applies")
-_LONGEST = 1_000_000
-_TEXTS = ("Text", "HyperText")
-
-
-class FormError(InputError):
-    """A form has no control in which the model's labels could be shown."""
-
-
-@dataclass(frozen=True)
-class Control:
-    """A control with choices; ``text`` is the field of a task that its object shows as a text."""
-
-    name: str
-    to_name: str
-    is_single: bool
-    choices: frozenset[str]
-    text: str | None = None
-
-    def result(self, labels: list[str]) -> list[dict[str, Any]]:
-        """Return labels as a result of this control; none is no result."""
-        about = {"from_name": self.name, "to_name": self.to_name, "type": "choices"}
-        return [{**about, "value": {"choices": labels}}] if labels else []
-
-
-@functools.lru_cache(maxsize=8)
-def controls_of(form: str) -> tuple[Control, ...]:
-    """Return the controls of a form with choices about a whole item.
-
-    Nothing outside of the text is read, and no entities are expanded, because none can be declared.
-    """
-    if "<!DOCTYPE" in form:
-        raise FormError("the form has a DOCTYPE, which no form of Label Studio needs")
-    try:
-        root = ElementTree.fromstring(form)
-    except ElementTree.ParseError as error:
-        raise FormError(f"the form is not XML: {error}") from None
-    texts = {x.get("name", ""): x.get("value", "") for tag in _TEXTS for x in root.iter(tag)}
-    found = []
-    for each in root.iter("Choices"):
-        to_name = each.get("toName", "").split(",")[0]
-        value = texts.get(to_name, "")
-        if "true" not in (each.get("perRegion"), each.get("perItem")):
-            names = (x.get("alias") or x.get("value") or "" for x in each.iter("Choice"))
-            found.append(
-                Control(
-                    name=each.get("name", ""),
-                    to_name=to_name,
-                    is_single=each.get("choice", "single") != "multiple",
-                    choices=frozenset(names),
-                    text=value[1:] if value.startswith("$") else None,
-                )
-            )
-    return tuple(found)
+    done = "201" if path == "/webhook" else "200"
+    replies[done] = {"description": "Done.", "content": content(gives)}
+    about: dict[str, Any] = {"summary": summary, "responses": replies}
+    if not takes:
+        return {"get": about}
+    return {"post": {**about, "requestBody": {"required": True, "content": content(takes)}}}
 
 
 def control_for(model: Model, form: Any) -> Control:
     """Return the control of a form that offers most of the model's labels, or refuse the form."""
-    control = _control_of(form, model.label_names)
+    control = control_of(form, model.label_names)
     if model.X is None and model.encoder is None:
         raise FormError(
             f"{model.no_texts}, so the model needs the features of the items: start the server with"
@@ -454,35 +414,6 @@ def control_for(model: Model, form: Any) -> Control:
     return control
 
 
-def _control_of(form: Any, label_names: Sequence[str]) -> Control:
-    if not isinstance(form, str):
-        raise FormError("there is no form; send the labelling configuration of the project")
-    if len(form) > _LONGEST:  # forms are kept in memory
-        raise FormError(f"the form has more than {_LONGEST:,} characters")
-    controls = controls_of(form)
-    asks = next((control.name for control in controls if control.name in _ASKS), None)
-    if asks is not None:
-        raise FormError(
-            f"the form is one of labelstudio-config, and asks people in its control {asks!r}; a"
-            " guess of the model would change what they answer. Show guesses in another project"
-        )
-    offered = {each: len(each.choices & {*label_names}) for each in controls}
-    best = max(offered.values(), default=0)
-    found = [each for each in controls if offered[each] == best]
-    if best == 0:
-        listed = ", ".join(repr(each.name) for each in controls) or "none"
-        raise FormError(
-            f"no control of the form offers a label of the model, such as {label_names[0]!r:.80};"
-            f" its controls with choices: {listed}"
-        )
-    if len(found) > 1:
-        raise FormError(
-            f"the controls {found[0].name!r} and {found[1].name!r} of the form offer equally many"
-            " of the model's labels; keep the choices of one of them"
-        )
-    return found[0]
-
-
 def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question | Answer:
     """Return what is asked about tasks; the answer has a prediction for each, in their order.
 
@@ -491,9 +422,7 @@ def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question
     decision about an offered label is right.
     """
     control = control_for(model, form)
-    data = [task.get("data") if isinstance(task, dict) else None for task in tasks]
-    if not all(isinstance(each, dict) for each in data):
-        raise InputError("a task has no data; each must have an object of this name")
+    data = [task["data"] for task in tasks]
     found: list[dict[str, Any]] = [
         {"result": [], "score": None, "model_version": model.version} for _ in tasks
     ]

@@ -11,20 +11,25 @@ import logging
 import math
 import os
 import secrets
-import signal
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode
 
-from complabel.errors import InputError
+import uvicorn
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from complabel.errors import InputError
 
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
 _LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
@@ -49,11 +54,34 @@ _BUSY = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: c
 _log = logging.getLogger(__name__)
 
 
-def missing(package: str) -> InputError:
-    return InputError(
-        f'this needs the package {package}, which is not installed; run pip install "complabel'
-        '[live]"'
-    )
+def app_of(
+    routes: Sequence[Route],
+    handlers: Mapping[Any, Any],
+    *,
+    hint: str = "",
+    lifespan: Any = None,
+) -> Starlette:
+    """Return an app whose errors are JSON; ``hint`` says where the routes are listed."""
+
+    async def not_there(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        causes = {404: "there is no such route", 405: "this route has another method"}
+        cause = causes.get(error.status_code, error.detail)
+        path = request.scope["path"][:80]
+        return error_reply(
+            f"{request.method} {path}: {cause}{hint}", error.status_code, error.headers
+        )
+
+    handlers = {**handlers, HTTPException: not_there}
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
+    app.router.redirect_slashes = False  # it would lead to the host that a request names
+    return app
+
+
+def error_reply(error: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an error, which may repeat half a character that somebody sent."""
+    text = error.encode("utf-8", "backslashreplace").decode()
+    return JSONResponse({"error": text}, status, headers)
 
 
 def new_token() -> str:
@@ -85,8 +113,6 @@ def guarded(
     machine that call it by another name, as programs in a container do. Pages of strangers do so,
     too, so that needs a token.
     """
-    from starlette.responses import HTMLResponse, JSONResponse
-
     keys = None if token is None else _Keys(token, ticket)
     seconds = _BODY + most_bytes / 2**20
 
@@ -299,8 +325,6 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
 
 
 def _with_headers(send: Send) -> Send:
-    from starlette.datastructures import MutableHeaders
-
     async def careful(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(raw=list(message.get("headers", [])))
@@ -319,19 +343,10 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
     thread than the first, signals do not reach it. ``started`` is called with the address, such as
     ``http://127.0.0.1:8000``, once the server listens. Nothing is answered before it returns.
     """
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise missing("uvicorn") from error
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    listening = _listen(host, port)
-    address = _address(listening, host)
     lines = _Lines(_most_connections())
-    server: Any = None  # it needs the app, which asks it
     config = uvicorn.Config(
-        _telling(app, lambda: bool(server.listens), lines),
-        http=_watched(H11Protocol, lines),  # httptools has no limit for the size of a head
+        _telling(app, lines),
+        http=partial(_Line, lines),  # type: ignore[arg-type]
         loop="asyncio",
         access_log=False,
         backlog=_AT_ONCE,
@@ -344,15 +359,46 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
         timeout_notify=1,
         ws="none",
     )
-    server = _stoppable(uvicorn.Server)(config)
+    with _listen(host, port) as listening:
 
-    def begin() -> None:
-        listening.listen(_WAITING)  # more than asyncio accepts at once, which it had said here
-        started(address)
+        def begin() -> None:
+            listening.listen(_WAITING)  # more than asyncio accepts at once, which it had said here
+            started(_address(listening, host))
 
-    server.on_start = begin
-    with listening:
-        server.run(sockets=[listening])
+        _Server(config, lines, begin).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn's server, which loses no request of clients that keep their connections.
+
+    Uvicorn closes these at once, and does not tell clients so before: each loses the request that
+    it sends meanwhile.
+    """
+
+    def __init__(self, config: uvicorn.Config, lines: _Lines, begin: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._lines, self._begin = lines, begin
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._begin()
+
+    def handle_exit(self, *_: Any) -> None:
+        """End at a signal, which is not raised again: what follows ``run`` still runs."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take what has arrived on open connections, too, before these are closed."""
+        for _ in range(2):  # connections that wait are taken
+            await asyncio.sleep(0)
+        for each in self.servers:
+            each.close()
+        self._lines.are_last = True
+        if self.server_state.connections and not self.force_exit:
+            await asyncio.sleep(_LAST)
+        await super().shutdown(sockets=sockets)
 
 
 def _most_connections() -> int:
@@ -364,46 +410,36 @@ def _most_connections() -> int:
     return max(_AT_ONCE, min(files // 2, _MOST)) if files > 0 else _MOST
 
 
-@dataclass
-class _Line:
-    """A connection; ``since`` is when it began to wait for a request, never while it has one."""
-
-    peer: Any
-    transport: Any
-    since: float
-    is_asking: bool = False  # a whole request came, and is not answered yet
-
-
 class _Lines:
     """The open connections, those that wait for the longest first."""
 
+    are_last = False  # the server ends: their clients are told to close them
+
     def __init__(self, most: int) -> None:
         self.most, self._said = most, -math.inf
-        self.open: dict[Any, _Line] = {}
+        self.open: dict[Any, _Line] = {}  # by the client's address
 
-    def add(self, transport: Any) -> _Line:
+    def add(self, line: _Line) -> None:
         """Keep a new connection; one of those that ask nothing ends for it, if there are many."""
-        line = _Line(transport.get_extra_info("peername")[:2], transport, time.monotonic())
         if len(self.open) >= self.most:
             self._say()
             idle = next((each for each in self.open.values() if not each.is_asking), None)
             if idle is None:
-                transport.write(_BUSY)
-                transport.close()
-                return line
+                line.transport.write(_BUSY)
+                line.transport.close()
+                return
             self._end(idle)
-        self.open[line.peer] = line
-        return line
+        self.open[line.client] = line
 
     def remove(self, line: _Line) -> None:
-        if self.open.get(line.peer) is line:
-            del self.open[line.peer]
+        if self.open.get(line.client) is line:
+            del self.open[line.client]
 
     def wait(self, line: _Line) -> None:
         """Wait for the next request on a connection, if it is still open."""
-        if self.open.get(line.peer) is line:
+        if self.open.get(line.client) is line:
             line.since, line.is_asking = time.monotonic(), False
-            self.open[line.peer] = self.open.pop(line.peer)
+            self.open[line.client] = self.open.pop(line.client)
 
     async def end_slow(self) -> None:
         for line in [each for each in self.open.values() if time.monotonic() > each.since + _HEAD]:
@@ -423,22 +459,26 @@ class _Lines:
             )
 
 
-def _watched(base: Any, lines: _Lines) -> Any:
-    """Return uvicorn's protocol, of which each connection is known to ``lines``."""
+class _Line(H11Protocol):
+    """A connection; httptools, which uvicorn prefers, has no limit for the size of a head."""
 
-    class Watched(base):  # type: ignore[misc]
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self.line = lines.add(transport)
+    is_asking = False  # a whole request came, and is not answered yet
 
-        def connection_lost(self, exc: Exception | None) -> None:
-            lines.remove(self.line)
-            super().connection_lost(exc)
+    def __init__(self, lines: _Lines, **more: Any) -> None:
+        super().__init__(**more)
+        self._lines = lines
+        self.since = time.monotonic()  # when it began to wait for a request; inf if it has one
 
-    return Watched
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._lines.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lines.remove(self)
+        super().connection_lost(exc)
 
 
-def _telling(app: ASGIApp, listens: Callable[[], bool], lines: _Lines) -> ASGIApp:
+def _telling(app: ASGIApp, lines: _Lines) -> ASGIApp:
     """Return an app that tells which connections ask, and ends them if the server stops."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -453,7 +493,7 @@ def _telling(app: ASGIApp, listens: Callable[[], bool], lines: _Lines) -> ASGIAp
             return message
 
         async def last(message: Message) -> None:
-            if message["type"] == "http.response.start" and not listens():
+            if message["type"] == "http.response.start" and lines.are_last:
                 headers = [*message.get("headers", ()), (b"connection", b"close")]
                 message = {**message, "headers": headers}
             await send(message)
@@ -465,54 +505,6 @@ def _telling(app: ASGIApp, listens: Callable[[], bool], lines: _Lines) -> ASGIAp
         return None
 
     return answer
-
-
-@contextlib.contextmanager
-def _handling(stop: Callable[..., None]) -> Iterator[None]:
-    """Call it at a signal, but do not raise the signal again: what follows ``run`` still runs."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signals = (signal.SIGINT, signal.SIGTERM)
-    former = {each: signal.signal(each, stop) for each in signals}
-    try:
-        yield
-    finally:
-        for each, handler in former.items():
-            signal.signal(each, handler)
-
-
-def _stoppable(base: Any) -> Any:
-    """Return uvicorn's server, which ends at a signal when all that it took is answered."""
-
-    class Server(base):  # type: ignore[misc]
-        listens, should_exit = True, False
-        on_start: Callable[[], None]
-
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets=sockets)
-            if self.started:
-                self.on_start()
-
-        def capture_signals(self) -> contextlib.AbstractContextManager[None]:
-            return _handling(self._stop)
-
-        def _stop(self, *_: Any) -> None:
-            self.force_exit = self.should_exit
-            self.should_exit = True
-
-        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-            """Take what has arrived on open connections, too, before these are closed."""
-            for _ in range(2):  # connections that wait are taken
-                await asyncio.sleep(0)
-            for each in self.servers:
-                each.close()
-            self.listens = False
-            if self.server_state.connections and not self.force_exit:
-                await asyncio.sleep(_LAST)
-            await super().shutdown(sockets=sockets)
-
-    return Server
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -21,6 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from complabel._questions import BY_STEM
+from complabel._sqlite import Kind, Lock, NotAsWrittenError, connect, transaction
 from complabel.answers import COLUMNS
 from complabel.errors import StoreError
 from complabel.files import some_of
@@ -28,10 +30,19 @@ from complabel.live._asker import Event
 from complabel.live._drawing import Question
 from complabel.live._server import new_token
 
-# The columns of both tables are the fields of a Question and of an Event, in their order, and then
-# a digest. The id marks a SQLite file as answers of complabel, also for SQLite's own tools.
-_APPLICATION_ID = 0x636F6D61
+ROWS = ("questions", "events")
 _VERSION = 2
+_KIND = Kind(
+    name="file of answers of complabel annotate",
+    rows="answers",
+    option="--out",
+    mark=0x636F6D61,
+    tables=frozenset({"about", *ROWS}),
+    formats=range(1, _VERSION + 1),
+)
+_BUSY_SECONDS = 10.0
+# The columns of both tables are the fields of a Question and of an Event, in their order, and then
+# a digest.
 _TABLES = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE questions (
@@ -55,23 +66,13 @@ CREATE TABLE events (
     seconds REAL
 );
 CREATE UNIQUE INDEX once ON events (of, what) WHERE of IS NOT NULL;
-PRAGMA application_id = {_APPLICATION_ID}"""
+PRAGMA application_id = {_KIND.mark}"""
 # Files of the first version have no digests; they get them when they are opened.
 _DIGESTS = f"""
 ALTER TABLE questions ADD COLUMN digest BLOB;
 ALTER TABLE events ADD COLUMN digest BLOB;
 PRAGMA user_version = {_VERSION}"""
-ROWS = ("questions", "events")
-# What is wrong lies around the file, not in it.
-_AROUND = {
-    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN),
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM),
-}
 _Head = dict[str, list[Any]]  # of each table: how many rows it has, and the digest of all of them
-
-
-class DamagedError(StoreError):
-    """The file of answers is not as it was written."""
 
 
 class AnswerStore:
@@ -92,15 +93,17 @@ class AnswerStore:
         self.path = Path(path)
         self.labels: Sequence[str] = about["labels"]
         self._writing = threading.Lock()
-        with contextlib.ExitStack() as opened:
-            self._lock = opened.enter_context(contextlib.closing(self._take_lock()))
-            with self._explained():
-                self._refuse_lost()
+        with _KIND.explained(self.path), contextlib.ExitStack() as opened:
+            self._lock = self._take_lock()
+            opened.callback(self._lock.release)
+            self._refuse_lost()
             self._keep_secret()
-            self._connection = opened.enter_context(contextlib.closing(self._connect()))
-            version = self._version()
-            if version:
-                self._look_through(version)
+            self._connection = opened.enter_context(
+                contextlib.closing(connect(self.path, timeout=_BUSY_SECONDS))
+            )
+            version = _KIND.format_of(self._connection, self.path)
+            if version == _VERSION:
+                _look_through(self._connection)
             self._agree(about, version)
             self._place = _place(self.path)
             opened.pop_all()
@@ -113,13 +116,7 @@ class AnswerStore:
 
     def close(self) -> None:
         self._connection.close()
-        with contextlib.suppress(OSError):  # on Windows, open files cannot be deleted
-            self._lock_path.unlink()
-        self._lock.close()
-
-    @property
-    def _lock_path(self) -> Path:
-        return self.path.with_name(f"{self.path.name}-lock")
+        self._lock.release()
 
     def _keep_secret(self) -> None:
         """Let nobody else read the token; SQLite makes its journals with the same permissions."""
@@ -131,34 +128,23 @@ class AnswerStore:
     def renew_token(self) -> None:
         """Draw another token; the one before lets nobody in any more."""
         self.token = new_token()
-        with self._writing, self._explained():
-            self._connection.execute("BEGIN IMMEDIATE")
-            with self._connection:
-                value = json.dumps(self.token)
-                self._connection.execute("UPDATE about SET value = ? WHERE key = 'token'", [value])
+        with self._writing, _KIND.explained(self.path), transaction(self._connection):
+            value = json.dumps(self.token)
+            self._connection.execute("UPDATE about SET value = ? WHERE key = 'token'", [value])
 
-    def _take_lock(self) -> sqlite3.Connection:
-        """Return a connection that holds a lock, which the system frees if the server is killed."""
+    def _take_lock(self) -> Lock:
         if self.path.is_dir():
             raise StoreError(
                 f"{self.path}: this is a folder, but the answers are kept in a file of this name;"
                 " move the folder away, or give another --out"
             )
-        with self._explained():
-            lock = sqlite3.connect(
-                self._lock_path, timeout=1.0, isolation_level=None, check_same_thread=False
+        lock = Lock(self.path)
+        if not lock.take():
+            raise StoreError(
+                f"{self.path}: another server is writing these answers; end it first, or give"
+                " another --out"
             )
-            try:
-                lock.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError as error:
-                lock.close()
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
-                    raise
-                raise StoreError(
-                    f"{self.path}: another server is writing these answers; end it first, or give"
-                    " another --out"
-                ) from error
-            return lock
+        return lock
 
     def _refuse_lost(self) -> None:
         """Refuse an empty file in the place of answers; SQLite would delete the journal, too."""
@@ -167,80 +153,29 @@ class AnswerStore:
             return
         journal, table = self.path.with_name(f"{self.path.name}-wal"), self.path.with_suffix("")
         if journal.exists() and journal.stat().st_size:
-            raise DamagedError("it is gone or empty, but its journal is there")
+            raise NotAsWrittenError("it is gone or empty, but its journal is there")
         if exists and table != self.path and table.exists():
-            raise DamagedError(f"it is empty, but the table {table} is there")
-
-    def _connect(self) -> sqlite3.Connection:
-        with self._explained():
-            connection = sqlite3.connect(
-                self.path, timeout=10.0, isolation_level=None, check_same_thread=False
-            )
-        connection.row_factory = sqlite3.Row
-        return connection
-
-    def _version(self) -> int:
-        """Return the version of a file of answers, 0 of an empty file; refuse other files."""
-        stranger = StoreError(
-            f"{self.path}: this is no file of answers of complabel annotate; move it away, or give"
-            " another --out"
-        )
-        with self._explained():
-            try:
-                (found,) = self._connection.execute("PRAGMA application_id").fetchone()
-                (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-                schema = self._connection.execute("SELECT name FROM sqlite_schema").fetchall()
-            except sqlite3.DatabaseError as error:
-                if _is_around(error):
-                    raise
-                with self.path.open("rb") as file:
-                    is_own = _APPLICATION_ID.to_bytes(4, "big") == file.read(100)[68:72]
-                raise (DamagedError(str(error)) if is_own else stranger) from error
-        is_own = {"about", *ROWS} <= {row["name"] for row in schema}
-        if not schema and not found:
-            return 0
-        if found != _APPLICATION_ID and not is_own:
-            raise stranger
-        if found != _APPLICATION_ID or not is_own or version < 1:
-            raise DamagedError("its first page is not as it was written")
-        if version > _VERSION:
-            raise StoreError(
-                f"{self.path}: a newer version of complabel made this file (format {version}; this"
-                f" version knows formats up to {_VERSION}); install the newer version, or give"
-                " another --out"
-            )
-        return int(version)
-
-    def _look_through(self, version: int) -> None:
-        """Refuse a file that is damaged."""
-        with self._explained(), _damaging():
-            (told,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-            if told != "ok":
-                raise DamagedError(told)
-            if version == _VERSION:
-                for _ in _rows_as_written(self._connection):
-                    pass
+            raise NotAsWrittenError(f"it is empty, but the table {table} is there")
 
     def _agree(self, about: Mapping[str, Any], version: int) -> None:
         """Keep what is asked, or compare it with what was asked before; make what is missing."""
-        with self._explained():
-            known = _about(self._connection) if version else {}
-            for key in about if known else ():
-                if known.get(key) != about[key]:
-                    raise _other(self.path, key, known.get(key), about[key])
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            known = known or {"mark": secrets.token_hex(8), "token": new_token(), **about}
-            if version < _VERSION:
-                self._connection.execute("BEGIN IMMEDIATE")
-                with self._connection:
-                    self._make(known, version)
-            self._head = _read_head(self._connection)
+        known = _about(self._connection) if version else {}
+        for key in about if known else ():
+            if known.get(key) != about[key]:
+                raise _other(self.path, key, known.get(key), about[key])
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        known = known or {"mark": secrets.token_hex(8), "token": new_token(), **about}
+        if version < _VERSION:
+            with transaction(self._connection):
+                self._make(known, version)
+        self._head = _read_head(self._connection)
         self.mark, self.token = str(known["mark"]), str(known["token"])
 
     def _make(self, known: Mapping[str, Any], version: int) -> None:
         """Make what a new file has, or what a file of the first version does not have."""
         execute, insert = self._connection.execute, self._connection.executemany
-        for statement in [*("" if version else _TABLES).split(";\n"), *_DIGESTS.split(";\n")]:
+        script = _DIGESTS if version else f"{_TABLES};\n{_DIGESTS}"
+        for statement in script.split(";\n"):  # executescript would end the transaction
             execute(statement)
         pairs = [(key, json.dumps(value)) for key, value in known.items()]
         insert("INSERT OR REPLACE INTO about VALUES (?, ?)", pairs)
@@ -273,20 +208,19 @@ class AnswerStore:
     def add(self, rows: Mapping[str, Sequence[list[Any]]]) -> None:
         """Add rows of both tables: all of them, or none."""
         durable = any(what != "asked" for _, _, what, *_ in rows["events"])
-        with self._writing, self._explained():
+        with self._writing, _KIND.explained(self.path):
             self._refuse_moved()
             execute, before, head = self._connection.execute, json.dumps(self._head), {}
             execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            execute("BEGIN IMMEDIATE")
-            with self._connection:
+            with transaction(self._connection):
                 for name in ROWS:
                     digests = [digest_of(row) for row in rows[name]]
                     head[name] = _grown(self._head[name], digests)
                     for row, digest in zip(rows[name], digests, strict=True):
                         marks = ", ".join("?" * (len(row) + 1))
                         execute(f"INSERT INTO {name} VALUES ({marks})", (*row, digest))
-                told = "UPDATE about SET value = ? WHERE key = 'head' AND value = ?"
-                if execute(told, (json.dumps(head), before)).rowcount != 1:
+                change = "UPDATE about SET value = ? WHERE key = 'head' AND value = ?"
+                if execute(change, (json.dumps(head), before)).rowcount != 1:
                     raise StoreError(
                         f"{self.path}: another program has changed this file since the server"
                         " opened it; end the server, and start it again"
@@ -295,7 +229,7 @@ class AnswerStore:
 
     def load(self, numbers: Mapping[str, int]) -> Iterator[Question | Event]:
         """Yield all questions, then all events, in their order; ``numbers`` are those of items."""
-        with self._explained():
+        with _KIND.explained(self.path):
             for row in self._connection.execute("SELECT * FROM questions ORDER BY number"):
                 number, item, kind, labels, *more, _ = row
                 if item not in numbers:
@@ -321,11 +255,15 @@ class AnswerStore:
         least = self._head["events"][0]
         questions: dict[int, sqlite3.Row] = {}
         standing: dict[int, sqlite3.Row] = {}  # by the id of the question that was answered
-        with self._explained(), contextlib.closing(self._connect()) as reader, _damaging():
+        with (
+            _KIND.explained(self.path),
+            contextlib.closing(connect(self.path, timeout=_BUSY_SECONDS)) as reader,
+            _reading(),
+        ):
             self._refuse_moved()
             reader.execute("BEGIN")  # all is read as it was at one moment
             if _read_head(reader)["events"][0] < least:
-                raise DamagedError("the latest answers are gone")
+                raise NotAsWrittenError("the latest answers are gone")
             for name, row in _rows_as_written(reader):
                 if name == "questions":
                     questions[row["number"]] = row
@@ -339,7 +277,7 @@ class AnswerStore:
 
     def taken_back(self) -> set[str]:
         """Return the ids, as in the table, of answers that were taken back."""
-        with self._explained():
+        with _KIND.explained(self.path):
             rows = self._connection.execute("SELECT of FROM events WHERE what = 'undone'")
             return {str(row["of"]) for row in rows}
 
@@ -350,17 +288,11 @@ class AnswerStore:
         kind, answer = question["kind"], json.loads(row["answer"])
         on_offer = None if question["labels"] is None else json.loads(question["labels"])
         offered = None if on_offer is None else [self.labels[at] for at in on_offer]
-        if answer == "unsure" or kind == "asked":
-            said = [(offered[0] if kind == "asked" and offered else None, answer)]
-        elif kind == "ticked":
-            ticked = set(answer)
-            said = [(name, "yes" if name in ticked else "no") for name in offered or self.labels]
-        else:
-            said = [(name, "no") for name in answer] or [(None, "yes")]
+        said = BY_STEM[kind].rows(answer, offered or self.labels)
         values = {
             "answer_id": str(row["of"]),
             "item": question["item"],
-            "question": "named" if kind == "menu" else kind,
+            "question": BY_STEM[kind].question,
             "offered": None
             if kind == "asked" or offered is None
             else json.dumps(offered, ensure_ascii=False),
@@ -382,18 +314,6 @@ class AnswerStore:
                 f"{self.path}: this file is gone or another one has taken its place since the"
                 " server opened it; put it back, or end the server and start it again"
             )
-
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except DamagedError as error:
-            raise DamagedError(f"{self.path}: this file of answers is damaged: {error}") from error
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"{self.path}: the answers cannot be stored or read: {error}; free space on the"
-                " disk, correct the permissions, or give another --out"
-            ) from error
 
 
 def digest_of(row: Sequence[Any]) -> bytes:
@@ -421,7 +341,7 @@ def _origin(connection: sqlite3.Connection) -> str:
 
 
 def _about(connection: sqlite3.Connection) -> dict[str, Any]:
-    with _damaging():
+    with _reading():
         rows = connection.execute("SELECT key, value FROM about WHERE key != 'head'").fetchall()
         return {row["key"]: json.loads(row["value"]) for row in rows}
 
@@ -430,43 +350,42 @@ def _read_head(connection: sqlite3.Connection) -> _Head:
     found = connection.execute("SELECT value FROM about WHERE key = 'head'").fetchone()
     head: _Head = json.loads(found["value"]) if found else {}
     if head.keys() != {*ROWS}:
-        raise DamagedError("it does not say how many answers there are")
+        raise NotAsWrittenError("it does not say how many answers there are")
     return head
 
 
+def _look_through(connection: sqlite3.Connection) -> None:
+    """Refuse a file with a row that is not as it was written."""
+    with _reading():
+        for _ in _rows_as_written(connection):
+            pass
+
+
 def _rows_as_written(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Row]]:
-    """Yield all rows with the names of their tables; a DamagedError says which one is wrong."""
+    """Yield all rows with the names of their tables; NotAsWrittenError says which one is wrong."""
     head = _read_head(connection)
     for name in ROWS:
         now: list[Any] = [0, _origin(connection)]
         for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1"):
             *written, digest = row
             if digest_of(written) != digest:
-                raise DamagedError(f"row {row[0]} of its {name} is not as it was written")
+                raise NotAsWrittenError(f"row {row[0]} of its {name} is not as it was written")
             now = _grown(now, [digest])
             yield name, row
         if now != head[name]:
             count = f"{now[0]:,} {name}, but {head[name][0]:,} were written"
-            raise DamagedError(
+            raise NotAsWrittenError(
                 f"it has {count}" if now[0] != head[name][0] else "what it asks has changed"
             )
 
 
 @contextlib.contextmanager
-def _damaging() -> Iterator[None]:
-    """Raise what the content of a file causes as a DamagedError."""
+def _reading() -> Iterator[None]:
+    """Raise what the content of a file causes as NotAsWrittenError."""
     try:
         yield
-    except sqlite3.Error as error:
-        if _is_around(error):
-            raise
-        raise DamagedError(str(error)) from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise DamagedError(f"a value in it cannot be read: {error}") from error
-
-
-def _is_around(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _AROUND
+        raise NotAsWrittenError(f"a value in it cannot be read: {error}") from error
 
 
 def _place(path: Path) -> tuple[int, int] | None:

@@ -1,10 +1,10 @@
-"""What a loss must offer, checks of what a caller gives it, gradients by hand, plain parts."""
+"""What a loss must offer, checks of what a caller gives it, gradients by hand."""
 
 from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +33,7 @@ class LogitLoss(torch.nn.Module, ABC):
 
     See Also
     --------
-    complabel.methods.ComplementaryLossClassifier : Trains a classifier with any such loss.
+    complabel.experiments.methods.ComplementaryLossClassifier : Trains with any such loss.
 
     Examples
     --------
@@ -56,6 +56,19 @@ class LogitLoss(torch.nn.Module, ABC):
         """Check the arguments, and compute the loss by ``forward``."""
         given = self._by_name(labels, named)
         return super().__call__(logits, **check_labels(logits, **given))
+
+    def _likeness(self) -> Hashable:
+        """Return what must be equal for losses that are stacked.
+
+        Losses are stacked if their class says so: if its own body has this method. Then
+        ``logit_gradient`` looks at each instance alone, and takes stacked tensors, too. A subclass
+        may compute what it likes, so it must say so again.
+        """
+        return type(self)
+
+    def _stack(self, _losses: Sequence[Any]) -> LogitLoss:
+        """Return a loss for the stacked logits of losses of the same likeness."""
+        return self
 
     @abstractmethod
     def forward(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
@@ -245,52 +258,3 @@ class _ByHand(torch.autograd.Function):
     def backward(ctx: Any, *grad_outputs: Tensor) -> tuple[Tensor | None, ...]:
         of_result = grad_outputs[0].unsqueeze(1)
         return None, *(gradient * of_result for gradient in ctx.saved_tensors)
-
-
-def loss_parts(loss: Any) -> dict[str, Any]:
-    """Return the name of a loss's class, and its settings; None in place of them for a class."""
-    made = loss if isinstance(loss, type) else type(loss)
-    if _losses().get(made.__name__) is not made:
-        raise InputError(
-            f"the loss is a class of your own, {made.__module__}.{made.__qualname__}, and a"
-            " file holds no code. Predictions do not need the loss: call"
-            " set_params(loss=complabel.losses.GDFLoss) and save, or keep coef_ and intercept_"
-        )
-    if made is loss:
-        return {"name": made.__name__, "settings": None}
-    settings = {name: getattr(loss, name) for name in _settings_of(made)}
-    for name, value in settings.items():
-        if isinstance(value, torch.Tensor):
-            settings[name] = value.detach().cpu().numpy().astype(np.float64)
-    return {"name": made.__name__, "settings": settings}
-
-
-def loss_of(parts: Any) -> Any:
-    """Make what ``loss_parts`` described: a class of losses, or a loss."""
-    if not isinstance(parts, dict) or parts.keys() != {"name", "settings"}:
-        raise InputError("it is no loss")
-    name, settings = parts["name"], parts["settings"]
-    made: Any = _losses().get(name) if isinstance(name, str) else None
-    if made is None:
-        raise InputError(f"there is no loss {name!r:.80}")
-    if settings is None:
-        return made
-    if not isinstance(settings, dict) or settings.keys() != _settings_of(made).keys():
-        raise InputError(f"the loss has settings that do not belong to {name}")
-    if isinstance(settings.get("transition"), np.ndarray):
-        settings["transition"] = torch.from_numpy(settings["transition"])
-    return made(**settings)
-
-
-def _losses() -> dict[str, type[LogitLoss]]:
-    found: list[Any] = [LogitLoss]
-    for made in found:
-        found += made.__subclasses__()
-    package = __name__.rpartition(".")[0]
-    return {made.__name__: made for made in found if made.__module__.rpartition(".")[0] == package}
-
-
-def _settings_of(made: type[LogitLoss]) -> Any:
-    """Return the arguments of a loss by name; a loss has an attribute for each of them."""
-    own = made.__init__ is not LogitLoss.__init__
-    return inspect.signature(made).parameters if own else {}

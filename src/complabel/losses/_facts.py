@@ -155,7 +155,7 @@ def lay_out_facts(
     """Collect the facts of some answers; return None if there are only namings."""
     # Without error rates, judgements and complete namings are certain facts.
     said = answers.statements()
-    judging = with_error_rates & np.isin(answers.question, ("asked", "ticked"))
+    judging = with_error_rates & answers.judges
     complete = answers.exhausted & (answers.all_apply != "skip") & (not with_error_rates)
     # The names of a complete naming are facts. All other names are choices, which are no facts.
     by_choice = np.isin(said.kind, (_NAMED, _IMPLIED))

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel._parameters import Constraints, Integer, Real, check_parameters, declared
+from complabel._parameters import check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
-from complabel.errors import AnnotationError, InputError, ModelFileError
+from complabel.errors import AnnotationError, InputError
 from complabel.methods._arrays import Array, Features, Indicator
-from complabel.methods._decisions import THRESHOLDS, check_thresholds, labels_above
+from complabel.methods._decisions import check_thresholds
 from complabel.methods._door import (
     Targets,
     check_new,
@@ -29,11 +26,11 @@ from complabel.methods._door import (
     refuse_table,
 )
 from complabel.methods._features import validated
-from complabel.methods._model_file import read_tree
-from complabel.methods._saving import MISSING, Numbers, model_of, save_model
+from complabel.methods._predictor import Predictor
+from complabel.methods._saving import read_model, save_model
 
 
-class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
+class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
     """Base class of all methods, which learn from labels that do *not* apply: 1 in ``y`` says so.
 
     A method implements ``_fit`` and ``_decision``.
@@ -70,26 +67,6 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     _reads_blocks: ClassVar[bool] = False  # whether ``fit`` takes rows in blocks
     understands_answers: ClassVar[bool] = False
     understands_weights: ClassVar[bool] = False
-    threshold: str = "probability"
-    cut: float = 0.5
-
-    # The values that each parameter allows. A method declares those of its own parameters.
-    _constraints: ClassVar[Constraints] = {"threshold": THRESHOLDS, "cut": Real(above=0, below=1)}
-
-    # What ``save`` stores: the fitted attributes that predictions and ``score`` need, each with
-    # what it may be in a file. A method declares its own.
-    _fitted: ClassVar[Constraints] = {
-        "classes_": Numbers("K", dtype=None),
-        "n_features_in_": Integer(at_least=1),
-        "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
-        "_single": (True, False),
-        "thresholds_": (MISSING, Numbers("K", at_least=np.nextafter(0, 1), below=1.0)),
-    }
-
-    classes_: NDArray[Any]
-    n_features_in_: int
-    thresholds_: Array
-    _single: bool
 
     def fit(
         self,
@@ -152,7 +129,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         If true labels are given as ``y`` by mistake, ``fit`` cannot notice it; a held-out fit can,
         see :func:`complabel.metrics.least_cardinality`.
         """
-        refuse_arguments(refused, type(self).__name__)
+        if refused:
+            refuse_arguments(refused, type(self).__name__)
         return self._learn_from(X, y, relevant, None)
 
     def _learn_from(self, X: ArrayLike, y: Any, relevant: Any, sample_weight: Any) -> Self:
@@ -162,7 +140,9 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         sample_weight = pair_rows(X, sample_weight, names=("X", "sample_weight"))
         features = validated(self, X, y)
         refuse_other_number_of_rows(y, features.shape[0])
-        weights = read_weights(sample_weight, features.shape[0])
+        weights = None
+        if sample_weight is not None:
+            weights = read_weights(sample_weight, features.shape[0])
         targets = Targets.read(features, y, relevant, self, weights)
         self._check_parameters()
         self._forget("thresholds_")  # they were for the probabilities of an earlier fit
@@ -319,7 +299,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             true_labels = encode_new(y, self.classes_, single=self._single)
             return metrics.average_precision(true_labels, self._decision(features))
         if isinstance(y, Answers):
-            return self._score_answers(features, y)
+            return self._score_answers(self._decision(features), y)
         labels = encode_new(y, self.classes_, single=self._single)
         complementary = check_complementary(labels, min_labels=2, allow_unanswered=True, name="y")
         answered = complementary.any(axis=1)
@@ -329,15 +309,15 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
             return float(self._log_likelihood(features, complementary).mean())
         return -metrics.complementary_ranking_error(complementary, self._decision(features))
 
-    def _score_answers(self, X: Features, answers: Answers) -> float:
+    def _score_answers(self, decision: Array, answers: Answers) -> float:
         check_new(answers, self.classes_)
         if not (self.understands_answers and self.models_the_choice):
-            return -metrics.complementary_ranking_error(answers, self._decision(X))
+            return -metrics.complementary_ranking_error(answers, decision)
         weights = answers.item_weight
         answered = weights > 0
         if not answered.any():
             raise AnnotationError("y has no answers; at least one item needs one")
-        found = self._answers_log_likelihood(X[answered], answers[answered])
+        found = self._answers_log_likelihood(decision[answered], answers[answered])
         return float(found.mean() / weights[answered].mean())
 
     def save(
@@ -399,24 +379,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not understand answers")
 
-    def _decision(self, X: Features) -> Array:
-        """Return scores (n, K): the log-odds of f, or what ``_log_odds`` turns into them."""
-        raise NotImplementedError(f"{type(self).__name__} has no scores")
-
-    def _log_odds(self, decision: Array) -> Array:
-        """Turn what ``_decision`` returned into log f / (1 - f), of shape (n, K)."""
-        return decision
-
-    def _relevance(self, decision: Array) -> Array:
-        """Turn what ``_decision`` returned into f, of shape (n, K)."""
-        return np.asarray(special.expit(self._log_odds(decision)))
-
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         """Return the log-likelihood of each row's complementary labels, shape (n,), in nats."""
-        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+        answers = Answers.from_complementary(complementary)
+        return self._answers_log_likelihood(self._decision(X), answers)
 
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
-        """Return the log-likelihood of the answers about each row, shape (n,), in nats."""
+    def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
+        """Return the log-likelihood (n,) of the answers about rows with such scores, in nats."""
         raise NotImplementedError(f"{type(self).__name__} does not model the choice")
 
     def _check_parameters(self) -> None:
@@ -439,26 +408,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator):
         names = declared(type(self), "_fitted")
         return {name: vars(self)[name] for name in names if name in vars(self)}
 
-    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        """Set what ``_state`` returned; refuse values that do not fit together or ``sizes``."""
-        del sizes
-        for name, value in state.items():
-            setattr(self, name, value)
-
     # What methods use
-
-    def _probabilities(self, decision: Array) -> Array:
-        if self._single:
-            return np.asarray(special.softmax(decision, axis=1))
-        return self._relevance(decision)
-
-    def _predicted(self, decision: Array) -> NDArray[Any]:
-        if self._single:
-            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
-            return predicted
-        if hasattr(self, "thresholds_"):
-            return (self._probabilities(decision) >= self.thresholds_).astype(np.int64)
-        return labels_above(self._log_odds(decision), threshold=self.threshold, cut=self.cut)
 
     def _forget(self, *attributes: str) -> None:
         """Delete attributes that an earlier fit with other parameters may have set."""
@@ -529,7 +479,8 @@ class WeightedClassifier(ComplementaryClassifier):
         >>> PriorClassifier().fit(X, Y, sample_weight=[2, 1, 1]).choice_rate_
         array([0.5 , 0.25, 0.25])
         """
-        refuse_arguments(refused, type(self).__name__)
+        if refused:
+            refuse_arguments(refused, type(self).__name__)
         return self._learn_from(X, y, relevant, sample_weight)
 
     def _fit_weighted(
@@ -562,10 +513,5 @@ def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
     Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
     is as safe to load as a table, but its predictions may be whatever the stranger wants.
     """
-    try:
-        tree = read_tree(Path(path))
-        tree.pop("provenance", None)
-        loaded: ComplementaryClassifier = model_of(tree)
-    except InputError as refusal:
-        raise ModelFileError(f"{path} cannot be loaded: {refusal}") from refusal.__cause__
+    loaded: ComplementaryClassifier = read_model(path)[0]
     return loaded

@@ -24,7 +24,6 @@ _PRIOR_PEOPLE = 2.0
 _ROUNDS = 50
 _MOST_LOG_ODDS = 12.0
 _NORMAL_95 = 1.96
-_JUDGING = ("asked", "ticked")
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +156,7 @@ class ConsensusMixin(WeightedClassifier):
         said = said.only(said.kind != STATEMENT_KINDS.index("excluded"))
         answered = self._answered(answers).fallible()
         odds, others = self._beliefs(features, answered, said, answered.people(answers, said))
-        others[~np.isin(answers.question, _JUDGING)[said.answer]] = np.nan
+        others[~answers.judges[said.answer]] = np.nan
         wrong = special.expit(np.where(said.applies, -odds, odds))
         labels = np.asarray(self.classes_ if answers.label_names is None else answers.label_names)
         people = np.array([*answers.annotator_names, None], dtype=object)
@@ -202,7 +201,7 @@ class ConsensusMixin(WeightedClassifier):
         """
         features, answers = self._read_answered(X, answers)
         said = answers.statements()
-        said = said.only(np.isin(answers.question, _JUDGING)[said.answer])
+        said = said.only(answers.judges[said.answer])
         answered = self._answered(answers).fallible()
         person = answered.people(answers, said)
         _, others = self._beliefs(features, answered, said, person)

@@ -60,23 +60,17 @@ class Targets:
         cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None = None
     ) -> Targets:
         """Check what ``fit`` of the learner was given, and warn of what it cannot use."""
-        if weights is None or weights.all():
-            return cls._read(X, y, relevant, learner, weights)
-        rows = np.flatnonzero(weights)
-        y, relevant = (
-            None if each is None else _safe_indexing(_indexable(each), rows)
-            for each in (y, relevant)
-        )
-        try:
-            return cls._read(X[rows], y, relevant, learner, weights[rows])
-        except AnnotationError as error:
-            error.add_note("Rows are counted without those of sample_weight 0.")
-            raise
-
-    @classmethod
-    def _read(
-        cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None
-    ) -> Targets:
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            y, relevant = (
+                None if each is None else _safe_indexing(_indexable(each), rows)
+                for each in (y, relevant)
+            )
+            try:
+                return cls.read(X[rows], y, relevant, learner, weights[rows])
+            except AnnotationError as error:
+                error.add_note("Rows are counted without those of sample_weight 0.")
+                raise
         if learner.learns_from == "relevant":
             return replace(_true_labels(X, y, relevant), weights=weights)
         if not isinstance(y, Answers):
@@ -130,10 +124,8 @@ def refuse_table(y: Any) -> None:
         )
 
 
-def read_weights(values: Any, n_samples: int) -> Array | None:
-    """Return the weights (n,) of rows, checked; None if ``fit`` was given none."""
-    if values is None:
-        return None
+def read_weights(values: Any, n_samples: int) -> Array:
+    """Return the weights (n,) of rows, checked."""
     try:
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -252,7 +244,7 @@ def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
 
 def _judged_to_apply(answers: Any) -> Rows:
     """Tell to which labels (K,) somebody who was asked about them said that they apply."""
-    asked = np.isin(answers.question, ("asked", "ticked"))
+    asked = answers.judges
     return np.asarray(answers.relevant[asked].sum(axis=0)) > 0
 
 
@@ -292,7 +284,7 @@ def _ignored(answers: Answers, rows: Rows, full: Rows, told: Rows) -> list[str]:
     rules_out = np.logical_or.reduce([np.diff(mask.indptr) > 0 for mask in marks])
     used, full, told = rules_out & rows[answers.item], full[answers.item], told[answers.item]
     menu = (answers.question == "named") & (answers.n_offered < answers.n_labels)
-    judged = np.isin(answers.question, ("asked", "ticked"))
+    judged = answers.judges
     several = np.bincount(answers.item[used], minlength=answers.n_items) > 1
     left_out = (
         (~rules_out & ~told & ~full, "rule out no label and are ignored"),

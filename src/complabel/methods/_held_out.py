@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,27 @@ class HeldOutScore:
     def gain(self) -> float:
         """How much the features help: ``score`` minus ``constant``."""
         return self.score - self.constant
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a classifier says of n items, from one pass over their features."""
+
+    classifier: ComplementaryClassifier
+    scores: Array  # (n, K), of ``decision_function``
+    probabilities: Array  # (n, K), of ``predict_proba``
+
+    @classmethod
+    def of(cls, classifier: ComplementaryClassifier, X: ArrayLike) -> Self:
+        """Predict the rows of X."""
+        scores = classifier._decision(classifier._validate_new(X))
+        return cls(classifier, scores, classifier._probabilities(scores))
+
+    def log_likelihood(self, answers: Answers) -> float | None:
+        """Return the ``score`` on answers about the items; None if they are not modelled."""
+        if not (self.classifier.models_the_choice and self.classifier.understands_answers):
+            return None
+        return self.classifier._score_answers(self.scores, answers)
 
 
 def held_out_score(

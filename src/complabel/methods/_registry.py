@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from importlib import metadata
 from pkgutil import resolve_name
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
-from complabel import paper
+from complabel._lazy import Tables
 from complabel.errors import InputError
-from complabel.methods._places import PLACES, TABLE, Grid
+from complabel.methods._places import LEARNS, PLACES, TABLE, Grid
 
 if TYPE_CHECKING:
     from complabel.methods._base import ComplementaryClassifier
@@ -48,6 +47,9 @@ class Method:
         chosen, so values of stronger regularization come first.
     settings : mapping of str to object
         Parameters that the name fixes.
+    learns : str
+        ``"complementary"``, labels that do not apply; ``"answers"``, these and all other answers;
+        or ``"relevant"``, the true labels, for a reference.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Method:
     place: str
     grid: Grid = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    learns: str = "complementary"
 
     @property
     def classifier(self) -> type[ComplementaryClassifier]:
@@ -69,13 +72,26 @@ class Method:
     @property
     def learns_from(self) -> str:
         """``"complementary"``, or ``"relevant"`` for a reference."""
-        return self.classifier.learns_from
+        return "relevant" if self.learns == "relevant" else "complementary"
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {name: Method(name, title, PLACES[name], grid) for name, (title, _, grid) in TABLE.items()}
+def methods_of(
+    table: Mapping[str, tuple[str, str, Grid]],
+    places: Mapping[str, str],
+    learns: Mapping[str, str],
+) -> dict[str, Method]:
+    """Return the methods of a table, by name; nothing of them is imported."""
+    return {
+        name: Method(name, title, places[name], grid, learns=learns.get(name, "complementary"))
+        for name, (title, _, grid) in table.items()
+    }
+
+
+METHODS: Mapping[str, Method] = Tables(
+    methods_of(TABLE, PLACES, LEARNS),
+    "complabel.experiments.methods:METHODS",
 )
-"""All methods by name, in the order tables list them."""
+"""All methods by name, in the order tables list them; last, those that are only compared with."""
 
 _BETWEEN_SETTINGS = re.compile(r",(?=\w+=)")
 _CONSTANTS = {"true": True, "false": False, "none": None, "inf": math.inf}
@@ -105,26 +121,22 @@ def get_method(name: str) -> Method:
     >>> get_method("lift:solver=libsvm").title
     'LIFT (solver = libsvm)'
     """
-    if name in METHODS:
-        return METHODS[name]
-    found = _WITH_SETTINGS.fullmatch(name)
-    if found is None:
-        return _of_somebody(name)
-    settings = dict(map(_setting, _BETWEEN_SETTINGS.split(found["settings"])))
-    return _with_settings(get_method(found["base"]), name, settings)
+    parts = _WITH_SETTINGS.fullmatch(name)
+    if parts is None:
+        return METHODS[name] if name in METHODS else _of_somebody(name)
+    settings = dict(map(_setting, _BETWEEN_SETTINGS.split(parts["settings"])))
+    return _with_settings(get_method(parts["base"]), name, settings)
 
 
-def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> ComplementaryClassifier:
-    """Make a classifier with the settings that the paper used on a dataset.
+def make_classifier(name: str, **parameters: Any) -> ComplementaryClassifier:
+    """Make a classifier by the name of its method.
 
     Parameters
     ----------
     name : str
         As for :func:`get_method`.
-    dataset : str, default=""
-        For datasets that the paper does not use, the defaults are taken.
     **parameters
-        They override these settings.
+        They override settings in the name.
 
     Returns
     -------
@@ -137,12 +149,11 @@ def make_classifier(name: str, *, dataset: str = "", **parameters: Any) -> Compl
 
     Examples
     --------
-    >>> make_classifier("mlcl", dataset="yeast").learning_rate
-    0.1
+    >>> make_classifier("mlcl:beta=0.5").beta
+    0.5
     """
     method = get_method(name)
-    of_paper = paper.settings(method.base, dataset)
-    return method.classifier(**{**of_paper, **method.settings, **parameters})
+    return method.classifier(**{**method.settings, **parameters})
 
 
 def check_parameter(method: Method, name: str) -> None:
@@ -154,6 +165,13 @@ def check_parameter(method: Method, name: str) -> None:
     has = f"it has {', '.join(known)}" if known else "it has none"
     hint = f"did you mean {nearest[0]!r}?" if nearest else has
     raise InputError(f"{method.base} has no parameter {name!r}; {hint}")
+
+
+def home_of(cls: type) -> str:
+    """Return where a class is imported from: the room that exports it, or a module of others."""
+    building, inside, _ = cls.__module__.partition(".methods.")
+    ours = inside and building in ("complabel", "complabel.experiments")
+    return f"{building}.methods" if ours else cls.__module__
 
 
 def literal(text: str) -> Any:
@@ -210,4 +228,6 @@ def _of_somebody(name: str) -> Method:
             f"the method {name!r} is {found!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"
         )
-    return Method(name, found.__name__, place)
+    answers = found.understands_answers and found.learns_from == "complementary"
+    learns = "answers" if answers else found.learns_from
+    return Method(name, found.__name__, place, learns=learns)

@@ -114,14 +114,14 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     }
     _fitted: ClassVar[Constraints] = {
         "classifier_": dict,
-        "label_frequencies_": Numbers("K", at_least=0),
-        "label_frequencies_errors_": (None, Numbers("K", at_least=0)),
+        "label_frequencies_": Numbers("K"),
+        "label_frequencies_errors_": (None, Numbers("K")),
         # Files of before there were intervals do not hold this.
-        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends", at_least=0)),
-        "propensities_": (MISSING, Numbers("K", at_least=0)),
+        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends")),
+        "propensities_": (MISSING, Numbers("K")),
         "scale_": Real(),
         "shift_": Numbers("K"),
-        "_exclusion_rates": (None, Numbers("K", at_least=0)),
+        "_exclusion_rates": (None, Numbers("K")),
     }
 
     classifier: ComplementaryClassifier
@@ -249,13 +249,13 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     def _log_likelihood(self, X: Features, complementary: Indicator) -> Array:
         if self._single:
             return log_chances_of_classes(self._decision(X), complementary, applies=False)
-        return self._answers_log_likelihood(X, Answers.from_complementary(complementary))
+        return super()._log_likelihood(X, complementary)
 
-    def _answers_log_likelihood(self, X: Features, answers: Answers) -> Array:
+    def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
         likelihood = log_likelihood_of(
             answers, self._log_propensities, exclusion_rates=self._exclusion_rates
         )
-        return likelihood(self._decision(X))
+        return likelihood(decision)
 
 
 def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:

@@ -4,16 +4,10 @@ from complabel.metrics._criteria import (
     CRITERIA,
     Criterion,
     average_precision,
-    coverage,
     evaluate,
     evaluate_labels,
-    hamming_loss,
-    one_error,
-    ranking_loss,
 )
-from complabel.metrics._criteria import HIGHER_IS_BETTER as HIGHER_IS_BETTER
-from complabel.metrics._criteria import METRIC_NAMES as METRIC_NAMES
-from complabel.metrics._criteria import METRIC_TITLES as METRIC_TITLES
+from complabel.metrics._criteria import METRICS as METRICS
 from complabel.metrics._criteria import threshold_minmax as threshold_minmax
 from complabel.metrics._scorers import (
     TrueLabelScorer,
@@ -41,11 +35,7 @@ __all__ = [
     "complementary_log_likelihood_scorer",
     "complementary_ranking_error",
     "complementary_ranking_scorer",
-    "coverage",
     "evaluate",
     "evaluate_labels",
-    "hamming_loss",
     "least_cardinality",
-    "one_error",
-    "ranking_loss",
 ]

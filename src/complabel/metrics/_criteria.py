@@ -45,7 +45,10 @@ RowCriterion: TypeAlias = Callable[[RankedRows], NDArray[np.float64]]
 
 
 def ranking_loss_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
-    """Return the share of (relevant, irrelevant) pairs ranked wrongly; 0 without pairs."""
+    """Return the share of (relevant, irrelevant) pairs ranked wrongly; 0 without pairs.
+
+    The mean over rows is scikit-learn's ``label_ranking_loss``: a tied pair is wrong.
+    """
     irrelevant_above = ranked.rank - ranked.relevant_rank
     wrong = np.where(ranked.relevant, irrelevant_above, 0).sum(axis=1)
     n_pairs = ranked.n_relevant * (ranked.n_labels - ranked.n_relevant)
@@ -53,12 +56,18 @@ def ranking_loss_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
 
 
 def one_error_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
-    """Return the share of the labels tied at the top that are not relevant."""
+    """Return the share of the labels tied at the top that are not relevant.
+
+    It is the expected error if one of them is taken at random; scikit-learn has no such criterion.
+    """
     return np.asarray(1 - ranked.relevant_rank[:, 0] / ranked.rank[:, 0])
 
 
 def coverage_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
-    """Return (rank of the last relevant label - 1) / number of labels."""
+    """Return (rank of the last relevant label - 1) / number of labels; -1 / K if none is relevant.
+
+    The mean over rows is ``(coverage_error - 1) / K`` with scikit-learn's ``coverage_error``.
+    """
     depth = np.where(ranked.relevant, ranked.rank, 0).max(axis=1)
     return np.asarray((depth - 1) / ranked.n_labels)
 
@@ -134,124 +143,11 @@ If only some true labels are known, a mask of these, of the same shape, is a fou
 """
 
 
-def hamming_loss(true_labels: IndicatorLike, predicted: IndicatorLike) -> float:
-    """Return the share of labels predicted wrongly; lower is better.
-
-    Parameters
-    ----------
-    true_labels, predicted : array-like or sparse matrix of shape (n_samples, K)
-
-    Returns
-    -------
-    float
-        Between 0 and 1; equals scikit-learn's ``hamming_loss``.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If a matrix is not 0/1, the shapes differ, or there are no rows.
-
-    Examples
-    --------
-    >>> hamming_loss([[1, 0, 0, 1]], [[1, 1, 0, 1]])
-    0.25
-    """
-    relevant, labels, _ = _checked_labels(true_labels, predicted)
-    if relevant.size == 0:
-        raise InputError(
-            f"true_labels has shape {relevant.shape}; give at least one row and one label"
-        )
-    return _share_wrong(relevant, labels)
-
-
 def _share_wrong(
     relevant: NDArray[np.uint8], labels: NDArray[np.uint8], known: NDArray[np.bool_] | None = None
 ) -> float:
     wrong = relevant != labels
     return float(np.mean(wrong if known is None else wrong[known]))
-
-
-def ranking_loss(true_labels: IndicatorLike, scores: ArrayLike) -> float:
-    """Return the share of (relevant, irrelevant) pairs ranked wrongly; lower is better.
-
-    Parameters
-    ----------
-    true_labels : array-like or sparse matrix of shape (n_samples, K)
-    scores : array-like of shape (n_samples, K)
-
-    Returns
-    -------
-    float
-        Mean over rows, between 0 and 1; equals scikit-learn's ``label_ranking_loss``. A tied pair
-        is wrong; a row without any pair counts as 0.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
-
-    Examples
-    --------
-    >>> ranking_loss([[1, 0, 0]], [[0.5, 0.7, 0.1]])
-    0.5
-    """
-    return _mean_of(ranking_loss_of_rows, true_labels, scores)
-
-
-def one_error(true_labels: IndicatorLike, scores: ArrayLike) -> float:
-    """Return how often the top-ranked label is not relevant; lower is better.
-
-    Parameters
-    ----------
-    true_labels : array-like or sparse matrix of shape (n_samples, K)
-    scores : array-like of shape (n_samples, K)
-
-    Returns
-    -------
-    float
-        Mean over rows, between 0 and 1; scikit-learn has no such criterion. If labels tie at the
-        top, one of them is taken at random and the expected error counts. A row without relevant
-        labels counts as 1.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
-
-    Examples
-    --------
-    >>> one_error([[1, 0, 0]], [[0.7, 0.7, 0.1]])
-    0.5
-    """
-    return _mean_of(one_error_of_rows, true_labels, scores)
-
-
-def coverage(true_labels: IndicatorLike, scores: ArrayLike) -> float:
-    """Return how deep in the ranking the last relevant label is; lower is better.
-
-    Parameters
-    ----------
-    true_labels : array-like or sparse matrix of shape (n_samples, K)
-    scores : array-like of shape (n_samples, K)
-
-    Returns
-    -------
-    float
-        Mean over rows of (rank of the last relevant label - 1) / K; equals
-        ``(coverage_error - 1) / K`` with scikit-learn's ``coverage_error``. Tied labels all get
-        the worst of their ranks; a row without relevant labels counts as -1 / K.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If ``true_labels`` is not 0/1, the shapes differ, or a score is not finite.
-
-    Examples
-    --------
-    >>> coverage([[1, 0, 0, 1]], [[0.9, 0.7, 0.1, 0.5]])
-    0.5
-    """
-    return _mean_of(coverage_of_rows, true_labels, scores)
 
 
 def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
@@ -279,7 +175,9 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     >>> average_precision([[1, 0, 0, 1]], [[0.9, 0.7, 0.1, 0.8]])
     1.0
     """
-    return _mean_of(average_precision_of_rows, true_labels, scores)
+    relevant = check_indicator(true_labels, name="true_labels")
+    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
+    return float(by_row((average_precision_of_rows,), relevant, checked).mean())
 
 
 def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
@@ -341,13 +239,8 @@ CRITERIA: Final = (
 )
 """All criteria, in the order of tables."""
 
-METRIC_NAMES: Final = tuple(criterion.name for criterion in CRITERIA)
-METRIC_TITLES: Final[Mapping[str, str]] = MappingProxyType(
-    {criterion.name: criterion.title for criterion in CRITERIA}
-)
-HIGHER_IS_BETTER: Final = frozenset(
-    criterion.name for criterion in CRITERIA if criterion.higher_is_better
-)
+METRICS: Final[Mapping[str, Criterion]] = MappingProxyType({each.name: each for each in CRITERIA})
+"""The same by name."""
 
 
 def evaluate(
@@ -498,12 +391,6 @@ def evaluate_labels(
             }
         )
     return found
-
-
-def _mean_of(criterion: RowCriterion, true_labels: IndicatorLike, scores: ArrayLike) -> float:
-    relevant = check_indicator(true_labels, name="true_labels")
-    checked = check_scores(scores, relevant, names=("true_labels", "scores"))
-    return float(by_row((criterion,), relevant, checked).mean())
 
 
 def _checked_labels(

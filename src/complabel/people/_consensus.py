@@ -335,7 +335,7 @@ class Judgements:
     def of(cls, answers: Answers) -> Judgements:
         """Collect the labels that people judged: asked about, or ticked or left."""
         said = answers.statements()
-        said = said.only(np.isin(answers.question, ("asked", "ticked"))[said.answer])
+        said = said.only(answers.judges[said.answer])
         pairs, pair = np.unique(said.pair, return_inverse=True)
         item, label = np.divmod(pairs, answers.n_labels)
         return cls(

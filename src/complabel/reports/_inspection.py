@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from complabel import __version__
+from complabel._questions import KINDS
 from complabel._writing import write_text
-from complabel.asking import DEPENDS, KINDS, Finding, Inspection, LabelSummary
+from complabel.asking import DEPENDS, Finding, Inspection, LabelSummary
 from complabel.reports._templates import get_template, top_of_scale
 
 _SIGNS = {"problem": "✗", "warning": "!", "note": "·"}
@@ -240,7 +241,7 @@ def _timed(inspection: Inspection) -> dict[str, list[str]]:
     agreed = [None if kind.agreement is None else kind.agreement.observed for kind in kinds]
     alphas = [None if kind.agreement is None else kind.agreement.alpha for kind in kinds]
     return {
-        "question": [KINDS[kind.kind] for kind in kinds],
+        "question": [KINDS[kind.kind].title for kind in kinds],
         "timed": [f"{kind.timed:,}" for kind in kinds],
         "seconds": [f"{kind.seconds:.3g}" for kind in kinds],
         "middle half": [f"{kind.low:.3g} to {kind.high:.3g}" for kind in kinds],

@@ -1,4 +1,4 @@
-"""What is known of a model: what its file says, and how good it is by answers.
+"""What is known of a model: what its file says.
 
 ``describe_model`` makes plain data; lines on a terminal and the page are renderings of it. A file
 may come from a stranger, so notes count only if they are of the expected kind.
@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from complabel import __version__
-from complabel.answers import QUESTIONS, STATEMENT_KINDS, Answers
-from complabel.errors import InputError
-from complabel.frequencies import estimate_label_frequencies, judged_at_random
-from complabel.reports._charts import precision_recall_chart, reliability_chart
+from complabel.answers import STATEMENT_KINDS
 from complabel.reports._templates import get_template, top_of_scale
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from complabel.methods import ComplementaryClassifier
-    from complabel.trust import Figure, Figures, MetricEstimates, Reliability
 
 _DRAWN = 60  # labels or people; nobody can read a chart with a thousand
 _NAMES = 5  # names in a line before the rest is only counted
@@ -45,49 +41,6 @@ _CRITERIA = {
     "ranking": "minus the ranking error",
 }
 _FIGURES = ("score", "constant", "gain_error", "n_folds")
-
-
-def notes_of(answers: Answers, classifier: ComplementaryClassifier) -> dict[str, Any]:
-    """Return what a model file keeps about the answers of its fit, as plain values.
-
-    ``n_items`` (those with answers), ``n_annotators``, ``questions`` and ``labels`` (numbers of
-    answers, by question, and by what they say of each label); ``frequencies`` and ``intervals``
-    from random judgements, if there are such and the fitted classifier has none.
-    """
-    said = answers.statements()
-    notes: dict[str, Any] = {
-        "n_items": int(np.count_nonzero(answers.answered)),
-        "n_annotators": len(answers.annotator_names),
-        "questions": {
-            word: n for word in QUESTIONS if (n := int(np.count_nonzero(answers.question == word)))
-        },
-        "labels": {
-            kind: np.bincount(said.label[said.kind == code], minlength=answers.n_labels).tolist()
-            for code, kind in enumerate(STATEMENT_KINDS)
-            if (said.kind == code).any()
-        },
-    }
-    at_random = judged_at_random(answers)
-    if not hasattr(classifier, "label_frequencies_") and at_random.any():
-        # Rates of mistakes that the fit found may be too large to correct by them.
-        with contextlib.suppress(InputError):
-            found = estimate_label_frequencies(
-                answers.only(at_random), **_rates(classifier, answers)
-            )
-            notes["frequencies"] = found.values.tolist()
-            notes["intervals"] = found.intervals.tolist()
-    return notes
-
-
-def _rates(classifier: Any, answers: Answers) -> dict[str, Any]:
-    """Return the rates of mistakes that a classifier knows, as the estimate takes them."""
-    known = {name: getattr(classifier, f"{name}_", None) for name in ("missed", "invented")}
-    n_people = len(answers.annotator_names)
-    return {
-        name: rates if len(rates) == n_people else float(rates.mean())
-        for name, rates in known.items()
-        if rates is not None
-    }
 
 
 def describe_model(
@@ -231,9 +184,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "chosen": ", ".join(chosen),
         "predicts": described["predicts"],
         "learned from": _learned_from(notes),
-        "files": ", ".join(
-            notes[name] for name in ("answers", "features") if isinstance(notes.get(name), str)
-        ),
+        "files": ", ".join(_files(notes)),
         "features": f"{described['n_features']:,}{named}",
         "labels": f"{len(described['labels']):,}",
         "held-out answers": _held_out(notes.get("held_out")),
@@ -246,6 +197,13 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(value, str) and name not in ("answers", "features", "date", *facts)
     }
     return {name: text[:_LONGEST] for name, text in facts.items() if text}
+
+
+def _files(notes: Mapping[str, Any]) -> list[str]:
+    """Return the files of answers, in one text in older files, and that of features."""
+    answers = notes.get("answers")
+    files = [*(answers if isinstance(answers, list) else [answers]), notes.get("features")]
+    return [name for name in files if isinstance(name, str)]
 
 
 def _learned_from(notes: Mapping[str, Any]) -> str:
@@ -303,74 +261,3 @@ def render_model(described: Mapping[str, Any]) -> str:
         items=described.get("items", {}),
         complabel=__version__,
     )
-
-
-_ESTIMATES = {
-    "precision": ("Precision", "of the predicted labels, the share that applies"),
-    "recall": ("Recall", "of the labels that apply, the share that is predicted"),
-    "f1": ("F1", "the harmonic mean of both"),
-    "average_precision": ("Average precision", "of the order of all pairs; needs no threshold"),
-    "share": ("Share that applies", "of all pairs; the precision of a random order"),
-}
-_ESTIMATES_OF_LABELS = {"f1": "F1", "average_precision": "average precision"}
-
-
-def render_evaluation(
-    found: MetricEstimates, reliable: Reliability, *, rule: str, notes: Sequence[str] = ()
-) -> str:
-    """Render estimates as one HTML page without external files.
-
-    ``reliable`` is of the same answers and probabilities. ``rule`` says when a label is predicted.
-    ``notes`` are what else the figures do not know, without the full stop; those that begin with
-    "warning" stand on top.
-    """
-    least = {name: each.average_precision for name, each in found.labels.items()}
-    names = sorted(least, key=lambda name: least[name].low - least[name].high)
-    curve = precision_recall_chart(
-        found.curve(),
-        found,
-        title="Precision and recall",
-        description="Curve of precision over recall, with intervals of precision as a band."
-        f" Average precision: {_percent(found.average_precision.value)}.",
-    )
-    diagram = reliability_chart(
-        reliable,
-        title="Reliability",
-        description=f"The share that applies over the predicted probability, in"
-        f" {len(reliable.share)} bins, with intervals. The mean gap is {_percent(reliable.error)}.",
-    )
-    return get_template("evaluation.html.j2").render(
-        headline=_evaluated(found),
-        found=found,
-        confidence=f"{100 * found.confidence:g} %",
-        rule=rule,
-        figures={words: getattr(found, name) for name, words in _ESTIMATES.items()},
-        curve=curve,
-        diagram=diagram,
-        reliable=reliable,
-        labels={name: found.labels[name] for name in names[:_DRAWN]},
-        n_labels=len(names),
-        of_labels=_ESTIMATES_OF_LABELS,
-        notes=notes,
-        complabel=__version__,
-    )
-
-
-def _evaluated(found: Figures) -> str:
-    """Say in a sentence what precision and recall are."""
-    precision, recall = found.precision, found.recall
-    if math.isnan(recall.value):
-        return "The answers do not tell the recall of this model"
-    finds = f"of 100 labels that apply, it predicts {_of_hundred(recall)}"
-    if math.isnan(precision.value):
-        return f"No answer is about a label that the model predicts; {finds}"
-    return f"Of 100 labels that the model predicts, {_of_hundred(precision)} apply; {finds}"
-
-
-def _of_hundred(figure: Figure) -> str:
-    value, low, high = (f"{100 * share:.0f}" for share in (figure.value, figure.low, figure.high))
-    return f"{value} ({low} to {high})".replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def _percent(share: float) -> str:
-    return "not known" if math.isnan(share) else f"{100 * share:.0f} %"

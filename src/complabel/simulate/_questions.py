@@ -17,6 +17,7 @@ from complabel._parameters import (
     check_random_state,
     check_real,
 )
+from complabel._questions import QuestionKind
 from complabel.answers import (
     Answers,
     IndicatorLike,
@@ -27,9 +28,6 @@ from complabel.answers import (
 )
 from complabel.errors import InputError
 from complabel.simulate._draws import SCHEMES, Scheme, first_arrivals, log_dissimilarity
-
-_KINDS = ("named", "asked", "ticked", "excluded")
-_ON_MENUS = {"menu": "named", "ticked": "ticked"}  # what people do with a random menu of M labels
 
 
 def draw_answers(
@@ -137,7 +135,7 @@ def draw_answers(
         rounds.append({name: as_mask(mask[answered]) for name, mask in drawn.items()})
         people.append(person[answered])
 
-    free = asking.kind == "named" and not asking.menu_size
+    free = asking.kind.name == "named"
     is_plain = free and propensities is None and not mistakes.any
     if is_plain and answers_per_item == 1 and n_answered == n_items:
         answers = Answers.from_complementary(rounds[0]["named"])
@@ -148,12 +146,12 @@ def draw_answers(
     }
     answers = Answers.from_arrays(
         **masks,
-        question=asking.kind,
+        question=asking.kind.held_as,
         item=np.tile(answered, answers_per_item),
         annotator=np.concatenate(people) if several else None,
-        asked_for=asking.asked_for if asking.kind == "named" else 0,
+        asked_for=asking.asked_for if asking.kind.chooses else 0,
         probability=asking.probability,
-        all_apply="never" if free and not mistakes.one_sided else "answer",
+        all_apply="never" if free and not mistakes.one_sided else asking.kind.all_apply,
         n_items=n_items,
         label_names=names,
     )
@@ -222,7 +220,9 @@ class _Mistakes:
                 f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
-        if (rates[1].any() or rates[2].any()) and (rates[0].any() or asking.kind == "excluded"):
+        if (rates[1].any() or rates[2].any()) and (
+            rates[0].any() or asking.kind.name == "excluded"
+        ):
             raise InputError(
                 "missed and invented are for questions to people; rules that exclude labels have"
                 " exclusion_rates. Leave error_rate at 0 where they are given"
@@ -264,8 +264,7 @@ class _Mistakes:
 class _Asking:
     """A question that is asked about every item; masks are (n, K)."""
 
-    kind: str  # one of _KINDS
-    menu_size: int  # 0 if there is no menu
+    kind: QuestionKind
     relevant: NDArray[np.uint8]
     log_weights: Any
     asked_for: int  # at most the number of labels on offer
@@ -282,30 +281,27 @@ class _Asking:
         propensities: ArrayLike | None,
         exclusion_rates: ArrayLike | None,
     ) -> Self:
-        kind, menu_size = _read_question(question)
-        free = kind == "named" and not menu_size
+        relevant = check_indicator(Y, name="relevant")
+        n_labels = relevant.shape[1]
+        kind = QuestionKind.parse(question, n_labels, others=("free", "excluded"))
+        free = kind.name == "named"
         check_choice("scheme", scheme, SCHEMES)
         check_integer("asked_for", asked_for, at_least=1)
         check_real("sharpness", sharpness, at_least=0)
         if scheme != "uniform" and not free:
             raise InputError(f"scheme {scheme!r} is only for the question 'named'")
-        if asked_for > 1 and kind != "named":
-            raise InputError(f"asked_for must be 1 for the question {kind!r}: it names no labels")
-        if (kind == "excluded") != (exclusion_rates is not None):
+        if asked_for > 1 and not kind.names:
+            raise InputError(
+                f"asked_for must be 1 for the question {question!r}: it names no labels"
+            )
+        if (kind.name == "excluded") != (exclusion_rates is not None):
             raise InputError(
                 "exclusion_rates are for the question 'excluded', which needs one rate, or one for"
                 f" each label; the question is {question!r}"
             )
-        relevant = check_indicator(Y, name="relevant")
-        n_labels = relevant.shape[1]
         if free:  # every row must have a label that can be named
             every = scheme == "biased"
             relevant = check_complementary(relevant, allow_unanswered=not every, name="relevant")
-        if menu_size > n_labels:
-            raise InputError(
-                f"question {question!r} needs {menu_size} labels, but Y has {n_labels}; give a "
-                "smaller menu"
-            )
         log_weights: Any = 0.0
         if propensities is not None:
             log_weights = _log_propensities(propensities, n_labels)
@@ -314,20 +310,16 @@ class _Asking:
         rates = 0.0 if exclusion_rates is None else exclusion_rates
         return cls(
             kind,
-            menu_size,
             relevant,
             log_weights,
-            min(asked_for, menu_size or n_labels),
+            min(asked_for, kind.n_offered(n_labels)),
             _check_rates("exclusion_rates", rates, n_labels),
         )
 
     @property
     def probability(self) -> float:
         """Probability with which a question is drawn; NaN if it is not drawn at random."""
-        n_labels = self.relevant.shape[1]
-        if self.menu_size:
-            return 1 / math.comb(n_labels, self.menu_size)
-        return 1 / n_labels if self.kind == "asked" else math.nan
+        return self.kind.probability(self.relevant.shape[1]) if self.kind.size else math.nan
 
     def answered_by(self, mistakes: _Mistakes, streams: _Streams) -> dict[str, NDArray[np.uint8]]:
         """Draw one answer about every item, given the rates of each answer's mistakes, (n,)."""
@@ -337,12 +329,12 @@ class _Asking:
     def _answer(
         self, error_rates: NDArray[np.float64], streams: _Streams
     ) -> dict[str, NDArray[np.uint8]]:
-        if self.kind == "named":
+        if self.kind.chooses:
             return self._name(error_rates, streams)
-        if self.kind == "asked":
+        if self.kind.name == "asked":
             return self._judge(error_rates, streams)
         by_label = error_rates[:, np.newaxis]
-        if self.kind == "ticked":
+        if self.kind.judges:
             offered = self._offer(streams.menus)
             applies = _mistaken(self.relevant, by_label, streams.errors)
             return {
@@ -357,7 +349,7 @@ class _Asking:
     def _offer(self, stream: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the labels (n, K) on offer: a random menu for each item, or all labels."""
         every = np.ones_like(self.relevant)
-        return _random_subsets(stream, every, self.menu_size) if self.menu_size else every
+        return _random_subsets(stream, every, self.kind.size) if self.kind.size else every
 
     def _name(
         self, error_rates: NDArray[np.float64], streams: _Streams
@@ -365,18 +357,21 @@ class _Asking:
         """Draw named labels from a random menu, or from all labels."""
         offered = self._offer(streams.menus)
         eligible = (offered == 1) & (self.relevant == 0)
+        if not self.kind.names:  # people choose one even if all apply
+            eligible |= (offered == 1) & ~eligible.any(axis=1, keepdims=True)
         named = first_arrivals(eligible, self.asked_for, streams.choices, self.log_weights)
         if error_rates.any():
             wrong = streams.errors.random(len(named)) < error_rates
             sizes = self._random_sizes(streams.errors)
             anything = _random_subsets(streams.errors, offered, sizes)
             named = np.where(wrong[:, np.newaxis], anything, named)
-        return {"named": named, "offered": offered} if self.menu_size else {"named": named}
+        return {"named": named, "offered": offered} if self.kind.size else {"named": named}
 
     def _random_sizes(self, stream: np.random.Generator) -> NDArray[np.intp]:
         """Draw the size of a random label set, (n,), if all allowed sets are equally likely."""
-        most = self.menu_size or self.relevant.shape[1]
-        sizes = np.arange(0 if self.menu_size else 1, self.asked_for + 1)
+        most = self.kind.n_offered(self.relevant.shape[1])
+        may_be_none = self.kind.size > 0 and self.kind.names
+        sizes = np.arange(0 if may_be_none else 1, self.asked_for + 1)
         # log C(most, size) plus a constant, which softmax removes
         log_counts = -special.betaln(most - sizes + 1, sizes + 1)
         bounds = np.cumsum(special.softmax(log_counts))[:-1]
@@ -444,27 +439,6 @@ def _random_subsets(
         within = np.arange(most) < np.broadcast_to(size, len(of))[:, np.newaxis]
         np.put_along_axis(subsets, first, within.astype(np.uint8), axis=1)
     return subsets
-
-
-def _read_question(question: object) -> tuple[str, int]:
-    """Return the kind of a question and its menu size; 0 if it has no menu."""
-    if question == "free":  # what plans call it
-        return "named", 0
-    if isinstance(question, str):
-        if question in _KINDS:
-            return question, 0
-        kind, _, size = question.partition("-")
-        if kind in _ON_MENUS and size.isdecimal():
-            if int(size) == 1:
-                raise InputError(
-                    f"question {question!r} is a yes/no question; give 'asked' instead"
-                )
-            if int(size) > 1:
-                return _ON_MENUS[kind], int(size)
-    raise InputError(
-        f"question must be one of {', '.join(_KINDS)}, or menu-M or ticked-M with M of at least 2,"
-        f" such as menu-4; got {question!r}"
-    )
 
 
 def _log_propensities(values: ArrayLike, n_labels: int) -> NDArray[np.float64]:

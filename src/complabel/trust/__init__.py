@@ -1,5 +1,8 @@
 """How good a model is, and which of its predictions can be used, from answers alone."""
 
+from complabel.trust._evaluation import COLUMNS as COLUMNS
+from complabel.trust._evaluation import FIGURES as FIGURES
+from complabel.trust._evaluation import Evaluation, evaluate_model
 from complabel.trust._metrics import (
     Figure,
     Figures,
@@ -9,15 +12,19 @@ from complabel.trust._metrics import (
 )
 from complabel.trust._reliability import Reliability, reliability
 from complabel.trust._thresholds import ChosenThresholds, choose_thresholds
+from complabel.trust._truth import OnTruth as OnTruth
+from complabel.trust._truth import evaluate_on_truth as evaluate_on_truth
 
 __all__ = [
     "ChosenThresholds",
+    "Evaluation",
     "Figure",
     "Figures",
     "MetricEstimates",
     "Reliability",
     "choose_thresholds",
     "estimate_metrics",
+    "evaluate_model",
     "reliability",
     "suggest_evaluation_questions",
 ]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from complabel._parameters import check_choice, check_integer, check_random_state, check_real
+from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.asking import table_of_pairs
 from complabel.errors import InputError
@@ -414,9 +415,10 @@ def suggest_evaluation_questions(
     items = np.flatnonzero(~answers.answered)
     if n > len(items) * answers.n_labels:
         raise InputError(
-            f"n={n} questions are more than the {len(items) * answers.n_labels} pairs of a label"
-            f" and one of the {len(items)} items without an answer; give a smaller n, or items"
-            " that the model did not learn from"
+            f"{setting('n', n)} questions are more than the {len(items) * answers.n_labels} pairs"
+            f" of a label and one of the {len(items)} items without an answer; give a smaller"
+            f" {setting('n')}, or items that the model did not learn from",
+            parameter="n",
         )
     score, is_predicted = p[items].ravel(), predicted[items].ravel()
     chance = _chances(score, is_predicted, figure, max(n, len(items)))

@@ -6,12 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, sparse
 from sklearn.linear_model import Ridge
 
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.studies import split_folds
 from complabel.methods import ComplementaryRidgeClassifier, PriorClassifier
 from complabel.methods.baselines import ridge
 from complabel.metrics import average_precision, evaluate
 from complabel.simulate import draw_complementary
-from complabel.studies import split_folds
 
 PROBLEM = make_synthetic(400, n_features=8, n_labels=5, random_state=1)
 X, Y = PROBLEM.X, PROBLEM.Y

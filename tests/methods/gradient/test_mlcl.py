@@ -10,9 +10,11 @@ from sklearn.model_selection import KFold
 
 from complabel import metrics
 from complabel.answers import UnchosenLabelWarning
-from complabel.datasets import load_dataset, make_synthetic
+from complabel.datasets import make_synthetic
 from complabel.errors import InputError, TransitionError
-from complabel.methods import MLCLClassifier, PriorClassifier, SupervisedBCEClassifier
+from complabel.experiments.datasets import load_dataset
+from complabel.experiments.methods import SupervisedBCEClassifier
+from complabel.methods import MLCLClassifier, PriorClassifier
 from complabel.methods.gradient.mlcl import _better_than_usual
 from complabel.simulate import draw_complementary, draw_relevant
 from complabel.transition import (

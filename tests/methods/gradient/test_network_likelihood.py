@@ -10,13 +10,12 @@ from torch import nn
 
 from complabel.answers import Answers, AssumedUniformWarning
 from complabel.errors import AnnotationError, InputError
+from complabel.experiments.methods import GDFClassifier, SupervisedBCEClassifier
 from complabel.losses import answers_log_likelihood
 from complabel.methods import (
-    GDFClassifier,
     MLCLClassifier,
     NetworkLikelihoodClassifier,
     SelectionLikelihoodClassifier,
-    SupervisedBCEClassifier,
     held_out_score,
 )
 from complabel.simulate import draw_answers

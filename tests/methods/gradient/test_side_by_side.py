@@ -8,13 +8,12 @@ from scipy import sparse
 from complabel._training import _linear, one_thread
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.losses import CTLLoss, GDFLoss, MLCLLoss
+from complabel.experiments.losses import CTLLoss, GDFLoss
+from complabel.experiments.methods import BCEClassifier, ComplementaryLossClassifier, GDFClassifier
+from complabel.losses import MLCLLoss
 from complabel.methods import (
     METHODS,
-    BCEClassifier,
-    ComplementaryLossClassifier,
     ComplementaryRidgeClassifier,
-    GDFClassifier,
     MLCLClassifier,
     fit_side_by_side,
     make_classifier,

@@ -7,7 +7,8 @@ from tests.methods.small import COMPLEMENTARY, PROBLEM
 
 import complabel
 from complabel.errors import InputError, ModelFileError
-from complabel.methods import FrequencyMatchedClassifier, GDFClassifier
+from complabel.experiments.methods import GDFClassifier
+from complabel.methods import FrequencyMatchedClassifier
 
 nn = torch.nn
 ACTIVATIONS = [
@@ -118,49 +119,3 @@ def test_a_network_of_ones_own_is_refused_with_what_to_do(network, path):
     with pytest.raises(ModelFileError, match=r"a layer of its own.*state_dict\(\)"):
         classifier.save(path)
     assert not path.exists()
-
-
-def layer(**settings):
-    def change(header, arrays):
-        header["state"]["model_"]["layers"][0].update(settings)
-
-    return change
-
-
-def weight(name, value):
-    def change(header, arrays):
-        arrays[f"state.model_.weights.{name}"] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (layer(layer="Lambda"), "an unknown layer, 'Lambda'"),
-        (layer(layer=["Linear"]), "an unknown layer"),
-        (layer(exec="1"), "an unknown layer, 'Linear', or unknown settings"),
-        (layer(in_features=-5), "a setting out of range"),
-        (layer(in_features=True), "a setting out of range"),
-        (layer(in_features=10**30), "a setting out of range"),
-        (layer(in_features=2**31, out_features=2**31), "a setting out of range"),
-        (layer(out_features=2**30), "0.weight|1.weight"),
-        (layer(bias=True), "weights that do not belong to its layers"),
-        (weight("0.weight", np.zeros((6, 5))), "0.weight"),
-        (weight("0.weight", np.full((6, 5), np.nan, dtype=np.float32)), "not finite"),
-        (lambda header, arrays: header["state"]["model_"].update(layers={}), "model_"),
-        (lambda header, arrays: header["state"]["model_"].update(more=3), "'more'|model_"),
-        (
-            lambda header, arrays: header["parameters"]["network"].update(layers=[{}]),
-            "unknown layer, None",
-        ),
-    ],
-    ids=[
-        *("name", "list", "extra", "negative", "flag", "huge", "product", "shape", "bias"),
-        *("type", "nan", "layers", "record", "factory"),
-    ],
-)
-def test_hostile_networks_are_refused(change, said, path):
-    fitted(nn.ReLU()).save(path)
-    with pytest.raises(ModelFileError, match=said):
-        complabel.load(changed(path, change))

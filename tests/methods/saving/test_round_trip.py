@@ -14,20 +14,14 @@ from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, target
 import complabel
 from complabel import methods
 from complabel.answers import Answers, ClassPerRowWarning
-from complabel.losses import (
-    CCMNLoss,
-    COMESHammingLoss,
-    COMESRankingLoss,
-    GDFLoss,
-    MLCLLoss,
-    SelectionLikelihoodLoss,
-)
+from complabel.experiments import methods as compared
+from complabel.experiments.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss, GDFLoss
+from complabel.experiments.methods import ComplementaryLossClassifier, LIFTClassifier
+from complabel.losses import MLCLLoss, SelectionLikelihoodLoss
 from complabel.methods import (
     METHODS,
     ComplementaryClassifier,
-    ComplementaryLossClassifier,
     FrequencyMatchedClassifier,
-    LIFTClassifier,
     MLCLClassifier,
     SelectionLikelihoodClassifier,
     read_header,
@@ -205,7 +199,7 @@ def test_one_class_per_row_comes_back(name, classes, path):
 
 
 def test_every_classifier_of_the_package_has_a_name_in_files():
-    public = [getattr(methods, name) for name in methods.__all__]
+    public = [getattr(room, name) for room in (methods, compared) for name in room.__all__]
     classifiers = {
         each
         for each in public

@@ -4,13 +4,9 @@ from sklearn.exceptions import NotFittedError
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
 
 from complabel.errors import ModelFileError
-from complabel.losses import GDFLoss
-from complabel.methods import (
-    ComplementaryLossClassifier,
-    FrequencyMatchedClassifier,
-    GDFClassifier,
-    PriorClassifier,
-)
+from complabel.experiments.losses import GDFLoss
+from complabel.experiments.methods import ComplementaryLossClassifier, GDFClassifier
+from complabel.methods import FrequencyMatchedClassifier, PriorClassifier
 
 
 def test_what_is_not_fitted_is_not_saved(path):

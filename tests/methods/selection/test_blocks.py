@@ -14,7 +14,8 @@ from tests.training.test_blocks import Pieces
 
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.methods import SelectionLikelihoodClassifier, SupervisedClassifier, make_classifier
+from complabel.experiments.methods import SupervisedClassifier
+from complabel.methods import SelectionLikelihoodClassifier, make_classifier
 from complabel.simulate import draw_answers
 
 pytestmark = [

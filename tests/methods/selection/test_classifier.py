@@ -11,13 +11,10 @@ from tests.losses.selection_reference import selection_log_likelihood_reference
 
 from complabel import metrics
 from complabel.answers import Answers
-from complabel.datasets import load_dataset, preprocess
 from complabel.errors import InputError
-from complabel.methods import (
-    PriorClassifier,
-    SelectionLikelihoodClassifier,
-    SupervisedBCEClassifier,
-)
+from complabel.experiments.datasets import load_dataset, preprocess
+from complabel.experiments.methods import SupervisedBCEClassifier
+from complabel.methods import PriorClassifier, SelectionLikelihoodClassifier
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
 from complabel.simulate import draw_complementary
@@ -165,7 +162,7 @@ def test_sparse_and_dense_features_give_the_same(scaling, X, complementary):
 def test_a_kernel_is_applied_in_batches(X, complementary, monkeypatch):
     classifier = kernel().fit(X, complementary)
     whole = classifier.predict_proba(X)
-    monkeypatch.setattr("complabel.methods.selection._features._BATCH", 7)
+    monkeypatch.setattr("complabel.methods.selection._maps.BATCH", 7)
     np.testing.assert_allclose(classifier.predict_proba(X), whole, atol=1e-12)
 
 

@@ -75,7 +75,7 @@ function linkTo(question) {
 // ---------------------------------------------------------------------- the question
 
 export const naming = (question) => question.question === "menu" || question.question === "named";
-export const single = (question) => naming(question) && (question.asked_for ?? 1) === 1;
+export const single = (question) => question.asked_for === 1;
 
 export function wording(question) {
   const bold = (text) => element("strong", { textContent: text });

@@ -42,8 +42,8 @@ class PriorClassifier(ScoresAroundHalf, WeightedClassifier):
     models_the_choice = True
 
     _fitted: ClassVar[Constraints] = {
-        "choice_rate_": Numbers("K", at_least=0),
-        "_smoothed_rate": Numbers("K", at_least=0),
+        "choice_rate_": Numbers("K"),
+        "_smoothed_rate": Numbers("K"),
     }
 
     def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:

@@ -55,7 +55,7 @@ _CHECKED_ROWS = 4096
 class GradientClassifier(ComplementaryClassifier):
     """Base class of methods whose scores are the sigmoid of a trained linear map or network.
 
-    :class:`ComplementaryLossClassifier` describes the parameters and the attributes.
+    :class:`MLCLClassifier` describes the parameters and the attributes.
     """
 
     trains_side_by_side: ClassVar[bool] = True

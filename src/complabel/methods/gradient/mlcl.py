@@ -61,10 +61,24 @@ class MLCLClassifier(GradientClassifier):
     bias_init : {"random", "prior"}, default="random"
         Start values of the biases of f: as in torch.nn.Linear and the paper, with f near 1/2; or
         the log-odds of 1/K, with scores that sum to about 1, as after training. See Notes.
-    network, weight_decay, batch_size, epochs, threshold, device, random_state, callback
-        As in :class:`ComplementaryLossClassifier`; here with Adam. The first argument of the
-        callback is ``"transition"``, ``"classifier"`` or ``"search"``. For ``"search"``, the
-        others are the number of rates tried, the number of all rates, and the held-out error.
+    network : callable or None, default=None
+        ``network(n_features, n_labels)`` returns a ``torch.nn.Module`` with K outputs. X may then
+        have more axes, such as (n, 1, 28, 28) for pictures; the first argument is the shape of an
+        item, here (1, 28, 28). None trains a linear map, as the papers do.
+    weight_decay : float, default=1e-4
+        This multiple of weights and biases is added to their gradient, as in ``torch.optim.Adam``.
+    batch_size, epochs : int, default=256 and 200
+        Number of instances per step, and of passes over the data.
+    threshold : {"probability", "minmax"}, default="probability"
+        What ``predict`` compares with the cut: f, or f scaled to [0, 1] within each row.
+    device : str, default="auto"
+        ``"auto"`` is CUDA if available, else the CPU; or a device name of torch.
+    random_state : int, numpy.random.Generator or None, default=None
+        Seed of the initial weights and of the order of the instances.
+    callback : callable or None, default=None
+        Called after every epoch with (what is trained, epoch, epochs, mean loss). What is trained
+        is ``"transition"``, ``"classifier"`` or ``"search"``. For ``"search"``, the others are the
+        number of rates tried, the number of all rates, and the held-out error.
 
     Attributes
     ----------
@@ -78,8 +92,10 @@ class MLCLClassifier(GradientClassifier):
         S. Only if T was estimated.
     label_correlation_ : ndarray of shape (K, K)
         C. Only if T was estimated with a correlation.
-    model_, coef_, intercept_
-        As in :class:`ComplementaryLossClassifier`.
+    model_ : LinearMap or torch.nn.Module
+        Maps features to log-odds of f.
+    coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
+        Weights and biases of the linear map. Only without ``network``.
 
     See Also
     --------
@@ -129,7 +145,7 @@ class MLCLClassifier(GradientClassifier):
     _fitted: ClassVar[Constraints] = {
         "learning_rate_": Real(above=0),
         "cv_results_": (MISSING, dict),
-        "transition_": Numbers("K", "K", at_least=0),
+        "transition_": Numbers("K", "K"),
         "initial_transition_": (MISSING, Numbers("K", "K")),
         "label_correlation_": (MISSING, Numbers("K", "K")),
     }

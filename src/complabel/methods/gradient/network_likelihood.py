@@ -59,16 +59,16 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         the loss. None leaves this out, but is 1 for one class per row. If all labels were named
         freely, take ``cardinality_`` of a :class:`SelectionLikelihoodClassifier`.
     network, learning_rate, weight_decay, batch_size, epochs, threshold, device, random_state
-        As in :class:`ComplementaryLossClassifier`; here with Adam.
+        As in :class:`MLCLClassifier`; ``learning_rate`` is a number.
     callback
-        As in :class:`ComplementaryLossClassifier`.
+        As in :class:`MLCLClassifier`.
 
     Attributes
     ----------
     propensities_ : ndarray of shape (K,)
         Propensities, given or trained (with a geometric mean of 1). Only if there are some.
     model_, coef_, intercept_
-        As in :class:`ComplementaryLossClassifier`.
+        As in :class:`MLCLClassifier`.
 
     Warns
     -----
@@ -109,7 +109,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         "invented": Real(at_least=0, below=1),
         "cardinality": (None, Real(above=0)),
     }
-    _fitted: ClassVar[Constraints] = {"propensities_": (MISSING, Numbers("K", at_least=0))}
+    _fitted: ClassVar[Constraints] = {"propensities_": (MISSING, Numbers("K"))}
 
     propensities: str | ArrayLike | None = None
     error_rate: float = 0.0
@@ -188,9 +188,9 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
             warn_of_free_namings()
         return None, False
 
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> Array:
+    def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
         found = answers_log_likelihood(
-            torch.from_numpy(self._decision(X)),
+            torch.from_numpy(decision),
             answers,
             propensities=getattr(self, "propensities_", None),
             **self._mistakes(),

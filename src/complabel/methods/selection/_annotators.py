@@ -26,32 +26,21 @@ class Annotators:
     # Of missed and invented labels (2, R + 1, 1 or K), those of all others last.
     one_sided: NDArray[np.float64] | None = None
 
-    @property
-    def missed(self) -> NDArray[np.float64] | None:
-        return self._means_of(0)
-
-    @property
-    def invented(self) -> NDArray[np.float64] | None:
-        return self._means_of(1)
-
-    @property
-    def missed_by_label(self) -> NDArray[np.float64] | None:
-        return self._by_label(0)
-
-    @property
-    def invented_by_label(self) -> NDArray[np.float64] | None:
-        return self._by_label(1)
-
-    def _means_of(self, side: int) -> NDArray[np.float64] | None:
-        if self.one_sided is None:
-            return None
-        rates = np.asarray(self.one_sided[side].mean(axis=1))
-        return rates[:-1] if len(rates) > 1 else rates
-
-    def _by_label(self, side: int) -> NDArray[np.float64] | None:
-        if self.one_sided is None or self.one_sided.shape[2] == 1:
-            return None
-        return np.asarray(self.one_sided[side, -1])
+    def shown(self) -> dict[str, NDArray[np.float64] | float | None]:
+        """Return the attributes of the classifier that say what is known about people."""
+        shown: dict[str, NDArray[np.float64] | float | None] = {
+            "propensities_": self.propensities,
+            "error_rate_": self.error_rate,
+            "error_rates_": self.error_rates,
+            "exclusion_rates_": self.exclusion_rates,
+        }
+        if self.one_sided is not None:
+            for name, rates in zip(("missed", "invented"), self.one_sided, strict=True):
+                of_people = rates.mean(axis=1)
+                shown[f"{name}_"] = of_people[:-1] if len(of_people) > 1 else of_people
+                if rates.shape[1] > 1:
+                    shown[f"{name}_by_label_"] = rates[-1]
+        return shown
 
     @classmethod
     def of(

@@ -23,7 +23,7 @@ from complabel.methods.selection._features import FeatureMap
 # The range in which the constant model's probabilities start, so that the sigmoid is not flat. It
 # matters little: ranges from (.3, .7) to (1e-6, 1 - 1e-6) changed the log-likelihood of held-out
 # labels by less than .006 (digits, scene, yeast). Starting below .001 lost .005 on scene.
-_START_RANGE = (0.02, 0.9)
+START_RANGE = (0.02, 0.9)
 # Weights of known and of estimated frequencies in the objective. The second hardly matters: from
 # .05 to 5, average precision changed by at most .005 (scene and yeast, with unequal propensities).
 # Only the sum of estimated frequencies is uncertain, and it is searched.
@@ -115,7 +115,7 @@ class Choices:
         by their weights; their number is the sum of weights. ``near`` are logits (N, K) near those
         of the minimum, if any are known.
         """
-        share, of_rows = self._shares(sizes), self.objective_of_rows(setting)
+        share, of_rows = _Shares(sizes, self.weights), self.objective_of_rows(setting)
         variances = self.variances_of_biases(setting, sizes, near)
         terms = self.terms_of_means(setting, share.sizes, variances)
 
@@ -199,7 +199,7 @@ class Choices:
             return None
         key = setting.cardinality, tuple(sizes)
         if key not in self._variances:
-            parts = self._shares(sizes).parts(self.slope_if_alike(setting, level))
+            parts = _Shares(sizes, self.weights).parts(self.slope_if_alike(setting, level))
             likeliest = [likeliest_variance(*mean_and_information(*part)) for part in parts]
             self._variances[key] = torch.tensor(likeliest, dtype=torch.float32)
         found = self._variances[key]
@@ -232,7 +232,7 @@ class Choices:
     @cached_property
     def judge(self) -> bool:
         """Whether all answers judge labels."""
-        return bool(np.isin(self.answers.question, ("asked", "ticked")).all())
+        return bool(self.answers.judges.all())
 
     def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
@@ -241,7 +241,7 @@ class Choices:
         with torch.inference_mode():
             log_w = self.log_propensities(setting)
             slope = self._evaluate(at, log_w, self.rates(setting)).through_logits
-            ((slope, weights),) = self._shares([len(slope)]).parts(slope)
+            ((slope, weights),) = _Shares([len(slope)], self.weights).parts(slope)
             found = _information(slope, weights)
             if setting.cardinality is not None:
                 p = torch.sigmoid(at)
@@ -331,13 +331,13 @@ class Choices:
         p = np.full(len(chosen), expected / len(chosen))
         if chosen.any() and cardinality is not None:
             p = 1 - (len(chosen) - expected) * chosen / chosen.sum()
-        judged = np.isin(answers.question, ("asked", "ticked"))
+        judged = answers.judges
         yes, no = (
             np.asarray(mask[judged].T @ answers.weight[judged])
             for mask in (answers.relevant, answers.absent)
         )
         p = np.where(yes + no > 0, (yes + p) / (yes + no + 1), p)
-        return np.asarray(special.logit(np.clip(p, *_START_RANGE)))
+        return np.asarray(special.logit(np.clip(p, *START_RANGE)))
 
     def weighted(self, values: Tensor) -> Tensor:
         """Multiply values (n,) or (n, E) by the weights of items."""
@@ -360,9 +360,6 @@ class Choices:
             with_error_rates=with_error_rates,
             dtype=dtype,
         )
-
-    def _shares(self, sizes: Sequence[int]) -> _Shares:
-        return _Shares(sizes, None if self.weights is None else torch.from_numpy(self.weights))
 
     def _evaluate(
         self, logits: Tensor, log_w: Tensor | None, rates: NDArray[np.float64] | None
@@ -482,12 +479,13 @@ def _tensors(
 class _Shares:
     """The division of N items, stacked map by map, among B maps."""
 
-    def __init__(self, counts: Sequence[int], weights: Tensor | None) -> None:
-        self._counts, self._weights = [*counts], weights
+    def __init__(self, counts: Sequence[int], weights: NDArray[np.float64] | None) -> None:
+        self._counts = [*counts]
+        self._weights = None if weights is None else torch.from_numpy(weights)
         self.sizes = torch.tensor(counts, dtype=torch.float64)  # (B,), sums of weights
         self._mean_weights = torch.ones_like(self.sizes)
-        if weights is not None:
-            self._mean_weights = self.means(weights)
+        if self._weights is not None:
+            self._mean_weights = self.means(self._weights)
             self.sizes *= self._mean_weights
 
     def weighted_to_items(self, values: Tensor) -> Tensor:

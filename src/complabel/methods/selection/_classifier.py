@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from complabel._parameters import Constraints, Integer, RandomState, Real
-from complabel._training import Blocks, LinearMap
+from complabel._training import Blocks
 from complabel.answers import Answers
-from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._consensus import Answered, ConsensusMixin
-from complabel.methods._features import range_of, refuse_overflow
-from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._features import SCALINGS, MappedLinear
-from complabel.methods.selection._saved import (
-    FITTED,
-    annotators_from,
-    model_from,
-    plain_annotators,
-    plain_model,
-)
+from complabel.methods._features import refuse_overflow
+from complabel.methods.selection._model import SelectionModel
+from complabel.methods.selection._saved import plain_annotators, plain_model
 
 # Attributes that only some fits set. Each fit deletes those of the fit before.
 _ONLY_SOME = (
@@ -33,13 +23,9 @@ _ONLY_SOME = (
     *("label_frequencies_intervals_", "missed_", "invented_"),
     *("missed_by_label_", "invented_by_label_", "_kept"),
 )
-_ONE_SIDED = ("missed", "invented", "missed_by_label", "invented_by_label")
-
-ProgressCallback = Callable[[str, int, "int | None", float], None]
-"""Called with the stage, the number of steps done, their maximum (or None), and the loss."""
 
 
-class SelectionLikelihoodClassifier(ConsensusMixin):
+class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     r"""Multi-label classifier that maximizes the exact likelihood of people's answers.
 
     Labels are independent given x, with p = sigmoid(W phi(x) + b). A person who names a label that
@@ -256,69 +242,6 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
     models_the_choice = True
     understands_answers = True
     _reads_blocks = True
-    _constraints: ClassVar[Constraints] = {
-        "alpha": ("auto", Real(above=0)),
-        "cardinality": ("auto", None, Real(above=0)),
-        "scaling": ("auto", *SCALINGS),
-        "kernel": ("auto", "linear", "rbf"),
-        "gamma": ("auto", Real(above=0)),
-        "n_components": Integer(at_least=1),
-        "rank": ("auto", None, Integer(at_least=1)),
-        "error_rate": ("auto", "per-annotator", Real(at_least=0, below=1)),
-        "cv": Integer(at_least=2),
-        "warm_start": (True, False),
-        "random_state": RandomState(),
-    }
-    _fitted: ClassVar[Constraints] = FITTED
-
-    alpha_: float
-    cardinality_: float | None
-    kernel_: str
-    scaling_: str
-    gamma_: float
-    model_: LinearMap | MappedLinear
-    _annotators: Annotators
-
-    def __init__(
-        self,
-        *,
-        alpha: str | float = "auto",
-        cardinality: str | float | None = "auto",
-        scaling: str = "auto",
-        kernel: str = "auto",
-        gamma: str | float = "auto",
-        n_components: int = 500,
-        rank: str | int | None = "auto",
-        label_frequencies: str | ArrayLike | None = "auto",
-        propensities: str | ArrayLike | None = None,
-        error_rate: str | float = 0.0,
-        missed: str | ArrayLike = 0.0,
-        invented: str | ArrayLike = 0.0,
-        exclusion_rates: ArrayLike | None = None,
-        cv: int = 3,
-        warm_start: bool = False,
-        threshold: str = "probability",
-        random_state: int | np.random.Generator | None = None,
-        callback: ProgressCallback | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.cardinality = cardinality
-        self.scaling = scaling
-        self.kernel = kernel
-        self.gamma = gamma
-        self.n_components = n_components
-        self.rank = rank
-        self.label_frequencies = label_frequencies
-        self.propensities = propensities
-        self.error_rate = error_rate
-        self.missed = missed
-        self.invented = invented
-        self.exclusion_rates = exclusion_rates
-        self.cv = cv
-        self.warm_start = warm_start
-        self.threshold = threshold
-        self.random_state = random_state
-        self.callback = callback
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         from complabel.methods.selection._plan import learn  # imports torch
@@ -336,38 +259,10 @@ class SelectionLikelihoodClassifier(ConsensusMixin):
         people = plain_annotators(self._annotators)
         return {**super()._state(), "model_": plain_model(self.model_), "_annotators": people}
 
-    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        model, people = (
-            model_from(state["model_"], sizes),
-            annotators_from(state["_annotators"], sizes),
-        )
-        super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
-        self._set_derived()
-
-    def _set_derived(self) -> None:
-        names = ("propensities", "error_rate", "error_rates", "exclusion_rates", *_ONE_SIDED)
-        self._set_some({f"{name}_": getattr(self._annotators, name) for name in names})
-        if isinstance(self.model_, LinearMap):
-            self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
-
-    def _set_some(self, attributes: Mapping[str, Any]) -> None:
-        for name, value in attributes.items():
-            if value is not None:
-                setattr(self, name, value)
-
-    def _decision(self, X: Features) -> NDArray[np.float64]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            logits = self.model_(X)
-        finite = np.isfinite(logits).all(axis=1)
-        if not finite.all():
-            raise InputError(
-                f"row {int(np.argmin(finite))} of X has scores that are not finite. {range_of(X)};"
-                " scale the features as those given to fit"
-            )
-        return logits
-
-    def _answers_log_likelihood(self, X: Features, answers: Answers, /) -> NDArray[np.float64]:
-        return self._annotators.choices(answers).log_likelihood(self._decision(X))
+    def _answers_log_likelihood(
+        self, decision: NDArray[np.float64], answers: Answers, /
+    ) -> NDArray[np.float64]:
+        return self._annotators.choices(answers).log_likelihood(decision)
 
     def _answered(self, answers: Answers, /) -> Answered:
         found = self._annotators.choices(answers)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse, special
+from scipy import sparse, special
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.preprocessing import Normalizer
 from sklearn.utils import gen_batches
 
 from complabel._training import LinearMap
@@ -18,59 +17,43 @@ from complabel.errors import InputError
 from complabel.methods._arrays import Features
 from complabel.methods._features import moments_of, range_of
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
+from complabel.methods.selection._maps import (
+    BATCH,
+    SCALINGS,
+    LandmarkKernel,
+    MappedLinear,
+    RowsToLengthOne,
+    centre_of,
+    minus,
+    model_of,
+)
 
 if TYPE_CHECKING:
     from complabel._training import Scaling, Spread
 
-SCALINGS = ("global", "standardize", "rows")
 # kernel="auto" tries the kernel only up to this many rows: 500 features take 1 GB in float32 then.
 _MOST_KERNEL_ROWS = 500_000
 # Kernel features of more rows than this are stored in float32, to save memory.
 _MANY_KERNEL_ROWS = 50_000
-# Kernel features are computed for this many rows at a time: 40 MB for 500 features in float64.
-_BATCH = 10_000
 # Added to the diagonal of the landmarks' kernel, which is 1, so that its Cholesky factor exists.
 # Directions that vary less than this are rounding.
 _JITTER = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
-class LandmarkKernel:
-    """The features k(x, Z) L^-T of rows x, for landmarks Z (m, d) with k(Z, Z) = L L^T.
-
-    Their inner products are Nystroem's approximation of exp(-gamma ||x - x'||^2), as those of
-    scikit-learn up to a rotation, which does not change the penalty. The Cholesky factor takes a
-    twentieth of the time of a singular value decomposition. Source: Williams and Seeger, "Using the
-    Nystroem method to speed up kernel machines", NIPS 2000.
-    """
-
-    landmarks: Features
-    gamma: float
-    factor: NDArray[np.float64]  # (m, m), lower
-
-    @classmethod
-    def of(cls, X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
-        landmarks = X[landmark_rows(X.shape[0], n_landmarks, seed)]
-        # In single precision, rounding would exceed the jitter.
-        centred = _minus(landmarks.astype(np.float64, copy=False), _centre(landmarks))
-        kernel = rbf_kernel(centred, gamma=gamma)
-        kernel[np.diag_indices_from(kernel)] += _JITTER
-        try:
-            return cls(landmarks, gamma, np.linalg.cholesky(kernel))
-        except np.linalg.LinAlgError as error:
-            raise InputError(
-                f"X is too far from 0 for its kernel to be computed. {range_of(X)}; centre and"
-                ' scale the features first, or give kernel="linear"'
-            ) from error
-
-    def transform(self, X: Features) -> NDArray[np.floating[Any]]:
-        centre = _centre(self.landmarks)
-        centred = _minus(X, centre), _minus(self.landmarks, centre)
-        kernel = rbf_kernel(*centred, gamma=self.gamma)
-        found: NDArray[np.floating[Any]] = linalg.solve_triangular(
-            self.factor.astype(kernel.dtype, copy=False), kernel.T, lower=True, overwrite_b=True
-        ).T
-        return found
+def landmark_kernel(X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
+    """Return the kernel features whose landmarks are rows of X, drawn at random."""
+    landmarks = X[landmark_rows(X.shape[0], n_landmarks, seed)]
+    # In single precision, rounding would exceed the jitter.
+    centred = minus(landmarks.astype(np.float64, copy=False), centre_of(landmarks))
+    kernel = rbf_kernel(centred, gamma=gamma)
+    kernel[np.diag_indices_from(kernel)] += _JITTER
+    try:
+        return LandmarkKernel(landmarks, gamma, np.linalg.cholesky(kernel))
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            f"X is too far from 0 for its kernel to be computed. {range_of(X)}; centre and"
+            ' scale the features first, or give kernel="linear"'
+        ) from error
 
 
 def landmark_rows(n_rows: int, n_landmarks: int, seed: int) -> NDArray[np.intp]:
@@ -78,30 +61,11 @@ def landmark_rows(n_rows: int, n_landmarks: int, seed: int) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True)
-class MappedLinear:
-    """A linear map of features after a fitted transformer."""
-
-    transformer: Normalizer | LandmarkKernel
-    linear: LinearMap
-
-    def __call__(self, X: Features) -> NDArray[np.float64]:
-        batches = gen_batches(X.shape[0], _BATCH)
-        return np.vstack([self.linear(self.transformer.transform(X[batch])) for batch in batches])
-
-
-def model_of(
-    transformer: Normalizer | LandmarkKernel | None, linear: LinearMap
-) -> LinearMap | MappedLinear:
-    """Return a map of the features before the transformer."""
-    return linear if transformer is None else MappedLinear(transformer, linear)
-
-
-@dataclass(frozen=True)
 class PreparedFeatures:
     """Training rows (n, d) after a feature map, with the scaling for the penalty."""
 
     X: Features
-    transformer: Normalizer | LandmarkKernel | None
+    transformer: RowsToLengthOne | LandmarkKernel | None
     scaling: Scaling  # of the features that the penalty refers to; not applied to X
 
     @cached_property
@@ -174,14 +138,14 @@ class FeatureMap:
 
         The ``weights`` (n,) of rows count in their scaling; None are all 1.
         """
-        transformer: Normalizer | LandmarkKernel | None = None
+        transformer: RowsToLengthOne | LandmarkKernel | None = None
         if self.gamma is not None:
             n_landmarks = min(self.n_components, X.shape[0])
-            transformer = LandmarkKernel.of(
+            transformer = landmark_kernel(
                 X, gamma=self.gamma, n_landmarks=n_landmarks, seed=self.seed
             )
         elif self.scaling == "rows":
-            transformer = Normalizer().fit(X.X if isinstance(X, SomeRows) else X)
+            transformer = RowsToLengthOne()
         if isinstance(X, SomeRows):
             transform = None if transformer is None else transformer.transform
             moments = X.moments
@@ -219,12 +183,12 @@ def feature_maps(
     return maps
 
 
-def _transformed(transformer: Normalizer | LandmarkKernel, X: Features) -> Features:
+def _transformed(transformer: RowsToLengthOne | LandmarkKernel, X: Features) -> Features:
     n_rows = X.shape[0]
-    if isinstance(transformer, Normalizer) or n_rows <= _MANY_KERNEL_ROWS:
+    if isinstance(transformer, RowsToLengthOne) or n_rows <= _MANY_KERNEL_ROWS:
         return transformer.transform(X)
     found = np.empty((n_rows, len(transformer.factor)), dtype=np.float32)
-    for batch in gen_batches(n_rows, _BATCH):
+    for batch in gen_batches(n_rows, BATCH):
         found[batch] = transformer.transform(X[batch])
     return found
 
@@ -240,13 +204,3 @@ def middle_gamma(X: Features) -> float:
     moments = X.moments if isinstance(X, SomeRows) else moments_of(X)
     spread = 2 * float(moments.var_.sum())
     return 1 / spread if spread > 0 else 1.0
-
-
-def _centre(landmarks: Features) -> Any:
-    """Return the mean of dense landmarks (d,), and 0 for sparse ones."""
-    # The kernel depends only on differences. Far from 0, rounding hides them in its squares.
-    return 0 if sparse.issparse(landmarks) else landmarks.mean(axis=0)
-
-
-def _minus(X: Features, centre: Any) -> Features:
-    return X if sparse.issparse(X) else X - centre

@@ -53,7 +53,7 @@ class Repeats:
 
     @classmethod
     def of(cls, answers: Answers) -> Repeats:
-        judging = np.isin(answers.question, ("asked", "ticked"))
+        judging = answers.judges
         said = answers.statements()
         said = said.only(judging[said.answer])
         person = answers.annotator[said.answer]
@@ -81,6 +81,8 @@ def given_mistakes(classifier: Any, answers: Answers) -> NDArray[np.float64] | s
         "missed": classifier.missed,
         "invented": classifier.invented,
     }
+    if all(type(value) in (int, float) and value == 0 for value in both.values()):
+        return None
     words = [name for name, value in both.items() if isinstance(value, str)]
     if words and any(not isinstance(value, str) or value != "auto" for value in both.values()):
         raise InputError(

@@ -80,9 +80,10 @@ Report = Callable[[str, int, "int | None", float], None]
 
 def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
     """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes."""
-    kept = None if isinstance(X, Blocks) else Kept.usable(classifier, X, answers)
-    if kept is not None:
-        return relearn(classifier, kept, X, answers)
+    if hasattr(classifier, "_kept") and not isinstance(X, Blocks):
+        kept = Kept.usable(classifier, X, answers)
+        if kept is not None:
+            return relearn(classifier, kept, X, answers)
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
     # random labels. Then the sum of frequencies and alpha are chosen again.
     choices, space = plan_for(classifier, answers, n_features=X.shape[1])
@@ -93,18 +94,14 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         landmarks = landmark_rows(n, classifier.n_components, rows_seed)
         searched = search_order(n, folds_seed)[: rung_sizes(n)[-1]]
         X = SomeRows.of(X, np.concatenate([searched, landmarks]))
-
-    def rungs_for(choices: Choices, *, tunes_gamma: bool) -> Rungs:
-        return Rungs(
-            X,
-            choices,
-            cv=classifier.cv,
-            seed=folds_seed,
-            tunes_alpha=classifier.alpha == "auto",
-            tunes_gamma=tunes_gamma,
-            on_setting=partial(report, "search"),
-        )
-
+    rungs_for = partial(
+        Rungs,
+        X,
+        cv=classifier.cv,
+        seed=folds_seed,
+        tunes_alpha=classifier.alpha == "auto",
+        on_setting=partial(report, "search"),
+    )
     # With little work, threads would spend more time waiting for each other than they save.
     work = X.shape[0] * X.shape[1] * answers.n_labels
     with one_thread() if work < _MUCH_WORK else nullcontext():
@@ -183,7 +180,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
     elif given is None and (frequencies is None or frequencies.propensities is None):
         spreads = _spreads(classifier, kinds, answers.n_labels)
     rates = _exclusion_rates(classifier, kinds, answers, frequencies)
-    if rates is None:
+    if rates is None and kinds.excluded:
         answers = named_where_excluded(answers)
     known_rates, error_rates = _rates_of_mistakes(classifier, answers, rates)
     space = Space(

@@ -20,7 +20,8 @@ from complabel.methods._arrays import Features
 from complabel.methods._consensus import Answered
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._choices import Choices, Setting
-from complabel.methods.selection._features import MappedLinear, PreparedFeatures
+from complabel.methods.selection._features import PreparedFeatures
+from complabel.methods.selection._maps import MappedLinear
 from complabel.methods.selection._trials import fit_maps
 
 # Choices are made anew once there are so many times the answers that they were made from. With 2,
@@ -84,8 +85,8 @@ class Kept:
     @classmethod
     def usable(cls, classifier: Any, X: Features, answers: Answers) -> Kept | None:
         """Return what the last fit kept if a refit can use it; refuse other labels or columns."""
-        kept: Kept | None = getattr(classifier, "_kept", None)
-        if kept is None or kept.parameters != _parameters(classifier):
+        kept: Kept = classifier._kept
+        if kept.parameters != _parameters(classifier):
             return None
         if answers.n_answers >= _ANEW * kept.n_answers:
             return None

@@ -6,16 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import Normalizer
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._features import SCALINGS, LandmarkKernel, MappedLinear
+from complabel.methods.selection._maps import (
+    SCALINGS,
+    LandmarkKernel,
+    MappedLinear,
+    RowsToLengthOne,
+)
 
-_RATES: Any = {"at_least": 0, "below": 1.000001}
 _KERNEL = {
     "landmarks": Rows("columns"),
     "gamma": Real(above=0),
@@ -29,15 +32,15 @@ FITTED: Constraints = {
     "scaling_": (MISSING, *SCALINGS),
     "gamma_": (MISSING, Real(above=0)),
     "rank_": (MISSING, Integer(at_least=1)),
-    "label_frequencies_": (MISSING, Numbers("K", at_least=0)),
-    "label_frequencies_errors_": (MISSING, Numbers("K", at_least=0)),
+    "label_frequencies_": (MISSING, Numbers("K")),
+    "label_frequencies_errors_": (MISSING, Numbers("K")),
     "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
     # Files of before there were intervals do not hold this.
-    "label_frequencies_intervals_": (MISSING, Numbers("K", "ends", at_least=0)),
+    "label_frequencies_intervals_": (MISSING, Numbers("K", "ends")),
     "cv_results_": (MISSING, dict),
     "cardinality_curve_": (MISSING, dict),
     # Files of before there were these intervals do not hold this.
-    "cardinality_interval_": (MISSING, Numbers("ends", at_least=0)),
+    "cardinality_interval_": (MISSING, Numbers("ends")),
     "n_iter_": Integer(at_least=0),
     "model_": {
         "transformer": (None, "rows", _KERNEL),
@@ -46,12 +49,12 @@ FITTED: Constraints = {
     },
     "_annotators": {
         "names": Numbers("annotators", dtype=None),
-        "propensities": (None, Numbers("K", at_least=0)),
-        "error_rates": (None, Numbers("annotators", **_RATES)),
+        "propensities": (None, Numbers("K")),
+        "error_rates": (None, Numbers("annotators")),
         "error_rate": Real(at_least=0, at_most=1),
-        "exclusion_rates": (None, Numbers("K", **_RATES)),
+        "exclusion_rates": (None, Numbers("K")),
         # Files of before there were such rates do not hold this.
-        "one_sided": (MISSING, None, Numbers("sides", "people", "columns of rates", **_RATES)),
+        "one_sided": (MISSING, None, Numbers("sides", "people", "columns of rates")),
     },
 }
 
@@ -68,15 +71,13 @@ def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | M
     """Make what ``plain_model`` returned; ``columns`` in ``sizes`` are those of the linear map."""
     transformer, linear = plain["transformer"], LinearMap(plain["coef"], plain["intercept"])
     if isinstance(transformer, dict):
-        if not (transformer["factor"].diagonal() > 0).all():
-            raise InputError("state.model_.transformer.factor has no inverse")
         return MappedLinear(LandmarkKernel(**transformer), linear)
     d = sizes["d"]
     if sizes["columns"] != d:
         raise InputError(f"state.model_.coef has {sizes['columns']} columns for {d} features")
     if transformer is None:
         return linear
-    return MappedLinear(Normalizer().fit(np.ones((1, d))), linear)
+    return MappedLinear(RowsToLengthOne(), linear)
 
 
 def plain_annotators(people: Annotators) -> dict[str, Any]:
@@ -85,13 +86,5 @@ def plain_annotators(people: Annotators) -> dict[str, Any]:
     return {**vars(people), "names": np.array(names, dtype=np.str_)}
 
 
-def annotators_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> Annotators:
-    one_sided = plain.get("one_sided")
-    if one_sided is not None:
-        n_sides, n_people, n_columns = one_sided.shape
-        if (n_sides, n_people) != (2, len(plain["names"]) + 1) or n_columns not in (1, sizes["K"]):
-            raise InputError(
-                f"state._annotators.one_sided has the shape {one_sided.shape} for"
-                f" {len(plain['names'])} annotators and {sizes['K']} labels"
-            )
+def annotators_from(plain: dict[str, Any]) -> Annotators:
     return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

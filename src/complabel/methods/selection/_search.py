@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -377,8 +378,17 @@ class Rungs:
         starts, before = space.starts, 0
         sizes = rung_sizes(n_rows)
         for size in sizes:
+            rows = np.sort(order[:size])
+            whole = size == n_rows and not isinstance(self.X, SomeRows)
+            trials = Trials(
+                self.X if whole else self.X[rows],
+                self.choices if whole else self.choices.of_rows(rows),
+                cv=self.cv,
+                seed=self.seed,
+                on_setting=partial(self._report, self._tried),
+            )
             search = Search(
-                self._trials(np.sort(order[:size])),
+                trials,
                 self.tunes_alpha,
                 self.tunes_gamma,
                 is_first=not before,
@@ -420,16 +430,8 @@ class Rungs:
     def _tried(self) -> int:
         return sum(len(search.trials.by_part) for search in self._searches)
 
-    def _trials(self, rows: NDArray[np.intp]) -> Trials:
-        whole = len(rows) == self.X.shape[0] and not isinstance(self.X, SomeRows)
-        count = self._tried
-        return Trials(
-            self.X if whole else self.X[rows],
-            self.choices if whole else self.choices.of_rows(rows),
-            cv=self.cv,
-            seed=self.seed,
-            on_setting=lambda number, most, loss: self.on_setting(count + number, most, loss),
-        )
+    def _report(self, before: int, number: int, most: None, loss: float) -> None:
+        self.on_setting(before + number, most, loss)
 
     def _scaled(self, setting: Setting, factor: float) -> Setting:
         if factor == 1 or not self.tunes_alpha:

@@ -1,0 +1,356 @@
+"""A run of a plan on the terminal: its progress, what failed, and the result."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import typer
+from rich import progress
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from complabel.cli import (
+    Log,
+    claim_folder,
+    claim_store,
+    command,
+    complain,
+    duration,
+    errors,
+    new_table,
+    output,
+    remark,
+    say,
+    show,
+)
+from complabel.errors import InputError, StoreError
+from complabel.experiments.cli import _options as options
+from complabel.experiments.datasets import describe_datasets
+from complabel.experiments.reports import FORMATS, Summary, headline, summarize_study, write_report
+from complabel.experiments.studies import (
+    Forecast,
+    Monitor,
+    Outcome,
+    Plan,
+    Store,
+    StudyResults,
+    Unit,
+    forecast,
+    plan_units,
+    read_plan,
+    run_study,
+)
+
+_CRITERION = "average_precision"
+_NONE = "n/a"
+_PARTIAL = " *"
+_MOST_DRAWS = 5  # lines of a dry run about draws; how-to-ask has over 30
+
+
+@contextlib.contextmanager
+def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Progress]:
+    """Show progress, with ``opened`` the expected time, too; on Ctrl-C, say how to continue."""
+    progress = Progress(name, opened)
+    try:
+        with progress.live if errors().is_terminal else contextlib.nullcontext():
+            yield progress
+    except KeyboardInterrupt:
+        told = f"stopped; finished units are safe in {store}"
+        remark(f"{told}: give the same command again to continue")
+        raise
+
+
+class Progress(Monitor):
+    """Shows a run on standard error; times in a store give a forecast."""
+
+    def __init__(self, name: str, store: Store | None = None) -> None:
+        self._name = name
+        self._store = store
+        self._seconds: dict[tuple[str, ...], list[float]] = defaultdict(list)
+        self._running: dict[str, tuple[Unit, float]] = {}
+        self._left: dict[str, Unit] = {}
+        self._n_failed = 0
+        self._n_jobs = 1
+        self._log = Log(name)
+        self._bar = progress.Progress(
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TextColumn("units"),
+            progress.TimeElapsedColumn(),
+            progress.TextColumn("{task.fields[state]}"),
+            auto_refresh=False,
+        )
+        self._task = self._bar.add_task(name, total=None, state="reading datasets")
+        self.live = Live(
+            get_renderable=self._display, console=errors(), transient=True, refresh_per_second=4
+        )
+
+    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
+        self._n_jobs = n_jobs
+        self._left = {unit.key: unit for unit in todo}
+        self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
+        if len(todo) < len(units):
+            told = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
+            if self._store is not None:  # of those that will not run, some may have failed
+                before = [unit.key for unit in units if unit.key not in self._left]
+                n_failed = [*self._store.statuses(before).values()].count("failed")
+                told += f", {n_failed} of them failed" if n_failed else ""
+            remark(f"{self._name}: {told}")
+        if todo and self._store is not None:
+            remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
+
+    def started(self, unit: Unit) -> None:
+        self._running[unit.key] = (unit, time.monotonic())
+
+    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+        """Count a unit; print a failure at once."""
+        self._running.pop(unit.key, None)
+        self._left.pop(unit.key, None)
+        for likeness in _likenesses(unit):
+            self._seconds[likeness].append(seconds)
+        self._n_failed += bool(outcome.error)
+        self._bar.update(self._task, advance=1)
+        if outcome.error:
+            complain(f"failed: {_describe(unit)}: {outcome.reason}")
+        if not errors().is_terminal:
+            task = self._bar.tasks[0]
+            done = f"{task.completed:.0f} of {task.total:.0f} units"
+            self._log(", ".join([done, *self._remarks(), f"last {_describe(unit)}"]))
+
+    def _display(self) -> RenderableType:
+        self._bar.update(self._task, state=", ".join(self._remarks()))
+        table = Table.grid(padding=(0, 2))
+        now = time.monotonic()
+        for unit, since in list(self._running.values()):
+            table.add_row("  running", Text(_describe(unit)), f"{now - since:.0f} s")
+        return Group(self._bar, table)
+
+    def _remarks(self) -> list[str]:
+        remarks = [f"{self._n_failed} failed"] if self._n_failed else []
+        if self._seconds:
+            seconds = sum(map(self._expected, list(self._left.values()))) / self._n_jobs
+            remarks.append(f"about {duration(seconds)} left")
+        return remarks
+
+    def _expected(self, unit: Unit) -> float:
+        alike = (like for like in _likenesses(unit) if like in self._seconds)
+        return fmean(self._seconds[next(alike)])
+
+
+def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
+    """Return keys of similar units, the most similar first: row and dataset, row, any unit."""
+    return [(unit.row.title, unit.dataset), (unit.row.title,), ()]
+
+
+def said_forecast(expected: Forecast, n_jobs: int) -> str:
+    """Return a sentence on the number of units to run and the expected time.
+
+    Examples
+    --------
+    >>> said_forecast(Forecast(n_units=60, n_known=60, seconds=800.0), 2)
+    '60 units to run, about 6.7 min with 2 jobs (estimated from the store)'
+    """
+    to_run = f"{expected.n_units} unit{'s' if expected.n_units != 1 else ''} to run"
+    if not expected.n_known:
+        return f"{to_run}; the time is unknown, as the store has no similar units"
+    jobs = f"{n_jobs} job{'s' if n_jobs != 1 else ''}"
+    took = f"about {duration(expected.seconds / n_jobs)} with {jobs} (estimated from the store)"
+    if expected.n_known == expected.n_units:
+        return f"{to_run}, {took}"
+    left = expected.n_units - expected.n_known
+    return f"{to_run}: {expected.n_known} of them {took}, and {left} of unknown time"
+
+
+def _describe(unit: Unit) -> str:
+    return f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"
+
+
+def say_missing(missing: Mapping[str, str]) -> None:
+    for name, reason in missing.items():
+        remark(f"left out: {name}, {reason}", style="yellow")
+
+
+def say_failed(results: StudyResults) -> None:
+    reasons = Counter((unit.dataset, unit.row, unit.reason) for unit in results.having("failed"))
+    for (dataset, row, reason), count in reasons.items():
+        complain(f"failed: {dataset}, {row}, {count} folds: {reason}")
+
+
+def _show_outcome(results: StudyResults) -> None:
+    """Print average precision over finished folds; nothing if the study has no criteria."""
+    if not (results.plan.criteria and results.having("done")):
+        return
+    summary = summarize_study(results)
+    found = {
+        cell.place: f"{cell.mean:.3f}" + _PARTIAL * (cell.folds < summary.study.folds)
+        for cell in summary.cells
+        if cell.metric == _CRITERION
+    }
+    for title, heading, lines in _parts(summary):
+        table = new_table("", heading, numbers=summary.datasets)
+        for name, (draw, row) in lines.items():
+            values = [found.get((draw, dataset, row), _NONE) for dataset in summary.datasets]
+            if set(values) != {_NONE}:
+                table.add_row(Text(name), *values)
+        say(title)
+        output().print(table)
+    if any(value.endswith(_PARTIAL) for value in found.values()):
+        say("* not all folds are done")
+    say(headline(summary))
+
+
+def _parts(summary: Summary) -> Iterator[tuple[str, str, dict[str, tuple[str, str]]]]:
+    """Yield the title and first heading of each table, and the draw and row of each line."""
+    study = summary.study
+    if study.has_many_draws:
+        lines = {draw.name: (draw.name, study.reference) for draw in study.draws}
+        yield f"Average precision of {study.reference}, by draw", "draw", lines
+        return
+    for draw in study.draws:
+        lines = {row.title: (draw.name, row.title) for row in summary.rows}
+        yield f"Average precision, {study.labels_of(draw.name)}", "method", lines
+
+
+def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
+    """Read a plan; with ``quick``, cut it down to datasets that are at hand."""
+    plan = read_plan(name)
+    if not quick:
+        return plan
+    return plan.quick([e["name"] for e in describe_datasets(data_dir) if e["available"]])
+
+
+def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
+    units, missing = plan_units(plan, data_dir=data_dir)
+    table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
+    for row in plan.expanded_rows():
+        told = {
+            f" + {row.relevant_per_row} relevant per row": row.relevant_per_row,
+            f" + {row.relevant_share:.0%} of the relevant": row.relevant_share,
+            " + the true label frequencies": row.label_frequencies,
+            " + matched to label frequencies": row.match_frequencies,
+        }
+        settings = ", ".join(f"{name}={value!r}" for name, value in row.settings.items())
+        settings += "".join(text for text, is_so in told.items() if is_so)
+        table.add_row(Text(row.title), Text(row.method), Text(settings.lstrip()))
+    show(table)
+    at_hand = [name for name in plan.datasets if name not in missing]
+    say(f"on {', '.join(at_hand) or 'no dataset'}; {plan.folds} folds, seed {plan.seed}")
+    n_draws = len(plan.draws)
+    say("1 draw:" if n_draws == 1 else f"{n_draws} draws:")
+    for draw in plan.draws[:_MOST_DRAWS]:
+        say(f"  {draw.name}: {plan.title_of(draw)}")
+    if n_draws > _MOST_DRAWS:
+        say(f"  and {n_draws - _MOST_DRAWS} more")
+    say_missing(missing)
+    return units
+
+
+def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
+    import joblib
+
+    distinct = {unit.key: unit for unit in units}
+    n_jobs = jobs if jobs > 0 else joblib.cpu_count()
+    if not path.is_file():
+        say(said_forecast(Forecast(len(distinct), 0, 0.0), n_jobs))
+        return
+    with Store(path, create=False) as store:
+        finished = store.statuses([*distinct])
+        todo = [unit for key, unit in distinct.items() if key not in finished]
+        if finished:
+            say(f"{len(finished)} of {len(distinct)} units are already in {path}")
+        if todo:
+            say(said_forecast(forecast(store, todo), n_jobs))
+
+
+def table_of_units(results: StudyResults) -> Table:
+    columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
+    table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
+    for row in dict.fromkeys(unit.row for unit in results.units):
+        cells = []
+        for column in columns:
+            units = [u for u in results.units if (u.row, u.dataset, u.draw) == (row, *column)]
+            n_done = sum(unit.status == "done" for unit in units)
+            n_failed = sum(unit.status == "failed" for unit in units)
+            failed = f" {n_failed} failed" if n_failed else ""
+            cells.append(f"{n_done}/{len(units)}{failed}")
+        table.add_row(Text(row), *cells)
+    return table
+
+
+def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> StudyResults:
+    """Run a plan with its progress, say what was run and left out, and show the results."""
+    claim_store(path)
+    with Store(path) as store, watched(plan.name, path, store) as progress:
+        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
+    say_missing(summary.missing)
+    ran = f"{plan.name}: ran {summary.n_ran} of {summary.n_units} units"
+    remarks = [ran, f"in {duration(summary.seconds)}"]
+    if summary.n_failed:
+        remarks.append(f"{summary.n_failed} failed")
+    if summary.n_by_other_code:
+        remarks.append(
+            f"{summary.n_by_other_code} older results in {path} were not used: other code or"
+            " versions made them"
+        )
+    say(", ".join(remarks))
+    results = opened_results(path, plan.name)
+    _show_outcome(results)
+    return results
+
+
+def stop_if_failed(results: StudyResults, path: Path) -> None:
+    """If units failed, in this run or before, say which and what to do, and exit 1."""
+    failed = results.having("failed")
+    if not failed:
+        return
+    say_failed(results)
+    name = results.plan.name
+    if results.plan.criteria:
+        shown = command("study", "report", name, store=options.at(path))
+    else:
+        shown = command("study", "export", f"{name}.json", study=name, store=options.at(path))
+    complain(
+        f"{len(failed)} of {len(results.units)} units failed. Their tracebacks: {shown}. To run"
+        " them again, add --retry-failed to this command"
+    )
+    raise typer.Exit(1)
+
+
+def opened_results(path: Path, name: str | None, *, with_criteria: bool = False) -> StudyResults:
+    """Return a study's results, by default the latest's; ``with_criteria`` refuses it without."""
+    with Store(path, create=False) as store:
+        names = [name] if name else store.studies()
+        if not names:
+            raise StoreError(f"{path} holds no study yet; run one with: complabel study run PLAN")
+        results = store.results(names[0])
+    if with_criteria and not results.plan.criteria:
+        raise InputError(
+            f"{names[0]} has scores but no criteria on true labels: it is a search by complabel"
+            " tune, or its data have no true labels; give the command that made it to see the"
+            " scores again, or write them to a .json file with study export"
+        )
+    return results
+
+
+def claim_report(name: str, folder: Path | None) -> Path:
+    """Return the folder for a study's report, if it can be written there and nothing is lost."""
+    folder = folder or Path(f"{name}-report")
+    claim_folder(folder, [*FORMATS])
+    return folder
+
+
+def write_reports(results: StudyResults, folder: Path) -> None:
+    with errors().status("drawing the report"):
+        paths = write_report(results, folder)
+    for path in paths:
+        say(f"wrote {path}")
+    say(f"next: open {paths[0]} in a browser")

@@ -1,0 +1,293 @@
+"""Search of a method's settings without true labels, and its result."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.errors import InputError
+from complabel.experiments import paper
+from complabel.experiments.datasets import dataset_entries
+from complabel.experiments.studies._draw import Draw, Labels
+from complabel.experiments.studies._plan_files import (
+    draw_of_command,
+    plan_of_command,
+    row_of_command,
+)
+from complabel.experiments.studies._results import UnitResult, plain
+from complabel.experiments.studies._run import Monitor, run_study
+from complabel.experiments.studies._store import Store
+from complabel.methods import (
+    ComplementaryClassifier,
+    FrequencyMatchedClassifier,
+    Grid,
+    check_parameter,
+    get_method,
+    home_of,
+    make_classifier,
+)
+
+# The criterion of a search depends on the method; values of different criteria cannot be compared.
+# For methods that model which label is chosen as complementary:
+_LOG_LIKELIHOOD = "complementary log-likelihood"
+# For those of them that understand answers to every question:
+_ANSWERS = "log-likelihood of the answers"
+# For all other methods:
+_RANKING_ERROR = "minus complementary ranking error"
+
+
+@dataclass(frozen=True)
+class TunedSetting:
+    """One setting and its ``scores`` (folds,) on held-out labels: higher is better, NaN if failed.
+
+    ``average_precision`` (folds,), on true labels, does not change the choice.
+    """
+
+    parameters: Mapping[str, Any]
+    scores: NDArray[np.float64]
+    seconds: float
+    average_precision: NDArray[np.float64] | None
+    error: str
+
+    @property
+    def score(self) -> float:
+        """Mean over the folds; NaN if one failed."""
+        return float(self.scores.mean())
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of ``score``, from the standard deviation (n - 1) over the folds."""
+        return float(self.scores.std(ddof=1) / math.sqrt(len(self.scores)))
+
+    def record(self) -> dict[str, Any]:
+        """Return the setting as plain data, with None instead of NaN."""
+        figures = {
+            "score": self.score,
+            "standard_error": self.standard_error,
+            "folds": self.scores.tolist(),
+            "seconds": self.seconds,
+            "error": self.error,
+        }
+        if self.average_precision is not None:
+            figures["average_precision"] = self.average_precision.tolist()
+        return {"parameters": dict(self.parameters), **plain(figures)}
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """A finished search; ``settings`` are in the order of the grid."""
+
+    dataset: str
+    method: str
+    draw: Draw
+    seed: int
+    folds: int
+    criterion: str
+    settings: tuple[TunedSetting, ...]
+    match_frequencies: bool = False
+
+    @property
+    def best(self) -> TunedSetting:
+        """The setting with the highest score; the first one if several are equal."""
+        return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
+
+    def code(self) -> str:
+        classifier = make_classifier(self.method, **self.best.parameters)
+        made = [type(classifier)]
+        if self.match_frequencies:
+            classifier = FrequencyMatchedClassifier(classifier=classifier)
+            made.append(type(classifier))
+        code = f"classifier = {classifier!r}"
+        for each in reversed(made):
+            code = f"from {home_of(each)} import {each.__name__}\n{code}"
+        return code
+
+    def as_json(self) -> str:
+        """Return the search as a JSON object; ``best`` has the parameters of the best setting."""
+        record = {
+            "dataset": self.dataset,
+            "method": self.method,
+            **self.draw.settings(),
+            "match_frequencies": self.match_frequencies,
+            "seed": self.seed,
+            "folds": self.folds,
+            "criterion": self.criterion,
+            "best": dict(self.best.parameters),
+            "settings": [setting.record() for setting in self.settings],
+        }
+        return json.dumps(record, indent=1, allow_nan=False) + "\n"
+
+
+def tune(
+    dataset: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]],
+    method: str,
+    *,
+    grid: Grid | None = None,
+    scheme: Labels | None = None,
+    draw: Draw | Mapping[str, Any] | None = None,
+    match_frequencies: bool = False,
+    n_folds: int = 3,
+    seed: int = 0,
+    reveal: bool = False,
+    store: Store | None = None,
+    data_dir: str | Path | None = None,
+    n_jobs: int = 1,
+    monitor: Monitor | None = None,
+) -> TuningResult:
+    """Search a method's settings by its ``score`` on held-out complementary labels or answers.
+
+    The choice never depends on true labels. They are only used to draw complementary labels and,
+    with ``reveal``, to show average precision.
+
+    Parameters
+    ----------
+    dataset : str, sequence of str or mapping
+        A name in the catalog, the path of your own file, the paths of several files that make
+        one dataset, or tables; as for :func:`benchmark_plan`.
+    method : str
+        As for :func:`complabel.methods.get_method`.
+    grid : mapping of str to sequence, optional
+        The values to try for each parameter; by default the grid of the method.
+    scheme, draw
+        How people are asked and how their answers are drawn; as for :func:`benchmark_plan`.
+    match_frequencies : bool, default=False
+        Match the method's scores to label frequencies, estimated from answers to random questions.
+    n_folds : int, default=3
+    seed : int, default=0
+        Seed of the label draw, the folds and the method, which all settings share.
+    reveal : bool, default=False
+        Also compute average precision on the true labels of the held-out parts.
+    store : Store or None, default=None
+        Keeps finished folds, so that an interrupted search can continue.
+    data_dir, n_jobs, monitor
+        See :func:`run_study`.
+
+    Returns
+    -------
+    TuningResult
+
+    Raises
+    ------
+    InputError
+        If the grid, the draw or the number of folds is not possible, or if every setting failed;
+        the message has the first error.
+    StoreError
+        If another run writes the store.
+    """
+    grid = grid_of(method, grid)
+    given = [dataset] if isinstance(dataset, str | Mapping) else dataset
+    answered = any(isinstance(each, Mapping) and bool(each.get("answers")) for each in given)
+    asked = draw_of_command(scheme, draw, answered=answered)
+    held_out = f"answers: {asked.title_with(answers=answered)}"
+    if asked.is_plain:
+        held_out = "complementary labels"
+    # The paper chose its settings for a dataset with true labels, so a search must not start there.
+    classifier = make_classifier(method)
+    entry, *others = dataset_entries(given)
+    if others:
+        raise InputError(
+            "a search needs one dataset, but several are given; give one. Two files count as one"
+            " dataset if they are mine-train.arff and mine-test.arff, or an ARFF file and the XML"
+            " file of its labels"
+        )
+    stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
+    unset = {name: classifier.get_params(deep=False)[name] for name in stated}
+    values = [f"{name}={{{name}}}" for name in grid]  # the row fills in each setting's values
+    title = ", ".join([method.replace("{", "{{").replace("}", "}}"), *values])
+    row = row_of_command(method, match=match_frequencies)
+    plan = plan_of_command(
+        "tune",
+        title=f"Settings of {get_method(method).title}, by held-out {held_out}",
+        datasets=[entry],
+        draws=[asked],
+        rows=[{**row, "title": title, "settings": unset, "grid": grid}],
+        folds=n_folds,
+        seed=seed,
+        criteria=reveal,
+        score=True,
+    )
+    with contextlib.ExitStack() as stack:
+        opened = store or stack.enter_context(Store(":memory:"))
+        run_study(
+            plan,
+            opened,
+            data_dir=data_dir,
+            n_jobs=n_jobs,
+            retry_failed=True,
+            allow_missing=False,
+            monitor=monitor,
+        )
+        units = opened.results(plan.name).units
+    tuned = [
+        _summarize(
+            {name: row.settings[name] for name in grid},
+            units[at * n_folds : (at + 1) * n_folds],
+            reveal=reveal,
+        )
+        for at, row in enumerate(plan.expanded_rows())
+    ]
+    if all(math.isnan(setting.score) for setting in tuned):
+        raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
+    if match_frequencies:
+        classifier = FrequencyMatchedClassifier(classifier=classifier)
+    criterion = _criterion(classifier, asked)
+    return TuningResult(
+        plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned), match_frequencies
+    )
+
+
+def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:
+    if classifier.understands_answers and not draw.is_plain:
+        return _ANSWERS
+    return _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
+
+
+def grid_of(method: str, grid: Grid | None = None) -> dict[str, list[Any]]:
+    """Return the values to try for each parameter, by default the method's grid."""
+    found = get_method(method)
+    if found.learns_from == "relevant":
+        raise InputError(
+            f"{method} learns from true labels, but a search has none; choose another method"
+        )
+    if grid is None:
+        if not found.grid:
+            known = make_classifier(method).get_params(deep=False)
+            raise InputError(
+                f"{method} has no grid, because it chooses its important settings by itself; to"
+                " search anyway, give a grid over some of its parameters:"
+                f" {', '.join(known) or 'it has none'}"
+            )
+        grid = found.grid
+    for name, values in grid.items():
+        check_parameter(found, name)
+        if len(values) == 0:
+            raise InputError(f"the grid has no value for {name}; give at least one")
+    # A grid may have NumPy's numbers, for example from np.logspace, but a store keeps plain ones.
+    return {
+        name: [value.item() if isinstance(value, np.generic) else value for value in values]
+        for name, values in grid.items()
+    }
+
+
+def _summarize(
+    parameters: Mapping[str, Any], units: Sequence[UnitResult], *, reveal: bool
+) -> TunedSetting:
+    def measured(name: str) -> NDArray[np.float64]:
+        return np.array([unit.metrics.get(name, math.nan) for unit in units])
+
+    times = np.array([(unit.fit_seconds, unit.predict_seconds) for unit in units])
+    return TunedSetting(
+        parameters=parameters,
+        scores=measured("score"),
+        seconds=float(np.nansum(times)),
+        average_precision=measured("average_precision") if reveal else None,
+        error=next((unit.reason for unit in units if unit.error), ""),
+    )

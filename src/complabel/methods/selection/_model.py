@@ -1,0 +1,117 @@
+"""A fitted selection likelihood as predictions need it: parameters, state and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from complabel._parameters import Constraints, Integer, RandomState, Real
+from complabel._training import LinearMap
+from complabel.errors import InputError
+from complabel.methods._arrays import Features
+from complabel.methods._predictor import Predictor
+from complabel.methods.selection._annotators import Annotators
+from complabel.methods.selection._maps import SCALINGS, MappedLinear
+from complabel.methods.selection._saved import FITTED, annotators_from, model_from
+
+ProgressCallback = Callable[[str, int, "int | None", float], None]
+"""Called with the stage, the number of steps done, their maximum (or None), and the loss."""
+
+
+class SelectionModel(Predictor):
+    """Predicts as the :class:`SelectionLikelihoodClassifier`, which it is a part of."""
+
+    _stands_for = "SelectionLikelihoodClassifier"
+    _constraints: ClassVar[Constraints] = {
+        "alpha": ("auto", Real(above=0)),
+        "cardinality": ("auto", None, Real(above=0)),
+        "scaling": ("auto", *SCALINGS),
+        "kernel": ("auto", "linear", "rbf"),
+        "gamma": ("auto", Real(above=0)),
+        "n_components": Integer(at_least=1),
+        "rank": ("auto", None, Integer(at_least=1)),
+        "error_rate": ("auto", "per-annotator", Real(at_least=0, below=1)),
+        "cv": Integer(at_least=2),
+        "warm_start": (True, False),
+        "random_state": RandomState(),
+    }
+    _fitted: ClassVar[Constraints] = FITTED
+
+    alpha_: float
+    cardinality_: float | None
+    kernel_: str
+    scaling_: str
+    gamma_: float
+    model_: LinearMap | MappedLinear
+    _annotators: Annotators
+
+    def __init__(
+        self,
+        *,
+        alpha: str | float = "auto",
+        cardinality: str | float | None = "auto",
+        scaling: str = "auto",
+        kernel: str = "auto",
+        gamma: str | float = "auto",
+        n_components: int = 500,
+        rank: str | int | None = "auto",
+        label_frequencies: str | ArrayLike | None = "auto",
+        propensities: str | ArrayLike | None = None,
+        error_rate: str | float = 0.0,
+        missed: str | ArrayLike = 0.0,
+        invented: str | ArrayLike = 0.0,
+        exclusion_rates: ArrayLike | None = None,
+        cv: int = 3,
+        warm_start: bool = False,
+        threshold: str = "probability",
+        random_state: int | np.random.Generator | None = None,
+        callback: ProgressCallback | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.cardinality = cardinality
+        self.scaling = scaling
+        self.kernel = kernel
+        self.gamma = gamma
+        self.n_components = n_components
+        self.rank = rank
+        self.label_frequencies = label_frequencies
+        self.propensities = propensities
+        self.error_rate = error_rate
+        self.missed = missed
+        self.invented = invented
+        self.exclusion_rates = exclusion_rates
+        self.cv = cv
+        self.warm_start = warm_start
+        self.threshold = threshold
+        self.random_state = random_state
+        self.callback = callback
+
+    def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
+        model = model_from(state["model_"], sizes)
+        people = annotators_from(state["_annotators"])
+        super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
+        self._set_derived()
+
+    def _set_derived(self) -> None:
+        self._set_some(self._annotators.shown())
+        if isinstance(self.model_, LinearMap):
+            self.coef_, self.intercept_ = self.model_.coef, self.model_.intercept
+
+    def _set_some(self, attributes: Mapping[str, Any]) -> None:
+        for name, value in attributes.items():
+            if value is not None:
+                setattr(self, name, value)
+
+    def _decision(self, X: Features) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits = self.model_(X)
+        finite = np.isfinite(logits).all(axis=1)
+        if not finite.all():
+            raise InputError(
+                f"row {int(np.argmin(finite))} of X has scores that are not finite. X holds values"
+                f" from {X.min():.3g} to {X.max():.3g}; scale the features as those given to fit"
+            )
+        return logits

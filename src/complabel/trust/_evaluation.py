@@ -1,0 +1,294 @@
+"""How good a model is, by answers that it did not learn from: one object, for all who show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from complabel.answers import Answers, pair_rows
+from complabel.errors import AnnotationError
+from complabel.methods import (
+    ComplementaryClassifier,
+    Predictions,
+    cross_fit_probabilities,
+)
+from complabel.metrics import complementary_ranking_error
+from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
+from complabel.trust._pairs import Array
+from complabel.trust._reliability import Reliability, reliability
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table of figures: its title, and the text of a figure in it."""
+
+    title: str
+    text: Callable[[Figure], str]
+
+
+def _estimate(figure: Figure) -> str:
+    return "-" if math.isnan(figure.value) else f"{figure.value:.3f}"
+
+
+def _to_halve(figure: Figure) -> str:
+    return "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
+
+
+# On the page, the first two are drawn.
+COLUMNS = (
+    Column("estimate", _estimate),
+    Column("95 % interval", lambda figure: f"{figure.low:.3f} to {figure.high:.3f}"),
+    Column("judged", lambda figure: f"{figure.n_judgements:,}"),
+    Column("to halve", _to_halve),
+)
+"""What the command and the page show of each figure."""
+
+FIGURES: Mapping[str, tuple[str, str]] = {
+    "precision": ("Precision", "of the predicted labels, the share that applies"),
+    "recall": ("Recall", "of the labels that apply, the share that is predicted"),
+    "f1": ("F1", "the harmonic mean of both"),
+    "average_precision": ("Average precision", "of the order of all pairs; needs no threshold"),
+    "share": ("Share that applies", "of all pairs; the precision of a random order"),
+}
+"""Titles and meanings of the figures, the attributes of :class:`Figures`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What :func:`evaluate_model` returns: how good a model is, by answers.
+
+    Attributes
+    ----------
+    n_items : int
+        Number of items with an answer.
+    n_answers : int
+        Number of answers.
+    n_folds : int or None
+        With cross-fitting, how many fits were measured; else None.
+    rule : str
+        When a label is predicted, in words.
+    estimates : MetricEstimates or None
+        Precision, recall, F1 and average precision with intervals, over all pairs and by label;
+        None if no answer is to a random question.
+    ranking_error : float or None
+        The complementary ranking error of the scores. None with cross-fitting, if random questions
+        were drawn with unequal chances, or if no item has a label that applies beside one that
+        does not.
+    log_likelihood : float or None
+        The log-likelihood of an item's answers, in nats; None if ``ranking_error`` is, or if the
+        method does not model all kinds of answers.
+    constant : dict of str to float
+        ``"ranking_error"`` and ``"log_likelihood"`` of one order, and of one guess, that are the
+        same for all items. They are made from these answers; a useful model beats them.
+    remarks : tuple of str
+        What is left out, and why; warnings begin with that word.
+    """
+
+    n_items: int
+    n_answers: int
+    n_folds: int | None
+    rule: str
+    estimates: MetricEstimates | None
+    ranking_error: float | None
+    log_likelihood: float | None
+    constant: Mapping[str, float]
+    remarks: tuple[str, ...]
+    _reliability: Callable[[], Reliability] = field(repr=False)
+
+    @cached_property
+    def reliability(self) -> Reliability:
+        """Whether the probabilities can be believed; random questions must be among the answers."""
+        return self._reliability()
+
+    @cached_property
+    def least_known(self) -> tuple[str, ...]:
+        """The labels, that with the longest interval of average precision first."""
+        labels = {} if self.estimates is None else self.estimates.labels
+        lengths = {
+            name: each.average_precision.high - each.average_precision.low
+            for name, each in labels.items()
+        }
+        return tuple(sorted(lengths, key=lambda name: -lengths[name]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values, without NaN; what is not known is left out."""
+        found: dict[str, Any] = {"n_items": self.n_items, "n_answers": self.n_answers}
+        if self.n_folds is not None:
+            found["cross_fit"] = self.n_folds
+        if self.ranking_error is not None:
+            found["ranking_error"] = self.ranking_error
+            if self.log_likelihood is not None:
+                found["log_likelihood"] = self.log_likelihood
+            found["constant"] = dict(self.constant)
+        if self.estimates is not None:
+            found["figures"] = _plain(self.estimates)
+            found["n_judgements"] = self.estimates.n_judgements
+            found["figures_by_label"] = {
+                name: _plain(each) for name, each in self.estimates.labels.items()
+            }
+        return found
+
+
+def evaluate_model(
+    model: ComplementaryClassifier,
+    X: ArrayLike,
+    answers: Answers,
+    *,
+    n_folds: int | None = None,
+    missed: float = 0.0,
+    invented: float = 0.0,
+    on_fold: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Measure a fitted model on answers that it did not learn from.
+
+    Parameters
+    ----------
+    model : ComplementaryClassifier
+        Fitted.
+    X : array-like or sparse matrix of shape (n_items, n_features)
+        All items from which the questions were drawn, also those without an answer. See ``fit`` for
+        how the rows of a data frame are paired with answers.
+    answers : Answers
+        Those to random questions give precision and recall.
+    n_folds : int or None, default=None
+        If the model learned from these answers, measure so many fits with its settings instead,
+        each to the answers about other items: :func:`~complabel.methods.cross_fit_probabilities`.
+    missed, invented : float, default=0.0
+        How often people say no about a label that applies, and yes about one that does not.
+    on_fold : callable or None, default=None
+        Called after each of ``n_folds`` fits with the number of fits that are done.
+
+    Returns
+    -------
+    Evaluation
+
+    Raises
+    ------
+    AnnotationError
+        If there are no answers, or nothing can be said from them.
+    InputError
+        If ``X`` or a rate is wrong.
+
+    See Also
+    --------
+    estimate_metrics : The figures alone, from the probabilities of any model.
+
+    Examples
+    --------
+    >>> from complabel.datasets import make_synthetic
+    >>> from complabel.methods import ComplementaryRidgeClassifier
+    >>> from complabel.simulate import draw_answers
+    >>> data = make_synthetic(600, n_features=5, n_labels=4, signal=4.0, random_state=0)
+    >>> learned = draw_answers(data.Y[:300], random_state=1)
+    >>> model = ComplementaryRidgeClassifier().fit(data.X[:300], learned)
+    >>> asked = draw_answers(data.Y[300:], question="asked", random_state=2)
+    >>> found = evaluate_model(model, data.X[300:], asked)
+    >>> found.estimates.n_judgements, found.ranking_error < found.constant["ranking_error"]
+    (300, True)
+    """
+    answers = pair_rows(X, answers, names=("X", "answers"))
+    if not answers.n_answers:
+        raise AnnotationError("there are no answers; fill in some")
+    predictions = None if n_folds is not None else Predictions.of(model, X)
+    if predictions is None:
+        assert n_folds is not None
+        probabilities = cross_fit_probabilities(model, X, answers, n_folds=n_folds, on_fold=on_fold)
+    else:
+        probabilities = predictions.probabilities
+    threshold, rule, remarks = _rule(model)
+    rates: Mapping[str, Any] = {"missed": missed, "invented": invented}
+    estimates, ranked = None, _Ranked()
+    try:
+        estimates = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
+    except AnnotationError:
+        remarks = ()  # there is nothing that the rule is about
+    if predictions is not None:
+        ranked = _ranked(predictions, answers, estimates)
+    return Evaluation(
+        n_items=int(np.count_nonzero(answers.answered)),
+        n_answers=answers.n_answers,
+        n_folds=n_folds,
+        rule=rule,
+        estimates=estimates,
+        ranking_error=ranked.error,
+        log_likelihood=ranked.log_likelihood,
+        constant=ranked.constant,
+        remarks=(*remarks, *ranked.remarks),
+        _reliability=lambda: reliability(answers, probabilities, **rates),
+    )
+
+
+def _rule(model: Any) -> tuple[float | Array, str, tuple[str, ...]]:
+    """Return thresholds, a sentence about them, and a warning if the model predicts otherwise."""
+    thresholds = getattr(model, "thresholds_", None)
+    # Without thresholds of its own, a model predicts above the cut, and not at it.
+    threshold = math.nextafter(model.cut, 1) if thresholds is None else thresholds
+    least = "at least the model's threshold of this label"
+    if thresholds is None:
+        least = f"above {threshold:g}"
+    sentence = f"A label is predicted if its probability is {least}."
+    if not model._single and (thresholds is not None or model.threshold == "probability"):
+        return threshold, sentence, ()
+    other = "the most probable class alone" if model._single else f"threshold={model.threshold}"
+    return threshold, sentence, (f"warning: the model itself predicts by another rule: {other}",)
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """How a model ranks the labels of answers and explains them, beside what needs no features."""
+
+    error: float | None = None
+    log_likelihood: float | None = None
+    constant: Mapping[str, float] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+def _ranked(
+    predictions: Predictions, answers: Answers, estimates: MetricEstimates | None
+) -> _Ranked:
+    """Measure what all answers say; if that fails, estimates alone are enough."""
+    if estimates is not None and _have_unequal_chances(answers):
+        remark = (
+            "the questions were drawn with unequal chances. Only the figures above allow for that;"
+            " how the model ranks the labels of these answers is left out"
+        )
+        return _Ranked(remarks=(remark,))
+    from complabel.methods import constant_log_likelihood  # imports torch
+
+    constant: dict[str, float] = {}
+    try:
+        error = complementary_ranking_error(answers, predictions.scores)
+        log_likelihood = predictions.log_likelihood(answers)
+        constant["ranking_error"] = complementary_ranking_error(answers, _order_for_all(answers))
+        if log_likelihood is not None:
+            constant["log_likelihood"] = constant_log_likelihood(answers[answers.answered])
+    except AnnotationError as lacking:  # as where all answers are yes
+        if estimates is None:
+            raise
+        return _Ranked(remarks=(f"there are no other figures: {lacking}",))
+    return _Ranked(error, log_likelihood, constant)
+
+
+def _order_for_all(answers: Answers) -> Array:
+    """Return scores (n, K), the same for all items, lower for labels that were denied more."""
+    order = -answers.item_weight @ answers.complementary
+    return np.tile(order, (answers.n_items, 1))
+
+
+def _have_unequal_chances(answers: Answers) -> bool:
+    chances = answers.probability[answers.question == "asked"]
+    chances = chances[chances > 0]  # not NaN
+    return len(chances) > 0 and not np.allclose(chances, chances[0])
+
+
+def _plain(figures: Figures) -> dict[str, Any]:
+    plain = {name: asdict(getattr(figures, name)) for name in FIGURES}
+    for each in plain.values():
+        each["value"] = None if math.isnan(each["value"]) else each["value"]
+    return plain

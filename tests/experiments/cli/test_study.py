@@ -1,0 +1,307 @@
+import contextlib
+import csv
+import json
+import os
+import pty
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from complabel.experiments.cli import _running
+from complabel.experiments.studies import read_plan
+from complabel.metrics import METRICS
+
+# Tests that run in the background inherit that Ctrl-C is ignored; a terminal's programs do not.
+HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+COMMAND = [sys.executable, "-c", f"{HEED_CTRL_C}; from complabel.cli import main; main()"]
+PLAN = """
+name = "small"
+title = "A small study"
+datasets = ["synthetic", "bookmark"]
+folds = 3
+rows = [{ method = "prior" }, { method = "mlcl", settings = { epochs = 3 } }]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch, tmp_path):
+    """Work in a folder of its own, with a plan in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COMPLABEL_DATA", str(tmp_path))
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+
+
+def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
+    code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert code == 0
+    assert "ran 6 of 6 units" in out
+    assert "bookmark" in err
+    assert (tmp_path / "complabel-studies.sqlite").exists()
+
+    code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert "ran 0 of 6 units" in out
+    assert "6 of 6 units are already in the store" in err
+
+    code, out, err = run("study", "status")
+    assert code == 0
+    assert "small: 6 of 6 units done, 0 failed" in out
+    assert "3/3" in out
+    assert "bookmark" in err
+
+    code, _, err = run("study", "status", "large")
+    assert (code, "it holds: small" in err) == (1, True)
+
+    assert run("study", "export", "all.csv")[0] == 0
+    with open(tmp_path / "all.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 6
+    assert set(METRICS) <= rows[0].keys()
+    assert run("study", "export", "all.json", "--study", "small")[0] == 0
+    units = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
+    assert units[3]["details"]["curves"].keys() == {"transition", "classifier"}
+
+    code, out, err = run("study", "report")
+    assert code == 0
+    assert "A small study" in (tmp_path / "small-report" / "report.html").read_text("utf-8")
+    assert {path.name for path in (tmp_path / "small-report").iterdir()} == {
+        "report.html", "tables.md", "tables.tex", "results.csv", "summary.json",
+    }  # fmt: skip
+
+
+def test_a_run_ends_with_its_result_and_the_next_step(run):
+    _, out, _ = run("study", "run", "plan.toml", "--jobs", 1)
+    lines = out.splitlines()
+    assert "Average precision, uniform labels" in lines
+    shown = {line.split()[0]: float(line.split()[1]) for line in lines if "0." in line}
+    assert {"Prior", "MLCL"} <= shown.keys()
+    best = max(("Prior", "MLCL"), key=shown.get)
+    assert f"{best} has the highest average precision on synthetic." in lines
+    assert lines[-1] == "next: complabel study report small"
+
+
+def test_the_time_that_is_left_is_forecast_by_units_like_those_to_run(run, tmp_path):
+    _, out, _ = run("study", "run", "plan.toml", "--dry-run")
+    assert "6 units to run; the time is unknown, as the store has no similar units" in out
+    _, _, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert "6 units to run; the time is unknown, as the store has no similar units" in err
+    draws = 'draws = [{ name = "a" }, { name = "b", audit = 20 }]'
+    more = PLAN.replace('"small"', '"more"') + draws
+    (tmp_path / "more.toml").write_text(more, encoding="utf-8")
+    _, out, _ = run("study", "run", "more.toml", "--dry-run", "--jobs", 3)
+    assert "6 of 12 units are already in complabel-studies.sqlite" in out
+    assert "6 units to run, about" in out
+    assert "with 3 jobs (estimated from the store)" in out
+    other = more.replace("epochs = 3", "epochs = 4").replace('"more"', '"other"')
+    (tmp_path / "more.toml").write_text(other, encoding="utf-8")
+    _, out, _ = run("study", "run", "more.toml", "--dry-run", "--jobs", 1)
+    assert "9 units to run: 3 of them about" in out
+    assert "and 6 of unknown time" in out
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_failures_are_said_and_counted(run, tmp_path):
+    broken = PLAN.replace("epochs = 3", "learning_rate = -1.0")
+    (tmp_path / "plan.toml").write_text(broken, encoding="utf-8")
+    code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+    assert code == 1
+    assert "3 failed" in out
+    assert "Complete so far: Prior" in out
+    assert err.count("learning_rate must be") == 3 + 1
+    for _ in range(2):  # the failures stay known, and are named in the last lines
+        assert "MLCL, 3 folds: learning_rate must be" in err
+        assert "complabel study report small. To run them again, add --retry-failed" in err
+        code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
+        assert (code, "next:" in out) == (1, False)
+    assert "6 of 6 units are already in the store, 3 of them failed" in err
+    code, out, err = run("study", "status")
+    assert "3 failed" in out
+    assert err.count("learning_rate must be") == 1
+    assert "3 folds" in err
+    code, out, _ = run("study", "run", "plan.toml", "--jobs", 1, "--retry-failed")
+    assert (code, "ran 3 of 6" in out) == (1, True)
+    assert run("study", "report")[0] == 0
+    assert "Traceback" in (tmp_path / "small-report" / "report.html").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("without_charts")
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+def test_a_report_compares_questions_at_the_seconds_of_ones_own_people(run, tmp_path):
+    draws = """draws = [
+      { name = "asked", question = "asked" },
+      { name = "form", question = "ticked-3", items_share = 0.5 },
+      { name = "forms", question = "ticked-3" },
+    ]
+    """
+    plan = PLAN.replace("bookmark", "digits").replace("rows", f"{draws}\nrows").split(", { method")
+    (tmp_path / "plan.toml").write_text(f"{plan[0]}]", encoding="utf-8")
+    assert run("study", "run", "plan.toml", "--jobs", 1)[0] == 0
+    # 10 s for a yes or no, and 4 for each of five further labels of synthetic, nine of digits.
+    given = ("--seconds", "asked=10,ticked=22,labels=4")
+    assert run("study", "report", *given)[0] == 0
+    summary = json.loads((tmp_path / "small-report" / "summary.json").read_text("utf-8"))
+    assert (summary["study"]["seconds"]["asked"], summary["study"]["seconds"]["judged"]) == (10, 4)
+    own = {one["dataset"]: one["equal_time"][-1] for one in summary["ticking"]}
+    assert {name: found["ratio"] for name, found in own.items()} == {"synthetic": 3, "digits": 4.6}
+    assert all(found["own"] for found in own.values())
+
+
+def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):
+    _, out, _ = run("study", "run", "how-to-ask", "--dry-run")
+    n_draws = len(read_plan("how-to-ask").draws)
+    assert f"{n_draws} draws:\n" in out
+    assert f"\n  and {n_draws - 5} more\n" in out
+    code, out, err = run("study", "run", "plan.toml", "--dry-run")
+    assert code == 0
+    assert "6 units" in out
+    assert "epochs=3" in out
+    assert "bookmark" in err
+    assert not (tmp_path / "complabel-studies.sqlite").exists()
+
+
+def test_a_dry_run_says_what_rows_are_told(run, tmp_path):
+    (tmp_path / "told.toml").write_text(
+        'name = "told"\ntitle = "t"\ndatasets = ["synthetic"]\nfolds = 2\n'
+        'draws = [{ name = "a", question = "none", audit = 50 }]\n'
+        'rows = [{ method = "ridge", match_frequencies = true },'
+        ' { method = "prior", match_frequencies = true, label_frequencies = "true" }]\n',
+        encoding="utf-8",
+    )
+    code, out, _ = run("study", "run", "told.toml", "--dry-run")
+    assert code == 0
+    shown = " ".join(out.split())
+    assert "nothing but an audit of 50 random yes/no answers in each training part" in shown
+    ridge, prior = (line for line in out.splitlines() if "matched to label frequencies" in line)
+    assert "the true label frequencies" in prior
+    assert "the true" not in ridge
+
+
+@pytest.mark.slow
+def test_a_table_is_reproduced_quickly(run, data_dir, tmp_path):
+    code, out, _ = run("reproduce", "table5", "--quick", "--data-dir", data_dir, "--jobs", 2)
+    assert code == 0
+    assert "ran 30 of 30 units" in out
+    assert "table5-quick" in out
+    page = (tmp_path / "table5-quick-report" / "report.html").read_text("utf-8")
+    assert "beta = 0.1" in page
+    assert "quick" in page
+
+
+@pytest.fixture
+def stopped(monkeypatch):
+    """Press Ctrl-C when the third unit has finished."""
+    finished = []
+
+    def press(self, unit, outcome, seconds):
+        finished.append(unit)
+        if len(finished) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_running.Progress, "finished", press)
+    return finished
+
+
+COMMANDS = {
+    "study run": "study run plan.toml --jobs 1",
+    "benchmark": "benchmark synthetic --method prior --method ridge --folds 2 --json r.json",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, stopped, name):
+    code, out, err = run(COMMANDS[name])
+    assert code == 130
+    assert "give the same command again to continue" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "r.json").exists()  # it would be in the way of the same command
+    assert ("Prior" in out) == (name == "benchmark")
+    done = int(re.search(r"(\d) of \d units done", run("study", "status")[1])[1])
+    assert done >= 2
+    stopped.extend(range(9))
+    code, _, err = run(COMMANDS[name])
+    assert code == 0
+    assert f"{done} of {6 if name == 'study run' else 4} units are already in the store" in err
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
+def test_a_signal_stops_a_run_and_what_is_done_is_kept(run, tmp_path):
+    # The units of MLCL take minutes: the run cannot end before it is told to.
+    (tmp_path / "plan.toml").write_text(PLAN.replace("= 3 }", "= 1000000 }"), encoding="utf-8")
+    process = subprocess.Popen(
+        [*COMMAND, "study", "run", "plan.toml", "--jobs", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "COMPLABEL_DATA": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(1)
+        if "3 of 6 units done" in run("study", "status")[1]:
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "3 of 6 units done" in run("study", "status")[1]
+
+
+def test_titles_are_no_markup_for_the_terminal(run, tmp_path):
+    plan = PLAN.replace('"prior"', '"prior", title = "[/red] [bold]a[/]"')
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    assert "[/red] [bold]a[/]" in run("study", "run", "plan.toml", "--dry-run")[1]
+    assert run("study", "run", "plan.toml", "--jobs", 1)[0] == 0
+    assert "[/red] [bold]a[/]" in run("study", "status")[1]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_sees_what_runs_and_how_long_it_will_take(tmp_path):
+    plan = PLAN.replace("epochs = 3", "epochs = 400")
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "study", "run", "plan.toml", "--jobs", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "COMPLABEL_DATA": str(tmp_path), "TERM": "xterm", "COLUMNS": "120"},
+        stdout=subprocess.DEVNULL,
+        stderr=child,
+    )
+    os.close(child)
+    shown = b""
+    try:
+        while chunk := os.read(parent, 65536):
+            shown += chunk
+    except OSError:  # how Linux says that the other side has closed
+        pass
+    finally:
+        os.close(parent)
+    assert process.wait(timeout=60) == 0
+    text = shown.decode(errors="replace")
+    assert "running" in text
+    assert "synthetic, uniform, MLCL, fold" in text
+    assert "left" in text
+
+
+def test_a_store_from_somebody_else_does_not_write_elsewhere(run, tmp_path, monkeypatch):
+    run("study", "run", "plan.toml", "--jobs", 1)
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    store = tmp_path / "complabel-studies.sqlite"
+    with contextlib.closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE studies SET name = '../evil'")
+        connection.execute("UPDATE studies SET plan = replace(plan, '\"small\"', '\"../evil\"')")
+    monkeypatch.chdir(inside)
+    for name in ([], ["../evil"]):
+        for command in (["status", *name], ["report", *name]):
+            code, _, err = run("study", *command, "--store", store)
+            assert (code, err.count("\n")) == (1, 1)
+            assert "cannot be read" in err
+    assert run("study", "export", "all.csv", "--store", store)[0] == 1
+    assert not list(tmp_path.glob("*evil*"))
+    assert not list(inside.iterdir())

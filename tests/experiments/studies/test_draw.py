@@ -1,0 +1,204 @@
+"""What a draw may say, what it is called, what its labels depend on, and what it costs."""
+
+import pytest
+
+from complabel.errors import InputError, PlanError
+from complabel.experiments.studies import (
+    Draw,
+    Plan,
+    answers_of,
+    benchmark_plan,
+    plan_units,
+    read_plan,
+    seconds_of,
+)
+from complabel.experiments.studies._draw import Seconds
+from complabel.experiments.studies._plan_files import _make_draw as make_draw
+
+
+def test_what_is_named_freely_is_called_free():
+    assert Draw(name="named", question="named").question == "free"
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"question": "menu-1"}, "question='menu-1'"),
+        ({"question": "excluded"}, "question='excluded'"),
+        ({"question": "ticked-3", "asked_for": 2}, "ticked-3; leave asked_for out"),
+        ({"scheme": "biased", "question": "asked"}, "take labels uniform, or leave the question"),
+        (
+            {"scheme": "own", "question": "menu-2"},
+            "question cannot be set with labels own, which are taken as somebody gave them; le",
+        ),
+        (
+            {"scheme": "own", "error_rate": 0.1, "propensity_sd": 1.0},
+            "propensity_sd and error_rate cannot be",
+        ),
+        ({"scheme": "own", "answers_per_item": 2}, "answers_per_item cannot"),
+        ({"scheme": "own", "asked_for": 2}, "asked_for cannot"),
+        ({"labels": "odd"}, "labels: Input should be 'simulated' or 'released'"),
+        ({"scheme": "odd"}, "scheme: Input should be 'uniform', 'biased' or 'own'"),
+        ({"labels": "biased", "scheme": "biased"}, "labels: Input should be 'simulated' or"),
+        ({"labels": "released", "scheme": "own"}, "labels released are uniform or biased, but"),
+        (
+            {"labels": "released", "scheme": "biased", "sharpness": 4.0},
+            "sharpness cannot be set with labels released, which are taken as somebody gave them",
+        ),
+        ({"labels": "released", "items_share": 0.5}, "items_share cannot be set with labels rel"),
+        ({"labels": "released", "question": "asked"}, "question cannot be set with labels relea"),
+        ({"labels": "released", "asked_for": 2}, "asked_for cannot be set with labels"),
+        ({"question": "asked", "asked_for": 2}, "asked; leave asked_for out"),
+        ({"question": "menu-2", "asked_for": 3}, "more than menu-2 offers; take fewer"),
+        ({"audit": -1}, "audit: Input should be greater than or equal to 0"),
+        ({"question": "none"}, "audit is 0, but with the question none people only answer"),
+        (
+            {"question": "none", "audit": 9, "error_rate": 0.1, "propensity_sd": 1.0},
+            "propensity_sd and error_rate cannot be set with the question none, where people only",
+        ),
+        ({"question": "none", "audit": 9, "scheme": "own"}, "question cannot be set"),
+        ({"propensity_sd": -0.1}, "propensity_sd: Input should be greater than or equal to 0"),
+        ({"error_rate": 1.5}, "error_rate: Input should be less than or equal to 1"),
+        ({"missed": -0.1}, "missed: Input should be greater than or equal to 0"),
+        ({"invented": 1.5}, "invented: Input should be less than or equal to 1"),
+        ({"error_rate": 0.1, "missed": 0.2}, "error_rate cannot be set beside missed or invented"),
+        ({"scheme": "own", "missed": 0.2, "invented": 0.1}, "missed and invented cannot be set"),
+        ({"items_share": 0.0}, "items_share: Input should be greater than 0"),
+        ({"answers_per_item": 0}, "answers_per_item: "),
+        ({"menu": 3}, "menu: there is no such key; known are name, scheme"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_with_what_to_do(settings, complaint):
+    with pytest.raises(PlanError) as refusal:
+        benchmark_plan(["synthetic"], ["prior"], draw=settings)
+    assert complaint in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_scheme_beside_a_draw_is_refused():
+    with pytest.raises(PlanError, match="put the scheme into the draw"):
+        benchmark_plan(["synthetic"], ["prior"], scheme="biased", draw={"question": "asked"})
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "title"),
+    [
+        ({}, "uniform", "uniform complementary labels"),
+        ({"scheme": "biased"}, "biased", "biased complementary labels"),
+        ({"question": "menu-2"}, "menu-2", "one label named from a random menu of 2"),
+        (
+            {"question": "asked", "propensity_sd": 1.0},
+            "asked-sd-1",
+            "a yes/no question about a random label, labels come to mind unequally (sd 1)",
+        ),
+        (
+            {"error_rate": 0.1, "answers_per_item": 2},
+            "uniform-mistakes-0.1-answers-2",
+            "uniform complementary labels, 10 % of the answers at random, 2 answers per item",
+        ),
+        (
+            {"question": "asked", "missed": 0.25, "invented": 0.03},
+            "asked-missed-0.25-invented-0.03",
+            "a yes/no question about a random label, people miss 25 % and invent 3 %",
+        ),
+        ({"invented": 0.03}, None, "uniform complementary labels, people invent 3 %"),
+        (
+            {"scheme": "own", "items_share": 0.25},
+            "own-share-0.25",
+            "the dataset's own excluded labels, 25 % of the items",
+        ),
+        ({"question": "ticked", "propensity_sd": 1e9}, "ticked-sd-1e09", None),
+        (
+            {"question": "menu-4", "asked_for": 2},
+            "menu-4-labels-2",
+            "2 labels named from a random menu of 4",
+        ),
+        ({"question": "ticked-5", "propensity_sd": 1.0}, "ticked-5-sd-1", None),
+        ({"question": "ticked-5"}, "ticked-5", "5 random labels judged"),
+        ({"scheme": "biased", "sharpness": 4.0}, "biased-sharpness-4", None),
+        (
+            {"question": "none", "audit": 50},
+            "audit-50",
+            "nothing but an audit of 50 random yes/no answers in each training part",
+        ),
+        ({"labels": "released"}, "released-uniform", "released uniform complementary labels"),
+        (
+            {"labels": "released", "scheme": "biased", "audit": 50},
+            "released-biased-audit-50",
+            "released biased complementary labels, an audit of 50 random yes/no answers in each"
+            " training part",
+        ),
+    ],
+)
+def test_a_draw_without_a_name_is_called_by_its_settings(settings, name, title):
+    draw = make_draw(settings)
+    assert name in (None, draw.name)
+    assert title in (None, draw.title)
+    assert make_draw({**settings, "name": "mine"}).name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("draw", "complaint"),
+    [
+        ({"scheme": "own"}, "synthetic has no labels own"),
+        ({"question": "menu-7"}, "synthetic has 6 labels, too few for a menu-7"),
+        ({"question": "ticked-7"}, "synthetic has 6 labels, too few for a ticked-7"),
+    ],
+)
+def test_what_a_dataset_has_no_answers_for_is_refused_before_anything_runs(draw, complaint):
+    with pytest.raises(InputError, match=complaint):
+        plan_units(benchmark_plan(["synthetic"], ["prior"], draw=draw))
+
+
+# (draw, answers about 120 items, seconds with 6 labels): 10 s for a yes or no, 2 for each further
+# label on the form, 30 to name a label, 20 to name one from a menu.
+BY_HAND = {
+    "named freely": ({}, 120, 3600),
+    "two labels each": ({"asked_for": 2}, 240, 7200),
+    "a menu, half of the items": ({"question": "menu-3", "items_share": 0.5}, 60, 1200),
+    "asked, four answers": ({"question": "asked", "answers_per_item": 4}, 480, 4800),
+    "ticked": ({"question": "ticked"}, 120, 120 * 20),
+    "a form of three": ({"question": "ticked-3", "items_share": 0.5}, 60, 60 * 14),
+    "an audit besides": ({"propensity_sd": 1.0, "audit": 50}, 170, 4100),
+    "an audit alone": ({"question": "none", "audit": 200}, 200, 2000),
+}
+SECONDS = Seconds(asked=10, judged=2, named=30, menu=20)
+
+
+@pytest.mark.parametrize("case", BY_HAND)
+def test_answers_and_seconds_by_hand(case):
+    settings, n_answers, seconds = BY_HAND[case]
+    draw = Draw(name="draw", **settings)
+    assert answers_of(draw, 120) == pytest.approx(n_answers)
+    assert seconds_of(draw, 120, 6, SECONDS) == pytest.approx(seconds)
+
+
+def test_the_seconds_that_others_measured_are_the_default():
+    """A yes or no about a video took 14.5 s, ticking 28 labels 22 s."""
+    assert Seconds().asked == 14.5
+    assert Seconds().to_judge(28) == pytest.approx(22, abs=0.1)
+    measured = Seconds.measured(asked=14.5, ticked=22, labels=28)
+    assert measured.to_judge(28) == pytest.approx(22)
+    assert measured.to_judge(1) == 14.5
+
+
+@pytest.mark.parametrize(
+    "times", [(0, 9, 5), (9, 8, 5), (9, 10, 1), (float("nan"), 9, 5), (9, float("inf"), 5)]
+)
+def test_a_form_takes_at_least_as_long_as_a_yes_or_no(times):
+    asked, ticked, labels = times
+    with pytest.raises(InputError, match="at least as long"):
+        Seconds.measured(asked=asked, ticked=ticked, labels=labels)
+
+
+def test_nobody_was_asked_for_a_datasets_own_labels():
+    own = Draw(name="own", scheme="own")
+    assert answers_of(own, 10) is None
+    assert seconds_of(own, 10, 3, Seconds()) is None
+
+
+def test_other_seconds_are_stored_with_the_plan():
+    plan = read_plan("how-to-ask")
+    assert plan.seconds == Seconds()
+    other = plan.model_copy(update={"seconds": Seconds(menu=4)})
+    assert Plan.model_validate_json(other.model_dump_json()).seconds.menu == 4

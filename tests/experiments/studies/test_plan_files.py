@@ -1,0 +1,345 @@
+"""Plans from files and from arguments of commands, and the records of what came out."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from tests.experiments.studies.small import run
+
+from complabel.errors import DatasetNotFoundError, InputError, PlanError
+from complabel.experiments.paper import PLANS, TABLES, printed_name, published_cells
+from complabel.experiments.studies import (
+    Draw,
+    Plan,
+    Store,
+    StudyResults,
+    benchmark_plan,
+    read_plan,
+    run_study,
+)
+from complabel.methods import METHODS, get_method
+from complabel.metrics import METRICS
+
+SMALL = """
+name = "small"
+title = "A small study"
+datasets = ["synthetic"]
+rows = [{ method = "prior" }, { method = "mlcl" }]
+"""
+
+
+def mlcl(more):
+    """A plan whose second row says more."""
+    return SMALL.replace('"mlcl"', f'"mlcl", {more}')
+
+
+def own(entry):
+    """A plan on files of one's own."""
+    return SMALL.replace('"synthetic"', f"{{ {entry} }}")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text):
+        path = tmp_path / "plan.toml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
+    plan = read_plan(write(SMALL))
+    assert (plan.folds, plan.seed) == (10, 0)
+    (draw,) = plan.draws
+    assert (draw.name, draw.scheme, draw.asked_for) == ("uniform", "uniform", 1)
+    assert [row.title for row in plan.expanded_rows()] == ["Prior", "MLCL"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "complaint"),
+    [
+        ('colour = "red"' + SMALL, "colour", "no such key"),
+        ("folds = 1" + SMALL, "folds", "greater than or equal to 2"),
+        (SMALL.replace('"synthetic"', '"scen"'), "the plan", "'scen'"),
+        (SMALL.replace('"prior"', '"pior"'), "row 1 (pior), method", "Did you mean 'prior'?"),
+        (
+            SMALL.replace('"mlcl"', '"*", leave_out = ["x"]'),
+            "row 2 (*), leave_out[0]",
+            "no method 'x'",
+        ),
+        (mlcl("settings = { bta = 1 }"), "row 2 (mlcl)", "bta"),
+        (mlcl('none = ["bta"]'), "row 2 (mlcl)", "bta"),
+        (mlcl("grid = { beta = [] }"), "row 2 (mlcl), grid.beta", "at least 1"),
+        (mlcl('title = "{gamma}"'), "row 2 (mlcl)", "gamma"),
+        (SMALL.replace('"mlcl"', '"prior"'), "the plan", "two rows called 'Prior'"),
+        (mlcl('title = "A {b"'), "row 2 (mlcl)", "write two"),
+        (mlcl('title = "sets {1, 2}"'), "row 2 (mlcl)", "write two"),
+        (mlcl('published = "}"'), "row 2 (mlcl)", "'}}'"),
+        (
+            mlcl('title = "{beta.x}", settings = { beta = 1.0 }'),
+            "row 2 (mlcl)",
+            "must be a setting of the row (beta)",
+        ),
+        (mlcl("epochs = 20"), "row 2 (mlcl), epochs", "known are method, leave_out, title"),
+        (mlcl("params = {}"), "row 2 (mlcl), params", "known are method"),
+        (SMALL.replace('method = "mlcl"', 'methd = "mlcl"'), "row 2, methd", "known are method"),
+        (SMALL.replace('method = "mlcl"', 'title = "x"'), "row 2, method", "this key is missing"),
+        (SMALL.replace("title", "titel"), "titel", "known are name, title"),
+        (SMALL.replace("title", "titel"), "title", "this key is missing; every plan needs it"),
+        (SMALL + 'draws = [{ name = "a", menu = 3 }]', "draw 1 (a), menu", "question"),
+        (SMALL + 'draws = [{ name = "a", xyz = 1 }]', "draw 1 (a), xyz", "known are name, scheme"),
+        (SMALL + 'draws = [{ scheme = "biased" }]', "draw 1, name", "every draw needs it"),
+        (SMALL + 'draws = ["biased"]', "draw 1", "dictionary"),
+        (mlcl("settings = { btea = 1 }"), "row 2 (mlcl)", "'beta'?"),
+        ('reference = "LIFT"' + SMALL, "the plan", "Prior, MLCL"),
+        (SMALL + 'draws = [{ name = "a b" }]', "draw 1 (a b), name", "use letters"),
+        (SMALL + 'draws = [{ name = "a", scheme = "odd" }]', "draw 1 (a), scheme", "uniform"),
+        (SMALL + 'draws = [{ name = "a" }, { name = "a" }]', "the plan", "two draws called 'a'"),
+        (
+            SMALL + 'draws = [{ name = "a", scheme = "own", error_rate = 0.1 }]',
+            "draw 1 (a)",
+            "error_rate cannot be set with labels own",
+        ),
+        ('published = "table7"' + SMALL, "published", "'table2', 'table3'"),
+        (own('name = "a b", file = "x"'), "files.a b", "letters"),
+        *(
+            (own(entry), "the plan", complaint)
+            for entry, complaint in {
+                'file = "x.npz"': '{ name = "mine", file',
+                'name = "a"': 'write a file of your own as { name = "mine", file = "mine.arff" }',
+                'name = "a", file = []': "is no dataset",
+                'name = "a", file = 5': "is no dataset",
+                'name = 5, file = "x.arff"': "is no dataset",
+                'name = "a", file = "x.arff", labels = "y.xml"': "'a' has the unknown key 'labels'",
+                'name = "scene", file = "x.npz"': "the catalog has a dataset 'scene'; give your",
+                'name = "a", features = "X"': "'a', X: features without labels tell nothing; also",
+                'name = "a", features = "X", truth = 5': "the dataset 'a', truth: Input should be",
+                'name = "a", features = "X", answers = [""]': "the dataset 'a', answers: ",
+                'name = "a", features = "X", labels = "l"': "'a' has the unknown key 'labels'",
+                'name = "a", answers = "a.csv"': "or tables as { name = ",
+                'name = "a", features = "X", truth = "t", contradictions = "x"': "contradictions: ",
+            }.items()
+        ),
+    ],
+)
+def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint):
+    with pytest.raises(PlanError) as refusal:
+        read_plan(write(text))
+    problem = next(
+        line for line in str(refusal.value).splitlines() if line.startswith(f"  {place}:")
+    )
+    assert complaint in problem
+    assert "plan.toml" in str(refusal.value)
+
+
+def test_a_plan_may_say_how_people_are_asked(write):
+    settings = {
+        "name": "a",
+        "scheme": "uniform",
+        "question": "menu-3",
+        "propensity_sd": 0.5,
+        "missed": 0.2,
+        "invented": 0.1,
+        "answers_per_item": 2,
+        "items_share": 0.5,
+    }
+    written = ", ".join(f"{key} = {json.dumps(value)}" for key, value in settings.items())
+    plan = read_plan(write(SMALL + f"draws = [{{ {written} }}]"))
+    (draw,) = plan.draws
+    assert draw == Draw(**settings)
+    assert draw.menu_size == 3
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
+def test_a_file_that_is_no_toml_is_refused_with_its_line(write):
+    with pytest.raises(PlanError, match="line 3"):
+        read_plan(write('name = "x"\n\ntitle = = 1\n'))
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(PlanError, match=r"nowhere\.toml"):
+        read_plan(tmp_path / "nowhere.toml")
+
+
+def test_a_grid_is_crossed(write):
+    grid = '"mlcl", grid = { beta = [0.0, 1.0], epochs = [5, 10] }, none = ["correlation"]'
+    plan = read_plan(write(SMALL.replace('"mlcl"', grid)))
+    rows = plan.expanded_rows()[1:]
+    assert [row.title for row in rows] == [
+        "MLCL, beta = 0.0, epochs = 5",
+        "MLCL, beta = 0.0, epochs = 10",
+        "MLCL, beta = 1.0, epochs = 5",
+        "MLCL, beta = 1.0, epochs = 10",
+    ]
+    assert rows[1].settings == {"correlation": None, "beta": 0.0, "epochs": 10}
+
+
+def test_titles_and_published_names_can_name_settings(write):
+    grid = '"mlcl", title = "b{beta}", published = "{beta:g}", grid = { beta = [0.5, 1.0] }'
+    plan = read_plan(write(SMALL.replace('"mlcl"', grid)))
+    assert [(row.title, row.published) for row in plan.expanded_rows()[1:]] == [
+        ("b0.5", "0.5"),
+        ("b1.0", "1"),
+    ]
+
+
+def test_a_star_stands_for_every_method_but_those_left_out(write):
+    rows = 'rows = [{ method = "*", leave_out = ["mlcl"] }]'
+    plan = read_plan(write(SMALL.replace(SMALL.splitlines()[-1], rows)))
+    assert [row.method for row in plan.expanded_rows()] == [n for n in METHODS if n != "mlcl"]
+
+
+def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():
+    quick = read_plan("table2").quick(["delicious", "yeast", "corel5k"])
+    assert quick.datasets == ["yeast", "corel5k"]
+    assert quick.folds == 3
+    assert quick.name == "table2-quick"
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_shipped_plans_can_be_read(name):
+    assert read_plan(name).name == name
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(name):
+    plan = read_plan(name)
+    assert plan.name == plan.published == name
+    cells = published_cells(name)
+    assert set(plan.datasets) == {dataset for dataset, *_ in cells}
+    assert {draw.scheme for draw in plan.draws} == {scheme for _, scheme, *_ in cells}
+    rows = {
+        row.published or printed_name(get_method(row.method).base) for row in plan.expanded_rows()
+    }
+    assert {row for _, _, row, _ in cells} <= rows
+
+
+def test_a_plan_that_measures_nothing_is_refused(write):
+    with pytest.raises(PlanError, match="nothing to measure"):
+        read_plan(write("criteria = false" + SMALL))
+
+
+def test_a_plan_holds_what_the_arguments_say():
+    plan = benchmark_plan(
+        ["synthetic", "digits"], ["prior", "mlcl", "mlcl"], scheme="biased", n_folds=3, seed=4
+    )
+    assert plan.datasets == ["synthetic", "digits"]
+    assert [row.method for row in plan.expanded_rows()] == ["prior", "mlcl"]
+    assert [draw.scheme for draw in plan.draws] == ["biased"]
+    assert (plan.folds, plan.seed, plan.published) == (3, 4, "table3")
+
+
+def test_the_same_arguments_give_the_same_name_and_others_another():
+    def name(**changes):
+        return benchmark_plan(**{"datasets": ["digits"], "methods": ["prior"], **changes}).name
+
+    assert name() == name()
+    changed = [{"seed": 1}, {"n_folds": 5}, {"scheme": "biased"}, {"methods": ["mlcl"]}]
+    assert len({name(), *(name(**change) for change in changed)}) == 5
+    assert name().startswith("benchmark-digits-")
+
+
+def test_a_record_has_what_the_interface_promises():
+    _, results = run(benchmark_plan(["synthetic"], ["prior", "supervised"], n_folds=4, seed=7))
+    records = results.records()
+    assert json.loads(json.dumps(records)) == records
+    record, reference = records
+    assert list(record) == [
+        "dataset", "labels", "question", "propensity_sd", "error_rate", "missed", "invented",
+        "answers_per_item", "items_share", "audit", "row", "method", "match_frequencies",
+        "learns_from", "seed", "folds", "seconds", "metrics", "fitted",
+    ]  # fmt: skip
+    assert [record[key] for key in ("dataset", "labels", "method", "learns_from")] == [
+        "synthetic", "uniform", "prior", "complementary",
+    ]  # fmt: skip
+    assert reference["learns_from"] == "relevant"
+    assert (record["seed"], record["folds"]) == (7, 4)
+    assert [*record["metrics"]] == [*METRICS]
+    for values in record["metrics"].values():
+        assert len(values["folds"]) == 4
+        assert values["mean"] == pytest.approx(np.mean(values["folds"]))
+        assert values["std"] == pytest.approx(np.std(values["folds"], ddof=1))
+
+
+def test_a_row_with_a_fold_to_come_has_no_record():
+    plan = benchmark_plan(["synthetic"], ["prior"], n_folds=2)
+    first, second = run(plan)[1].units
+    assert len(StudyResults(plan, [first, second], {}).records()) == 1
+    pending = dataclasses.replace(second, status="pending")
+    assert not StudyResults(plan, [first, pending], {}).records()
+
+
+def test_a_dataset_of_the_catalog_that_is_not_there_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("COMPLABEL_DATA", raising=False)
+    plan = benchmark_plan(["bookmark", "synthetic"], ["prior"], n_folds=2)
+    with pytest.raises(DatasetNotFoundError, match="bookmark"):
+        run(plan, allow_missing=False)
+    summary, results = run(plan)
+    assert {unit.dataset for unit in results.units} == {"synthetic"}
+    assert summary.missing == results.missing == {
+        "bookmark": "not at hand; get it with: complabel datasets --download bookmark"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("datasets", "methods", "error", "message"),
+    [
+        (["synthetic"], ["priro"], PlanError, "no method 'priro'. Did you mean 'prior'"),
+        (["synthetic"], ["mlcl:bta=1"], PlanError, "no parameter 'bta'; did you mean 'beta'"),
+        (["synthetic"], ["nowhere:X"], PlanError, "'nowhere:X' cannot be imported"),
+        (["sceen"], ["prior"], DatasetNotFoundError, "unknown dataset 'sceen'"),
+        (["scene.npz"], ["prior"], InputError, r"scene.npz would be called 'scene'"),
+        (["a/x.npz", "b/x.npz"], ["prior"], PlanError, "two datasets called 'x'"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_sentence(datasets, methods, error, message):
+    with pytest.raises(error, match=message) as refusal:
+        benchmark_plan(datasets, methods)
+    assert "\n" not in str(refusal.value)
+
+
+OWN_METHOD = """
+import numpy as np
+from complabel.methods import ComplementaryClassifier
+from own_constant import LEVEL
+
+class Level(ComplementaryClassifier):
+    def __init__(self, shift=0.0):
+        self.shift = shift
+
+    def _fit(self, X, complementary, relevant, /):
+        self.n_labels_ = complementary.shape[1]
+
+    def _decision(self, X):
+        return np.tile(np.arange(self.n_labels_) * LEVEL + self.shift, (X.shape[0], 1))
+"""
+
+
+@pytest.mark.slow
+def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, monkeypatch):
+    (tmp_path / "own_method.py").write_text(OWN_METHOD, encoding="utf-8")
+    (tmp_path / "own_constant.py").write_text("LEVEL = 1.0\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names = ["own_method:Level", "own_method:Level:shift=2.0"]
+    plan = benchmark_plan(["synthetic"], names, n_folds=3)
+    assert [row.title for row in plan.expanded_rows()] == ["Level", "Level (shift = 2.0)"]
+    with Store(":memory:") as store:
+        # These processes are there before the folder is known.
+        monkeypatch.undo()
+        run_study(benchmark_plan(["synthetic"], ["prior"], n_folds=3), store, n_jobs=2)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        summary = run_study(plan, store, n_jobs=2)
+        results = store.results(plan.name)
+        assert (summary.n_ran, summary.n_failed) == (6, 0), results.having("failed")
+        assert [record["method"] for record in results.records()] == names
+
+
+@pytest.mark.parametrize(("start", "middle", "end"), [("[", "", "]"), ("{a = ", "1", "}")])
+def test_a_plan_that_is_nested_too_deeply_is_refused(tmp_path, start, middle, end):
+    path = tmp_path / "deep.toml"
+    path.write_text(f"name = {start * 50_000}{middle}{end * 50_000}", encoding="utf-8")
+    with pytest.raises(PlanError, match=r"deep\.toml"):
+        read_plan(path)

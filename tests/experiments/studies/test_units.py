@@ -1,0 +1,241 @@
+"""The units of a plan, their keys, and how long they will take."""
+
+import dataclasses
+import json
+import re
+from collections import Counter
+
+import pytest
+from tests.experiments.studies.small import small
+
+from complabel.experiments.studies import (
+    Draw,
+    Forecast,
+    Outcome,
+    Row,
+    Store,
+    _units,
+    benchmark_plan,
+    forecast,
+    plan_units,
+)
+from complabel.methods import MLCLClassifier
+from complabel.metrics import METRICS
+
+
+def keys(**changes):
+    units, _ = plan_units(small(**changes))
+    return {unit.key for unit in units}
+
+
+def test_the_units_of_a_plan_are_its_product():
+    units, missing = plan_units(
+        small(
+            datasets=["synthetic", "digits"],
+            rows=[Row(method="prior"), Row(method="mlcl", grid={"beta": [0.0, 1.0]})],
+            draws=[Draw(name="u"), Draw(name="b", scheme="biased")],
+        )
+    )
+    assert not missing
+    assert len({unit.key for unit in units}) == len(units) == 2 * 3 * 2 * 3
+    assert {(unit.dataset, unit.draw.name, unit.row.title, unit.fold) for unit in units} == {
+        (dataset, draw, row, fold)
+        for dataset in ("synthetic", "digits")
+        for draw in ("u", "b")
+        for row in ("Prior", "MLCL, beta = 0.0", "MLCL, beta = 1.0")
+        for fold in range(3)
+    }
+
+
+def test_nothing_is_matched_where_nothing_is_asked_at_random():
+    matched = {"method": "ridge", "match_frequencies": True}
+    told = {**matched, "label_frequencies": "true"}
+    draws = [Draw(name="free"), Draw(name="audit", audit=20), Draw(name="asked", question="asked")]
+    units, _ = plan_units(small(draws=draws, rows=[Row(**matched), Row(**told)]))
+    counted = Counter((unit.row.title, unit.draw.name) for unit in units)
+    assert counted == {
+        ("Ridge, matched frequencies", "audit"): 3,
+        ("Ridge, matched frequencies", "asked"): 3,
+        ("Ridge, matched to true frequencies", "free"): 3,
+        ("Ridge, matched to true frequencies", "audit"): 3,
+        ("Ridge, matched to true frequencies", "asked"): 3,
+    }
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"folds": 4},
+        {"datasets": ["digits"]},
+        {"rows": [Row(method="mlcl", settings={"epochs": 7})]},
+        {"rows": [Row(method="mlcl", none=["correlation"])]},
+        {"rows": [Row(method="mlcl", relevant_per_row=1)]},
+        {"rows": [Row(method="mlcl", relevant_share=0.1)]},
+        {"rows": [Row(method="l-uw")]},
+    ],
+    ids=str,
+)
+def test_what_can_change_a_result_changes_its_key(change):
+    assert not keys() & keys(**change)
+
+
+WAYS = [
+    {},
+    {"scheme": "biased"},
+    {"scheme": "biased", "sharpness": 2.0},
+    {"asked_for": 2},
+    {"question": "menu-2"},
+    {"question": "menu-3"},
+    {"question": "asked"},
+    {"question": "ticked"},
+    {"propensity_sd": 1.0},
+    {"question": "menu-2", "propensity_sd": 1.0},
+    {"question": "menu-2", "propensity_sd": 0.5},
+    {"error_rate": 0.1},
+    {"missed": 0.1},
+    {"invented": 0.1},
+    {"answers_per_item": 2},
+    {"items_share": 0.5},
+    {"audit": 50},
+    {"question": "none", "audit": 50},
+]
+
+
+def test_every_way_of_asking_has_keys_and_studies_of_its_own():
+    found = [keys(draws=[Draw(name="d", **way)]) for way in WAYS]
+    assert len(set.union(*found)) == 3 * len(WAYS)
+    names = {benchmark_plan(["synthetic"], ["prior"], draw=way).name for way in WAYS}
+    assert len(names) == len(WAYS)
+
+
+SPELLED = {"question": "free", "propensity_sd": 0, "error_rate": 0, "items_share": 1}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "method"),
+    [
+        ({"question": "asked"}, {"question": "asked", "propensity_sd": 1.0}, "mlcl"),
+        ({"question": "ticked"}, {"question": "ticked", "propensity_sd": 1.0}, "mlcl"),
+        ({}, {**SPELLED, "answers_per_item": 1}, "mlcl"),
+        ({}, {"sharpness": 2.0}, "mlcl"),
+        ({}, {"scheme": "biased"}, "supervised"),
+    ],
+)
+def test_what_of_a_draw_does_not_count(one, other, method):
+    rows = [Row(method=method)]
+    one, other = (keys(draws=[Draw(name="d", **draw)], rows=rows) for draw in (one, other))
+    assert one == other
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "other"},
+        {"title": "Other"},
+        {"published": "table2"},
+        {"rows": [Row(method="mlcl", title="Ours", published="MLCL")]},
+        {"rows": [Row(method="mlcl", settings={"beta": 1.0})]},  # the default, spelled out
+        {"draws": [Draw(name="other")]},
+    ],
+    ids=str,
+)
+def test_what_cannot_change_a_result_does_not_change_its_key(change):
+    assert keys() == keys(**change)
+
+
+def test_the_identity_says_what_the_key_stands_for():
+    (unit, *_) = plan_units(small(rows=[Row(method="mlcl", settings={"epochs": 7})]))[0]
+    identity = json.loads(unit.identity)
+    assert identity["parameters"]["epochs"] == 7
+    assert identity["parameters"] == json.loads(json.dumps(unit.parameters))
+    assert set(identity["parameters"]) == set(MLCLClassifier().get_params())
+    assert identity["versions"].keys() == {"complabel", "torch", "scikit-learn", "numpy", "scipy"}
+    assert re.fullmatch("[0-9a-f]{64}", unit.key)
+
+
+def test_folds_have_seeds_of_their_own():
+    assert len({unit.parameters["random_state"] for unit in plan_units(small())[0]}) == 3
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Write a module of the user's; a package beside it counts where it is imported."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def write(file, text):
+        path = tmp_path / file
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return [file.name for file in _units.own_files("own_top")]
+
+    return write
+
+
+def test_modules_beside_a_module_count_where_it_imports_them(own):
+    own("own_far.py", "from own_top import Mine\n")
+    own("own_package/__init__.py", "")
+    own("own_package/inner.py", "")
+    own("unused.py", "")
+    assert own("own_top.py", "X = 'own_near'\n") == ["own_top.py"]
+    files = own("own_top.py", "def f():\n    from own_near import g\nimport own_package\n")
+    assert files == ["__init__.py", "inner.py", "own_top.py"]
+    files = own("own_near.py", "import own_far, json\n")
+    assert files == ["own_far.py", "own_near.py", "__init__.py", "inner.py", "own_top.py"]
+    own("somebody-1.0.dist-info/METADATA", "")  # a folder of installed packages
+    assert own("unused.py", "") == ["own_top.py"]
+
+
+def test_an_edited_module_of_ones_own_is_run_again(own):
+    own("own_near.py", "LEVEL = 1\n")
+    own("own_top.py", "from complabel.methods import PriorClassifier\nimport own_near\n\n\n"
+        "class Mine(PriorClassifier):\n    pass\n")  # fmt: skip
+    row, others = Row(method="own_top:Mine"), Row(method="prior")
+    before, of_others = _units.made_by(row), _units.made_by(others)
+    assert before["versions"] == of_others["versions"]
+    own("own_near.py", "LEVEL = 2\n")
+    assert _units.made_by(row)["code"] != before["code"]
+    assert _units.made_by(others) == of_others
+
+
+def test_the_files_that_compute_are_there():
+    assert all(map(_units._files_of, _units._COMPUTING))
+    assert len(_units._files_of("methods")) > 5
+
+
+PLAN = small(
+    draws=[Draw(name="free"), Draw(name="asked", question="asked")],
+    rows=[Row(method="ridge"), Row(method="prior")],
+)
+METRICS = dict.fromkeys(METRICS, 0.5)
+
+
+@pytest.fixture(scope="module")
+def units():
+    return plan_units(PLAN)[0]
+
+
+def done(units, **place):
+    return [u for u in units if (u.draw.name, u.row.method, u.fold) == tuple(place.values())]
+
+
+def test_units_of_the_same_row_and_dataset_say_how_long(units):
+    with Store(":memory:") as store:
+        assert forecast(store, units) == Forecast(12, 0, 0.0)
+        (first,) = done(units, draw="free", method="ridge", fold=0)
+        (second,) = done(units, draw="free", method="ridge", fold=1)
+        store.finish(first, Outcome(metrics=METRICS, fit_seconds=2.0, predict_seconds=1.0))
+        store.finish(second, Outcome(metrics=METRICS, fit_seconds=4.5, predict_seconds=0.5))
+        rest = [unit for unit in units if unit not in (first, second)]
+        # Ridge has one fold more under the first draw, three under the other: 4 x (3 + 5) / 2.
+        assert forecast(store, rest) == Forecast(10, 4, 16.0)
+
+
+def test_units_by_other_code_say_it_and_failed_or_damaged_ones_do_not(units, tmp_path):
+    path = tmp_path / "store.sqlite"
+    ridge, prior = units[0], units[3]
+    other = dataclasses.replace(ridge, key="0" * 64, identity=ridge.identity.replace("code", "x"))
+    with Store(path) as store:
+        store.finish(other, Outcome(metrics=METRICS, fit_seconds=2.0, predict_seconds=0.0))
+        store.finish(prior, Outcome(error="ValueError: no"))
+        assert forecast(store, units) == Forecast(12, 6, 12.0)

@@ -1,0 +1,251 @@
+"""Files with sound digests that say something else: refused, and nothing in them is executed."""
+
+import json
+import pickle
+import sys
+import tracemalloc
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from tests.methods.saving.files import (
+    array,
+    changed,
+    one,
+    outer,
+    refused,
+    sealed,
+    setting,
+    take_apart,
+    without,
+)
+from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+
+import complabel
+from complabel.experiments.losses import GDFLoss
+from complabel.experiments.methods import ComplementaryLossClassifier
+from complabel.methods import FrequencyMatchedClassifier
+
+nn = torch.nn
+MODEL, KERNEL = ("state", "model_"), ("state", "model_", "transformer")
+
+
+def network(n_features, n_labels):
+    return nn.Sequential(nn.Linear(n_features, 6, bias=False), nn.ReLU(), nn.Linear(6, n_labels))
+
+
+KINDS = {
+    "kernel": lambda: brief("selection-likelihood"),
+    "loss": lambda: ComplementaryLossClassifier(loss=GDFLoss(), epochs=1),
+    "network": lambda: brief("gdf", network=network, epochs=1),
+    "matched": lambda: FrequencyMatchedClassifier(brief("ridge"), [0.2] * 4, cv=None),
+    "sparse": lambda: brief("ml-knn"),
+}
+
+
+@cache
+def saved(kind):
+    """Return the bytes of a sound file."""
+    classifier = KINDS[kind]() if kind in KINDS else brief(kind)
+    X = sparse.csr_array(PROBLEM.X) if kind == "sparse" else PROBLEM.X
+    path = Path.cwd() / f"{kind}.safetensors"
+    classifier.fit(X, COMPLEMENTARY).save(path)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Return a function that writes a sound file of some kind."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(kind):
+        path = tmp_path / "model.safetensors"
+        path.write_bytes(saved(kind))
+        return path
+
+    return write
+
+
+def parameter(name, to):
+    return setting("parameters", name, to=to)
+
+
+def state(*keys, to):
+    return setting("state", *keys, to=to)
+
+
+def layer(**settings):
+    return lambda header, arrays: header["state"]["model_"]["layers"][0].update(settings)
+
+
+def weight(values):
+    return array("state.model_.weights.0.weight", lambda _: values)
+
+
+def as_list(header, arrays):
+    header["state"]["coef_"] = arrays.pop("state.coef_").tolist()
+
+
+def of_other_labels(header, arrays):
+    state("classifier_", "state", "classes_", to={"$texts": ["a", "b"]})(header, arrays)
+    del arrays["state.classifier_.state.classes_"]
+
+
+def nested(levels):
+    return json.loads("[" * levels + "]" * levels)
+
+
+HUGE = 2**31
+
+# Each is the kind of model that was saved, what is changed, and what the refusal names.
+FORGERIES = {
+    # What would run
+    "a module": ("ridge", setting("method", to="os:system"), "'os:system'"),
+    "a module to import": ("ridge", setting("method", to="antigravity:main"), "antigravity"),
+    "a module inside": ("matched", state("classifier_", "method", to="subprocess:run"), "subpro"),
+    "a callback": ("mlcl", parameter("callback", "print"), "callback"),
+    "a factory": ("mlcl", parameter("network", "os.system"), "network"),
+    "a solver": ("lift", state("solver_", to="exec"), "solver_"),
+    "a loss": ("loss", setting("parameters", "loss", "name", to="Module"), "'Module'"),
+    "a setting of a loss": ("loss", setting("parameters", "loss", "settings", to={"x": 1}), "GDF"),
+    "a layer": ("network", layer(layer="Lambda"), "'Lambda'"),
+    "layers": ("network", layer(layer=["Linear"]), "gdf"),
+    "code of a layer": ("network", layer(exec="1"), "settings"),
+    "a method of the model": ("ridge", state("predict", to=1), "'predict'"),
+    "a mark": ("ridge", parameter("cv", {"$run": "x"}), r"'\$run'"),
+    "two marks": ("ridge", parameter("cv", {"$tuple": [], "a": 1}), r"'\$tuple'"),
+    # What would take memory
+    "wide layer": ("network", layer(in_features=HUGE, out_features=HUGE), "0.weight|gdf"),
+    "long layer": ("network", layer(out_features=HUGE), "0.weight"),
+    "absurd layer": ("network", layer(in_features=10**30), "gdf"),
+    "wide factory": (
+        "network",
+        lambda header, _: header["parameters"]["network"]["layers"][0].update(in_features=HUGE),
+        "network",
+    ),
+    "features": ("ridge", state("n_features_in_", to=HUGE), "n_features_in_"),
+    "sparse rows": ("sparse", state("X_", "$csr", "shape", to=[10**12, 5]), "index pointer size"),
+    "large parameter": (
+        "ridge",
+        lambda header, arrays: (
+            parameter("cv", {"$array": "x"})(header, arrays),
+            arrays.update(x=np.zeros(10_000)),
+        ),
+        "cv",
+    ),
+    "very deep": ("ridge", setting("extra", to=nested(900)), "header|unknown"),
+    # What would read other memory: indices of a sparse matrix
+    "column": ("sparse", one("state.X_.indices", 5), "indices must be < 5"),
+    "negative column": ("sparse", one("state.X_.indices", -1), "indices must be >= 0"),
+    "row ends": ("sparse", one("state.X_.indptr", 10**6, at=1), "non-decreasing"),
+    "last row": ("sparse", one("state.X_.indptr", 10**6, at=-1), "[Ii]ndex pointer"),
+    "short": ("sparse", array("state.X_.data", lambda data: data[:-1]), "same size"),
+    # Parts of another name, shape or type
+    "no name": ("ridge", setting("method", to=["ridge"]), "the method"),
+    "another method": ("ridge", setting("method", to="prior"), "the parameters"),
+    "more parts": ("ridge", setting("extra", to=1), "'extra'"),
+    "fewer parts": ("ridge", without("parameters"), "'parameters'"),
+    "deep": ("ridge", parameter("alpha", nested(200)), "alpha"),
+    "more parameters": ("ridge", parameter("x", 1), "'x'"),
+    "wrong parameter": ("ridge", parameter("cv", -3), "cv"),
+    "no float": ("ridge", parameter("alpha", {"$float": "1e400"}), "1e400"),
+    "no generator": ("ridge", parameter("random_state", {"$generator": {}}), "damaged"),
+    "schedule": ("mlcl", parameter("epochs", {"a": 1}), "epochs"),
+    "missing state": ("ridge", without("state", "alpha_"), "'alpha_'"),
+    "no state": ("prior", lambda header, arrays: (arrays.clear(), header.update(state=[])), "reco"),
+    "lost array": ("ridge", state("coef_", to={"$array": "y"}), "'y' is missing"),
+    "used twice": ("prior", state("choice_rate_", to={"$array": "state._smoothed_rate"}), "twice"),
+    "extra array": ("prior", lambda header, arrays: arrays.update(x=np.zeros(3)), "'x'"),
+    "no array": ("ridge", as_list, "coef_ is not an array"),
+    "labels": ("ridge", array("state.classes_", lambda names: names[:2]), "K = 2"),
+    "no labels": ("prior", state("classes_", to=3), "classes_|not used"),
+    "labels inside": ("matched", of_other_labels, "classes_"),
+    "unfitted inside": ("matched", setting("parameters", "classifier", "method", to="ml-knn"), "p"),
+    "single": ("ridge", state("_single", to=1), "_single"),
+    "feature names": ("ridge", state("feature_names_in_", to={"$texts": ["a"]}), "d = 1"),
+    "shape": ("ridge", array("state.coef_", np.transpose), r"shape \(5, 4\), not \(K, d\)"),
+    "type": ("ridge", array("state.coef_", np.float32), "coef_ holds float32"),
+    "integers": ("ridge", array("state.coef_", np.int64), "coef_ holds int64"),
+    "sparse columns": ("sparse", state("X_", "$csr", "shape", to=[90, 6]), "d = 6"),
+    "neighbours": ("ml-knn", parameter("n_neighbors", 9), "n_neighbors"),
+    "kind": ("mlcl", setting(*MODEL, "kind", to="eval"), "'kind'"),
+    "transformer": ("kernel", setting(*KERNEL, "gamma", to=-1.0), "transformer"),
+    "landmarks": ("kernel", array(".".join([*KERNEL, "landmarks"]), lambda x: x[:3]), "columns"),
+    "annotators": ("kernel", state("_annotators", "names", to=["a"]), "names"),
+    "negative layer": ("network", layer(in_features=-5), "gdf"),
+    "bias": ("network", layer(bias=True), "'0.bias'"),
+    "type of weights": ("network", weight(np.zeros((6, 5))), "'0.weight'"),
+    "no layers": ("network", setting(*MODEL, "layers", to={}), "model_"),
+    "part of a network": ("network", setting(*MODEL, "more", to=3), "'more'|model_"),
+    "empty layer": (
+        "network",
+        lambda header, _: header["parameters"]["network"].update(layers=[{}]),
+        "gdf",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORGERIES)
+def test_a_forgery_with_a_sound_digest_is_refused_runs_nothing_and_takes_no_memory(case, file):
+    kind, change, named = FORGERIES[case]
+    path = changed(file(kind), change)
+    tracemalloc.start()
+    try:
+        refused(path, named)
+        assert tracemalloc.get_traced_memory()[1] < 2**26
+    finally:
+        tracemalloc.stop()
+    assert "antigravity" not in sys.modules
+
+
+def test_no_pickle_is_read(file):
+    path = file("ridge")
+    path.write_bytes(pickle.dumps(brief("ridge")))
+    refused(path, "it is not a safetensors file")
+
+
+SHAPES = {
+    "shape": {"shape": [2, 2]},
+    "huge": {"shape": [10**18, 10**18]},
+    "negative": {"shape": [-4]},
+    "type": {"dtype": "I64"},
+    "bfloat16": {"dtype": "BF16", "shape": [16]},
+    "offsets": {"data_offsets": [0, 10**12]},
+    "overlap": {"data_offsets": [0, 32]},
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_a_list_of_arrays_that_is_not_the_headers_is_refused(case, file):
+    for name in ("state.choice_rate_", "state._smoothed_rate"):
+        path = file("prior")
+        outer(path, lambda arrays, name=name: arrays[name].update(SHAPES[case]))
+        if path.read_bytes() != saved("prior"):
+            refused(path, "damaged")
+
+
+def test_arrays_that_are_renamed_or_missing_are_refused(file):
+    for change in (
+        lambda arrays: arrays.update(other=arrays.pop("state.choice_rate_")),
+        lambda arrays: arrays.pop("state.choice_rate_"),
+    ):
+        path = file("prior")
+        outer(path, change)
+        refused(path, "damaged")
+
+
+@pytest.mark.parametrize("version", [0, -1, 1.5, "1", None])
+def test_a_version_that_never_was_is_refused(version, file):
+    header, arrays = take_apart(file("prior"))
+    path = file("prior")
+    path.write_bytes(sealed(header | {"version": version}, arrays))
+    refused(path, "changed since")
+
+
+def test_what_a_file_may_be_loaded_with_is_what_it_was_saved_with(file):
+    """The files that are forged above are sound before."""
+    for kind in {kind for kind, _, _ in FORGERIES.values()}:
+        assert complabel.load(file(kind)).predict(PROBLEM.X).shape == PROBLEM.Y.shape
