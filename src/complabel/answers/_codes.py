@@ -58,7 +58,9 @@ class Column:
 
     @classmethod
     def of(cls, name: str, values: Any) -> Self:
-        """Make a column from a list, an array or a Series with a value for each row."""
+        """Make a column from a list, an array, a Series or an Arrow array, a value for each row."""
+        if isinstance(values, cls):
+            return values
         try:
             iter(values)
             has_rows = not isinstance(values, str | bytes)
@@ -69,8 +71,17 @@ class Column:
                 f"the table's column {name!r} is the single value {values!r}; give a list with a"
                 " value for each row"
             )
-        if name == "offered":
+        is_arrow = hasattr(values, "dictionary_encode")
+        if name == "offered" and not (is_arrow and values.type.num_fields == 0):  # no lists inside
+            values = values.to_pylist() if is_arrow else values
             values = [_as_text(row, each) for row, each in enumerate(values)]
+        elif is_arrow:
+            encoded = values.dictionary_encode()
+            chunks = (
+                encoded.unify_dictionaries().chunks if hasattr(encoded, "chunks") else [encoded]
+            )
+            codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in chunks])
+            return cls.of_codes(name, codes, chunks[-1].dictionary.to_pylist())
         if hasattr(values, "factorize"):  # a Series, which is many times faster
             codes, distinct = values.factorize()
             return cls.of_codes(name, codes, distinct.tolist())
@@ -180,6 +191,10 @@ class CodedTable:
         positions = [QUESTIONS.index(kind.held_as) for kind in kinds.values]
         return Column("question", kinds.codes, positions).numbers()
 
+    def texts(self, name: str) -> Column:
+        """Return a column of names."""
+        return self.read(name, text_of, "it must be a name")
+
     def numbers(self, name: str) -> Column:
         """Return a column of numbers; a comma in a text is the decimal point."""
         if name == "asked_for":
@@ -188,8 +203,10 @@ class CodedTable:
 
     def labels(self) -> set[str]:
         """Return the names of all labels that the table mentions."""
-        names = self.read("label", text_of, "it must be a name").values
-        return {*names, *(name for menu in self.menus(tuple).values for name in menu)}
+        return {
+            *self.texts("label").values,
+            *(name for menu in self.menus(tuple).values for name in menu),
+        }
 
     def menus(self, convert: Callable[[list[str]], Any]) -> Column:
         """Return the column ``offered``; ``convert`` is given the names in each list."""
@@ -242,11 +259,15 @@ def _plain(value: Any) -> str:
 
 
 def _as_text(row: int, menu: Any) -> Any:
-    """Return a list of offered labels as JSON: text can be hashed, lists cannot."""
+    """Return a list of offered labels as JSON, an empty one as None: lists cannot be hashed."""
     if isinstance(menu, str) or not hasattr(menu, "__len__"):
         return menu
     try:
-        return json.dumps([name_of(label) for label in menu])
+        return (
+            json.dumps([name_of(label) for label in menu], ensure_ascii=False)
+            if len(menu)
+            else None
+        )
     except ValueError as error:
         told = f"row {row} of the table has offered {shown(menu)}; {_MENU}"
         raise AnnotationError(told, row=row) from error

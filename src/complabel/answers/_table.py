@@ -82,7 +82,7 @@ def read_table(
     masks = marks.masks(questions)
     n_named = np.maximum(counts_of(masks["named"]), 1)
     asked_for = np.where(asked_for == -1, n_named, asked_for)
-    texts = table.read("annotator", text_of, "it must be a name")
+    texts = table.texts("annotator")
     people = sorted(set(texts.values))
     person = rows.agreed("annotator", texts.encode(people))
     _refuse_scattered(rows, questions, item, person)

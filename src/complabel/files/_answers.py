@@ -312,16 +312,11 @@ class AnswerSheet:
 
     def pieces(self, question: Question | None, n_rows: int) -> Iterator[dict[str, Any]]:
         """Yield the rows, at most so many at a time, as columns of :data:`COLUMNS`."""
-        pa, told = pyarrow(), {name: self.columns[name] for name in self.columns.columns}
-        kinds = self.columns.kinds(question)
-        told["question"] = replace(kinds, values=[kind.question for kind in kinds.values])
-        for start in range(0, len(self.columns.rows), n_rows):
-            yield {
-                name: pa.array([*column.values, None]).take(
-                    pa.array(column.codes[start : start + n_rows] % (len(column.values) + 1))
-                )
-                for name, column in told.items()
-            }
+        kinds, piece_of = self.columns.kinds(question), np.arange(len(self.columns.rows)) // n_rows
+        words = replace(kinds, values=[kind.question for kind in kinds.values])
+        told = replace(self.columns, columns={**self.columns.columns, "question": words})
+        for piece in np.unique(piece_of):
+            yield dict(told.only(piece_of == piece).columns)
 
     def labels(self) -> set[str]:
         """Return the names of all labels that the file mentions."""
@@ -353,20 +348,13 @@ def _coded(table: Table, names: Sequence[str], item: str) -> dict[str, Column]:
     parts: dict[str, list[Any]] = {name: [] for name in names}
     for piece in table.pieces(texts, others=others):
         with explained(table.path, "write the table again"):  # the text may not be UTF-8
-            for name in names:
-                values = piece[name]
-                listed = is_list(values.type)
-                parts[name] += values.to_pylist() if listed else [values.dictionary_encode()]
-    return {"item" if name == item else name: _column_of(name, parts[name]) for name in names}
-
-
-def _column_of(name: str, parts: Sequence[Any]) -> Column:
-    """Join lists of labels, or pieces of a column whose values stand in a dictionary."""
-    if not parts or not hasattr(parts[0], "dictionary"):
-        return Column.of(name, parts)
-    chunks = pyarrow().chunked_array(parts).unify_dictionaries().chunks
-    codes = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
-    return Column.of_codes(name, np.concatenate(codes), chunks[-1].dictionary.to_pylist())
+            for name, values in piece.items():
+                parts[name].append(values if is_list(values.type) else values.dictionary_encode())
+    columns: dict[str, Column] = {}
+    for name, chunks in parts.items():
+        called = "item" if name == item else name
+        columns[called] = Column.of(called, pyarrow().chunked_array(chunks) if chunks else [])
+    return columns
 
 
 def _in_file(path: Path, error: AnnotationError) -> AnnotationError:

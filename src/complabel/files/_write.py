@@ -19,8 +19,8 @@ from complabel._opening import StrPath, as_path, ending_of
 from complabel._parameters import check_integer, check_real
 from complabel._settings import setting
 from complabel._writing import explained, replacing
-from complabel.answers import COLUMNS
-from complabel.errors import InputError
+from complabel.answers import COLUMNS, CodedTable, Column
+from complabel.errors import AnnotationError, InputError
 from complabel.files._table import PARQUET, pyarrow
 
 _ENDINGS = (".csv", ".csv.gz", PARQUET)
@@ -178,26 +178,24 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
     columns are empty, and so is empty text. Entries of ``offered`` are lists of labels, or such
     lists as JSON.
     """
-    pa = pyarrow()
     unknown = [name for name in piece if name not in (*COLUMNS, *more)]
     if unknown or "item" not in piece:
         what = f"no column {unknown[0]!r}" if unknown else "a column 'item'"
         raise InputError(f"a table of answers has {what}; its columns are {', '.join(COLUMNS)}")
-    sizes = {name: len(values) for name, values in piece.items()}
-    n_rows = sizes["item"]
-    if set(sizes.values()) != {n_rows}:
-        raise InputError(
-            f"columns of answers differ in length: {sizes}; give all of them the same length"
-        )
-    schema = _schema(more)
-    columns = [
-        _column(name, piece[name]) if name in piece else pa.nulls(n_rows, schema.field(name).type)
-        for name in schema.names
-    ]
-    table = pa.Table.from_arrays(columns, schema=schema)
-    if table["item"].null_count:
-        raise InputError("an answer has no item; give the item of each answer")
-    return table
+    try:
+        columns = {name: Column.of(name, values) for name, values in piece.items()}
+        sizes = {name: len(column.codes) for name, column in columns.items()}
+        if len(set(sizes.values())) > 1:
+            raise InputError(
+                f"columns of answers differ in length: {sizes}; give all of them the same length"
+            )
+        if (columns["item"].codes == -1).any():
+            raise InputError("an answer has no item; give the item of each answer")
+        table, schema = CodedTable(columns, np.arange(sizes["item"])), _schema(more)
+        arrays = [_array(table, name) for name in schema.names]
+    except AnnotationError as error:
+        raise InputError(str(error), row=error.row) from error
+    return pyarrow().Table.from_arrays(arrays, schema=schema)
 
 
 def _schema(more: Sequence[str]) -> Any:
@@ -205,68 +203,17 @@ def _schema(more: Sequence[str]) -> Any:
     return pa.schema([(name, _NUMBERS.get(name, "string")) for name in (*COLUMNS, *more)])
 
 
-def _column(name: str, values: Any) -> Any:
+def _array(table: CodedTable, name: str) -> Any:
+    """Return a column of a table as an Arrow array, with nulls for gaps."""
     pa = pyarrow()
-    if name == "offered":
-        values = _offered(values)
+    column = table.numbers(name) if name in _NUMBERS else table.texts(name)
     try:
-        column = _array(values)
-        if name in _NUMBERS:
-            column = _blanks_to_nulls(column) if pa.types.is_string(column.type) else column
-            # Convert to floats first, because pandas turns whole numbers with gaps into floats.
-            return column.cast("float64").cast(_NUMBERS[name])
-        return _blanks_to_nulls(column.cast("string"))
+        values = pa.array([*column.values, None], _NUMBERS.get(name, "string"))
     except UnicodeEncodeError as cause:
         raise InputError(
             f"column {name!r} holds text that is not valid Unicode ({cause}); correct it"
         ) from cause
-    except (pa.ArrowException, OverflowError) as cause:
-        raise InputError(f"column {name!r} holds a value of a wrong type: {cause}") from cause
-
-
-def _array(values: Any) -> Any:
-    """Return values as an Arrow array; values of mixed types become text."""
-    pa = pyarrow()
-    try:
-        column = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if _is_gap(value) else _text_of(value) for value in values])
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return column
-
-
-def _blanks_to_nulls(column: Any) -> Any:
-    import pyarrow.compute as pc
-
-    blank = pc.equal(column, "")
-    return pc.if_else(blank, None, column) if pc.any(blank).as_py() else column
-
-
-def _offered(values: Any) -> Any:
-    pa = pyarrow()
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        if not pa.types.is_list(values.type) and not pa.types.is_large_list(values.type):
-            return values
-        values = values.to_pylist()
-    return [
-        each
-        if _is_gap(each) or isinstance(each, str)
-        else json.dumps([_text_of(label) for label in each], ensure_ascii=False)
-        if len(each)
-        else None
-        for each in values
-    ]
-
-
-def _is_gap(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
-
-
-def _text_of(value: Any) -> str:
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    return values.take(pa.array(column.codes % len(values)))  # code -1: the null at the end
 
 
 def _as_csv(table: Any) -> Any:
