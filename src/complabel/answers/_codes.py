@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -80,14 +80,14 @@ class Column:
             chunks = (
                 encoded.unify_dictionaries().chunks if hasattr(encoded, "chunks") else [encoded]
             )
-            codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in chunks])
-            return cls.of_codes(name, codes, chunks[-1].dictionary.to_pylist())
+            parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+            return cls.of_codes(name, np.concatenate(parts), chunks[-1].dictionary.to_pylist())
         if hasattr(values, "factorize"):  # a Series, which is many times faster
             codes, distinct = values.factorize()
             return cls.of_codes(name, codes, distinct.tolist())
         number: dict[Any, int] = {}
-        codes = [number.setdefault(value, len(number)) for value in values]
-        return cls.of_codes(name, np.array(codes, dtype=np.intp), list(number))
+        numbers = [number.setdefault(value, len(number)) for value in values]
+        return cls.of_codes(name, np.array(numbers, dtype=np.intp), list(number))
 
     def only(self, rows: NDArray[np.intp]) -> Self:
         """Return the column with some rows, and with the values that they have."""
@@ -102,7 +102,7 @@ class Column:
     def encode(self, names: Sequence[Any]) -> NDArray[np.intp]:
         """Return the position of each row's value in ``names``, (R,), -1 for a gap."""
         at = {name: code for code, name in enumerate(names)}
-        return type(self)(self.name, self.codes, [at[value] for value in self.values]).numbers()
+        return replace(self, values=[at[value] for value in self.values]).numbers()
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class CodedTable:
                 told = str(error) if isinstance(error, AnnotationError) else advice
                 row = int(np.argmax(column.codes == code))
                 raise self.refusal(row, f"has {name} {shown(value)}; {told}") from error
-        return Column(name, column.codes, converted)
+        return replace(column, values=converted)
 
     def refusal(self, row: int, problem: str) -> AnnotationError:
         """Return the error about a row."""
@@ -183,13 +183,12 @@ class CodedTable:
         if question is None:
             return kinds
         filled = np.where(kinds.codes == -1, len(kinds.values), kinds.codes)
-        return Column("question", filled, [*kinds.values, BY_QUESTION[question]])
+        return replace(kinds, codes=filled, values=[*kinds.values, BY_QUESTION[question]])
 
     def held_as(self, question: Question | None) -> NDArray[np.intp]:
         """Return the position in QUESTIONS of what each row's answer is held as, (R,)."""
         kinds = self.kinds(question)
-        positions = [QUESTIONS.index(kind.held_as) for kind in kinds.values]
-        return Column("question", kinds.codes, positions).numbers()
+        return replace(kinds, values=[kind.held_as for kind in kinds.values]).encode(QUESTIONS)
 
     def texts(self, name: str) -> Column:
         """Return a column of names."""

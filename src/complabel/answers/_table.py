@@ -70,8 +70,8 @@ def read_table(
     probability = rows.measured("probability", np.nan)
     told = rows.agreed("question", table.held_as(question))
     kinds = table.kinds(question)
-    if_all = [_IF_ALL_APPLY.index(kind.all_apply) for kind in kinds.values]
-    all_apply = rows.agreed("question", replace(kinds, values=if_all).numbers())
+    if_all = replace(kinds, values=[kind.all_apply for kind in kinds.values])
+    all_apply = rows.agreed("question", if_all.encode(_IF_ALL_APPLY))
     if label_names is None and not table["answer"].values:
         refuse_answers_as_labels(names)
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)

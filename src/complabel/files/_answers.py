@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,10 @@ from complabel.errors import AnnotationError
 from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
 
+_COUNTS = (
+    *("n_rows", "n_blank_rows", "n_unmatched_answers", "n_repeated_rows"),
+    *("n_open_questions", "n_random_open_questions"),
+)
 _NUMBERS = ("asked_for", "probability", "seconds")
 _TEXTS = ("answer_id", "label", "question", "annotator")
 
@@ -162,7 +167,7 @@ def read_answers(
     items = None if items is None else [str(each) for each in items]
     if len(sheets) > 1:
         if label_names is None:
-            label_names = _labels_of(sheets)
+            label_names = sort_labels(set().union(*(sheet.labels() for sheet in sheets)))
         if items is None:
             items = sorted({name for sheet in sheets for name in sheet.columns["item"].values})
     parts = tuple(sheet.answers(items, label_names, question) for sheet in sheets)
@@ -174,26 +179,18 @@ def read_answers(
     answers = parts[0].answers
     if parts[1:]:
         answers = Answers.concatenate([part.answers for part in parts])
-    found = contradictions_table(answers)
     resolved = answers
-    if found["item"] and contradictions != "keep":
-        try:
+    if contradictions != "keep":
+        with _in_file(*paths):
             resolved = resolve_contradictions(answers, contradictions)
-        except AnnotationError as error:
-            named = " and ".join(str(sheet.table.path) for sheet in sheets)
-            raise AnnotationError(f"{named}: {error}") from error
+    counts = {name: sum(getattr(part, name) for part in parts) for name in _COUNTS}
     return AnswerFile(
         answers=resolved,
-        n_rows=sum(part.n_rows for part in parts),
         unmatched_items=tuple(sorted({name for part in parts for name in part.unmatched_items})),
-        n_unmatched_answers=sum(part.n_unmatched_answers for part in parts),
-        contradictions=found,
+        contradictions=contradictions_table(answers),
         n_dropped_answers=answers.n_answers - resolved.n_answers,
-        n_blank_rows=sum(part.n_blank_rows for part in parts),
-        n_repeated_rows=sum(part.n_repeated_rows for part in parts),
-        n_open_questions=sum(part.n_open_questions for part in parts),
-        n_random_open_questions=sum(part.n_random_open_questions for part in parts),
         parts=parts,
+        **counts,
     )
 
 
@@ -241,10 +238,9 @@ class AnswerSheet:
         names = [item, *(name for name in names if name in table.columns and name != "item")]
         columns = _coded(table, names, item)
         read = CodedTable(columns, np.arange(len(columns["item"].codes)), table.place)
-        try:
+        with _in_file(table.path):
             if answer is not None:
-                gaps = np.zeros(len(read.rows), dtype=np.intp)
-                columns["answer"] = Column("answer", gaps, [answer])
+                columns["answer"] = Column("answer", np.zeros(len(read.rows), np.intp), [answer])
             elif "answer" in columns:
                 advice = f"it must be one of {', '.join(words)}, or empty"
                 columns["answer"] = read.read(
@@ -256,8 +252,6 @@ class AnswerSheet:
             ]
             kept = read.only(np.max(filled, axis=0) != -1)
             waits = kept.open_questions(question)
-        except AnnotationError as error:
-            raise _in_file(table.path, error) from error
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
         return cls(
@@ -276,7 +270,7 @@ class AnswerSheet:
         question: Question | None = None,
     ) -> AnswerFile:
         unmatched = () if items is None else self._unmatched_items(items)
-        try:
+        with _in_file(self.table.path):
             everything = Answers.from_table(
                 self.columns,
                 items=None if items is None else [*items, *unmatched],
@@ -284,8 +278,6 @@ class AnswerSheet:
                 question=question,
                 contradictions="keep",
             )
-        except AnnotationError as error:
-            raise _in_file(self.table.path, error) from error
         answers = everything[: len(items)] if items is not None and unmatched else everything
         return AnswerFile(
             answers=answers,
@@ -302,7 +294,7 @@ class AnswerSheet:
         """Refuse what ``read_answers`` refuses, whichever other labels it is told of."""
         sheet = self
         if label_names is None:
-            names = _labels_of([self])
+            names = sort_labels(self.labels())
             label_names = names if len(names) != 1 else [*names, "\0"]  # no text has a byte 0
             counts = self.columns["asked_for"]
             few = [min(count, len(label_names)) for count in counts.values]
@@ -320,10 +312,11 @@ class AnswerSheet:
 
     def labels(self) -> set[str]:
         """Return the names of all labels that the file mentions."""
-        try:
-            return self.columns.labels()
-        except AnnotationError as error:
-            raise _in_file(self.table.path, error) from error
+        with _in_file(self.table.path):
+            names = self.columns.labels()
+            if not self.columns["answer"].values:
+                refuse_answers_as_labels(sorted(names))
+        return names
 
     def _unmatched_items(self, wanted: Sequence[str]) -> tuple[str, ...]:
         unknown = set(self.columns["item"].values).difference(wanted)
@@ -357,25 +350,19 @@ def _coded(table: Table, names: Sequence[str], item: str) -> dict[str, Column]:
     return columns
 
 
-def _in_file(path: Path, error: AnnotationError) -> AnnotationError:
-    return AnnotationError(f"{path}: {error}", row=error.row)
+@contextlib.contextmanager
+def _in_file(*paths: Path) -> Iterator[None]:
+    """Begin the messages about answers with the names of their files."""
+    try:
+        yield
+    except AnnotationError as error:
+        named = " and ".join(map(str, paths))
+        raise AnnotationError(f"{named}: {error}", row=error.row) from error
 
 
 def _open(path: Path) -> Table:
     what = "tables of answers, which complabel import makes from other files,"
     return Table.open(path, what, ("item", "label"), endings=ITEM_TABLES)
-
-
-def _labels_of(sheets: Sequence[AnswerSheet]) -> list[str]:
-    """Return all labels that some files mention, in the order of the columns."""
-    labels = [sheet.labels() for sheet in sheets]
-    for sheet, names in zip(sheets, labels, strict=True):
-        if not sheet.columns["answer"].values:
-            try:
-                refuse_answers_as_labels(sorted(names))
-            except AnnotationError as error:
-                raise _in_file(sheet.table.path, error) from error
-    return sort_labels(set().union(*labels))
 
 
 def about_open_questions(count: int) -> str:
