@@ -19,7 +19,7 @@ from complabel.answers import (
     resolve_contradictions,
     sure_statements,
 )
-from complabel.errors import AnnotationError, InputError
+from complabel.errors import AnnotationError
 
 RESOLVING = [policy for policy in CONTRADICTION_POLICIES if policy != "error"]
 each_policy = pytest.mark.parametrize("policy", RESOLVING)
@@ -167,19 +167,8 @@ def test_each_policy_strikes_what_it_says(given_records, policy):
     assert same(back(resolved), resolved_by_hand(ordered, n_labels, policy))
     assert resolved.shape == answers.shape
     assert resolved.annotator_names == answers.annotator_names
-
-
-@each_policy
-@given(given_records=records())
-@examples(25)
-def test_afterwards_there_are_no_contradictions_and_nothing_new_is_said(given_records, policy):
-    answers = make(*given_records)
-    resolved = resolve_contradictions(answers, policy)
     assert not len(resolved.contradictions())
-    assert (resolved.complementary <= answers.complementary).all()
-    assert (resolved.known_relevant <= answers.known_relevant).all()
-    if not len(answers.contradictions()):
-        assert resolved is answers
+    assert len(answers.contradictions()) or resolved is answers
 
 
 @each_policy
@@ -200,17 +189,6 @@ def test_what_is_left_passes_the_checks_of_new_answers(given_records, policy):
         assert (getattr(again, name) != getattr(resolved, name)).nnz == 0
 
 
-@examples(25)
-@given(given_records=records(), data=st.data())
-def test_answers_about_other_items_do_not_matter(given_records, data):
-    n_items, n_labels, found = given_records
-    policy = data.draw(st.sampled_from(RESOLVING))
-    item = data.draw(st.integers(0, n_items - 1))
-    all_at_once = resolve_contradictions(make(n_items, n_labels, found), policy)[[item]]
-    alone = resolve_contradictions(make(n_items, n_labels, found)[[item]], policy)
-    assert same(back(all_at_once), back(alone))
-
-
 def example():
     """Three people about one photograph, one about another; two disagree about the sea."""
     return Answers.from_table(
@@ -225,38 +203,11 @@ def example():
     )
 
 
-@pytest.mark.parametrize(
-    ("policy", "applies", "does_not"),
-    [
-        ("drop", [[0, 1], [0, 0]], [[0, 0], [0, 1]]),
-        ("majority", [[0, 1], [0, 0]], [[0, 0], [1, 1]]),
-        ("trust-relevant", [[0, 1], [1, 0]], [[0, 0], [0, 1]]),
-    ],
-)
-def test_an_example_by_hand(policy, applies, does_not):
-    resolved = resolve_contradictions(example(), policy)
-    assert resolved.known_relevant.tolist() == applies
-    assert resolved.complementary.tolist() == does_not
-    assert resolved.item_names.tolist() == ["a.jpg", "b.jpg"]
-    assert resolved.label_names == ("sea", "sky")
-
-
 def test_the_error_names_item_label_and_people():
     with pytest.raises(AnnotationError) as refusal:
         resolve_contradictions(example())
     assert "'sea' of item 'b.jpg' (applies: 'ann'; does not apply: 'bob')" in str(refusal.value)
     assert "contradictions" in str(refusal.value)
-
-
-def test_the_table_lists_both_sides():
-    assert contradictions_table(example()) == {
-        "item": ["b.jpg"],
-        "label": ["sea"],
-        "n_applies": [1],
-        "n_denied": [2],
-        "applies_by": [("ann",)],
-        "denied_by": [("bob",)],
-    }
 
 
 @examples(25)
@@ -279,16 +230,6 @@ def test_the_table_has_the_contradictions_and_their_people(given_records):
             assert list(table[names][at]) == sorted({each for each in by if each is not None})
 
 
-def test_one_annotator_has_one_voice_on_each_side():
-    answers = Answers.from_arrays(
-        absent=[[1], [1], [1], [0], [0]],
-        relevant=[[0], [0], [0], [1], [1]],
-        item=[0] * 5,
-        annotator=["ann", "ann", "ann", "bob", "cy"],
-    )
-    assert resolve_contradictions(answers, "majority").known_relevant.tolist() == [[1]]
-
-
 def test_many_labels_and_items_stay_sparse():
     n_items, n_labels = 3_000_000, 2_000  # 6 GB if dense
     marks = [sparse.csr_array(([1], ([row], [7])), shape=(2, n_labels)) for row in (0, 1)]
@@ -297,11 +238,6 @@ def test_many_labels_and_items_stay_sparse():
     )
     assert contradictions_table(answers)["item"] == [n_items - 1]
     assert resolve_contradictions(answers, "drop").n_answers == 0
-
-
-def test_an_unknown_policy_is_refused():
-    with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
-        resolve_contradictions(example(), "guess")
 
 
 def test_who_picks_a_label_even_if_all_apply_does_not_contradict_a_yes():

@@ -16,7 +16,7 @@ from tests.examples import examples
 from tests.files.files import write_text
 
 from complabel.answers import Answers, UnlistedLabelsWarning
-from complabel.errors import AnnotationError, DatasetFormatError, InputError
+from complabel.errors import AnnotationError, DatasetFormatError
 from complabel.files import (
     COLUMNS,
     UnmatchedItemsWarning,
@@ -200,10 +200,6 @@ FAULTS = {
         "line 4 has answer 'm",
     ),
     "a value like a place": (HEADER + "a,row 1,no,\na,x,row 0,\n", "line 3 has answer 'row 0'; it"),
-    "no item": (HEADER + "a,sea,no,\n,sea,no,\n", "line 3 has no item; fill in"),
-    "unknown question": ("item,label,question\na,sea,guessed\n", "line 2 has question 'guessed'"),
-    "bad list": ("item,label,offered\na,sea,sea|sky\n", "line 2 has offered .* JSON list"),
-    "bad number": ("item,label,asked_for\na,sea,two\n", "line 2 has asked_for 'two'; it must be a"),
     "a number beyond all counts": (
         "item,label,asked_for\na,sea,1e300\n",
         "line 2 has asked_for '1e300'; it must be a whole number",
@@ -215,10 +211,6 @@ FAULTS = {
     "rows that disagree about an item without features": (
         "answer_id,item,label\n1,a,sea\n2,b,sea\n1,x,sky\n",
         "answer '1' has item 'a' in line 2 and 'x' in line 4",
-    ),
-    "a contradiction in itself": (
-        "answer_id,item,label,answer\n1,a,sea,no\n1,a,sea,yes\n",
-        "answer '1' .item 'a'. gives label 'sea' as relevant and as absent",
     ),
 }
 
@@ -247,9 +239,6 @@ def test_files_that_are_no_table_of_answers(tmp_path):
     write_text(path, "item,label\na,sea\nb\n")
     with pytest.raises(DatasetFormatError, match="line 3: found 1 values for 2 columns"):
         read_answers(path)
-    write_text(path, "item,label\na,sea\n")
-    with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
-        read_answers(path, contradictions="vote")
     with pytest.raises(DatasetFormatError, match=r"complabel import .* must end in \.csv"):
         read_answers(write_text(tmp_path / "a.json", "[]"))
 

@@ -55,12 +55,6 @@ def test_what_a_question_means_is_asked(tmp_path, question):
     ]
 
 
-def test_several_questions_and_nothing_told(tmp_path):
-    message = refused(tmp_path / "a.json", ARGILLA, "argilla")
-    assert "question 'not_applicable' (used 2 times): 'sea', 'city'" in message
-    assert "question 'applicable' (used 2 times): 'sky', 'city'" in message
-
-
 def test_records_without_a_response_and_responses_without_content(tmp_path):
     records = [
         {"id": 1, "tags.responses": None},

@@ -6,8 +6,7 @@ import pytest
 from tests.importers.reading import imported, refused, write
 from tests.importers.samples import delimited
 
-from complabel.answers import Answers
-from complabel.importers import Options, detect, import_answers
+from complabel.importers import detect
 
 LABELS = ("sea", "sky", "a|b")
 
@@ -56,19 +55,6 @@ def test_labels_of_a_batch_file(tmp_path):
     assert [(row["question"], row["asked_for"]) for row in named] == [("named", 2)] * 2 + [
         ("named", 1)
     ]
-
-
-def test_who_ticks_nothing_says_something(tmp_path):
-    content = mechanical_turk(
-        *[("t1", f"W{n}", "Approved", "9", s) for n, s in enumerate(("sky", ""))]
-    )
-    path = write(tmp_path, "batch.csv", content)
-    told = {"present": ("labels",), "question": "ticked", "label_names": LABELS}
-    found, tally = import_answers(path, options=Options(**told))
-    answers = Answers.from_table(found, label_names=LABELS, contradictions="keep")
-    assert answers.relevant.toarray().tolist() == [[0, 1, 0], [0, 0, 0]]
-    assert answers.absent.toarray().tolist() == [[1, 0, 1], [1, 1, 1]]
-    assert tally.remarks[0].startswith("Where nothing was ticked, no labels on offer apply")
 
 
 FIGURE_EIGHT = [

@@ -63,9 +63,3 @@ def test_a_beginning_cut_off_anywhere_raises_nothing_and_misleads_nobody(tmp_pat
 )
 def test_other_files_are_not_recognized(tmp_path, name, start):
     assert FORMAT[name].recognizes(Head(tmp_path / "a", start)) is False
-
-
-def test_records_of_argilla_that_are_not_flattened_get_advice_from_their_own_format(tmp_path):
-    nested = [{"id": "r", "fields": {"x": 1}, "responses": {}, "_server_id": "s"}]
-    found = head(write(tmp_path, "a.json", nested))
-    assert [each.name for each in FORMATS if each.recognizes(found)] == ["argilla"]

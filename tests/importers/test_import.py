@@ -1,7 +1,5 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.importers.reading import refused
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
@@ -81,25 +79,6 @@ def test_pieces_become_one_table_and_are_counted_as_one(path):
         "rows that say unsure": 1,
     }
     assert tally.remarks == ["Something was assumed"]
-
-
-ROW = st.tuples(
-    st.sampled_from("abc"), st.sampled_from(["s", "t", ""]), st.sampled_from(["yes", "no"])
-)
-
-
-@settings(max_examples=25)
-@given(st.lists(st.lists(ROW, min_size=1, max_size=6), min_size=1, max_size=4))
-def test_counts_are_those_of_sets_of_tuples(tmp_path_factory, pieces):
-    path = tmp_path_factory.mktemp("any") / "a.csv"
-    path.write_text(TEXT)
-    columns = ("item", "label", "answer")
-    made = [dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True)) for rows in pieces]
-    _, tally = import_answers(path, format=made_of(made))
-    rows = [row for piece in pieces for row in piece]
-    assert tally.counts["items"] == len({row[0] for row in rows})
-    assert tally.counts["labels"] == len({row[1] for row in rows} - {""})
-    assert tally.counts["rows"] == tally.counts["answers"] == len(rows)
 
 
 def test_a_format_without_answers_says_what_it_counted(path, tmp_path):

@@ -216,14 +216,6 @@ def test_in_a_tree_what_is_above_a_ticked_label_applies_too(tmp_path):
     }  # fmt: skip
 
 
-def test_several_controls_and_nothing_told(tmp_path):
-    given = json.dumps(LABEL_STUDIO).replace("not_this", "one").replace('"this"', '"two"')
-    message = fails(tmp_path, given)
-    assert "control 'one' (used 3 times): 'sea', 'city'" in message
-    assert "control 'two' (used 2 times): 'sky', 'city'" in message
-    assert "--absent one" in message
-
-
 def test_an_answer_to_something_else_is_no_label(tmp_path):
     """A control may ask whether a photo is usable at all."""
     usable = [
@@ -468,16 +460,12 @@ RESULT = (*ANNOTATIONS, 0, "result", 0)
         ((1,), 5, ", record 2: it is 5; it must be an object"),
         ((1, "data"), None, ", record 2: data is null; it must be an object"),
         ((1, "data", "item"), [1], ", record 2, task 2, annotation 1: item is a list of 1"),
-        ((1, "data", "item"), float("nan"), ": item is NaN"),
-        ((1, "data", "item"), 10**400, ": item is a huge number"),
-        ((1, "data", "item"), True, ": item is true"),
         ((1, "data", "item"), " ", ": item is ' '; it must not be empty"),
         (ANNOTATIONS, {}, ", record 1: annotations is an object; it must be a list"),
         ((*ANNOTATIONS, 0), 99, ", record 1: annotations.0 is 99; it must be an object"),
         ((*ANNOTATIONS, 0, "result"), "x", "annotations.0.result is 'x'; it must be a list"),
         ((*RESULT, "from_name"), 1.5, "annotation 1: from_name is 1.5"),
         ((*RESULT, "value", "choices"), "sea", "control 'not_this': choices is 'sea'; it must be"),
-        ((*RESULT, "value", "choices"), ["s\ud800"], "choices.0 is 's\\ud800'"),
         ((*RESULT, "value", "choices"), [[]], "choices.0 is a list of 0"),
         ((*RESULT, "value", "choices"), [["sea", ["sky"]]], "choices.0 is a list of 2"),
         ((*ANNOTATIONS, 0, "completed_by"), [7], "annotations.0.completed_by is a list of 1"),
@@ -494,9 +482,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
     [
         ("[]", "has no tasks"),
         ("[", "is not valid JSON"),
-        ("[" * 100_000, "nested too deeply"),
         ('[{"id": 1' + "0" * 5000 + "}]", "is not valid JSON (Exceeds the limit"),
-        ('[{"id": 1, "id": 2}]', "the key 'id' twice"),
         (b'[{"id": "\xff"}]', "is not valid JSON"),
         ("", "has no header"),
         ("a,b\n1,2\n", "is not an export of Label Studio"),
@@ -521,13 +507,6 @@ def test_files_that_are_broken(tmp_path, content, part):
     assert part in fails(tmp_path, content)
 
 
-def test_a_packed_file_that_is_cut_off(tmp_path):
-    path = write(tmp_path, "a.json.gz", LABEL_STUDIO)
-    path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DatasetFormatError, match=r"a\.json\.gz: Compressed file ended"):
-        read("label-studio", path)
-
-
 def test_annotations_without_ids_have_their_place_as_one(tmp_path):
     nameless = annotation(1, choices("tags", "sea"))
     del nameless["id"]
@@ -541,10 +520,3 @@ def test_tasks_of_an_old_version(tmp_path):
     table, tally = load(tmp_path, [old], absent=("tags",))
     assert table["label"] == ["sea"]
     assert tally.counts["cancelled annotations"] == 1
-
-
-def test_large_exports_come_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("complabel.importers._format.ROWS_AT_ONCE", 7)
-    many = [task(n, {}, annotation(n, choices("not_this", "sea"))) for n in range(50)]
-    table, _ = load(tmp_path, many)
-    assert table["answer_id"] == [str(n) for n in range(50)]

@@ -23,14 +23,6 @@ def test_names_come_back_as_they_are(question, name):
     assert controls(label_studio_config(NAMES, question=question)) == {name: NAMES}
 
 
-def test_ticks_say_what_applies_with_labels_and_with_menus_of_tasks():
-    for names in (NAMES, []):
-        root = ElementTree.fromstring(label_studio_config(names, question="ticked"))
-        assert root.find("Header").get("value").startswith("Tick every label that applies.")
-        (control,) = root.iter("Choices")
-        assert (control.get("name"), control.get("choice")) == ("applies", "multiple")
-
-
 def test_one_may_be_ruled_out_and_others_said_to_apply():
     text = label_studio_config(NAMES, question="both")
     assert controls(text) == {"not_this": NAMES, "this": NAMES}

@@ -1,27 +1,20 @@
 """The forms that labelstudio-config writes, filled in, exported in three formats, and imported."""
 
 import csv
-import json
 import re
 from xml.etree import ElementTree
 
-import numpy as np
-import pandas as pd
 import pytest
 from tests.importers.reading import refused, write
 from tests.importers.samples import annotation, choices, delimited, task
 
 from complabel.answers import Answers
-from complabel.asking import suggest_questions
-from complabel.datasets import make_synthetic
 from complabel.importers import (
     Options,
     detect,
     import_answers,
     label_studio_config,
-    write_questions,
 )
-from complabel.simulate import draw_answers
 
 LABELS = ("sea, open", 'the "old" town', "no", "été")
 TIME = "2026-03-09T22:16:08.728353Z"
@@ -67,42 +60,6 @@ def controls_of(question):
     return {
         each.get("name"): [choice.get("value") for choice in each] for each in view.iter("Choices")
     }
-
-
-def questions(n, folder):
-    """Tasks from the questions of complabel ask, and what people say about them."""
-    data = make_synthetic(300, n_features=5, n_labels=4, random_state=0)
-    known = draw_answers(data.Y, random_state=0)
-    table = suggest_questions(known, n, random_state=0)
-    table["label"] = [LABELS[int(label)] for label in table["label"]]
-    table.insert(0, "image", [f"/data/{item}.jpg" for item in table["item"]])
-    table.to_csv(folder / "questions.csv", index=False)  # as people upload it
-    tasks = pd.read_csv(folder / "questions.csv").fillna("").to_dict("records")
-    said = np.random.default_rng(0).choice(["yes", "no", "unsure"], size=len(tasks)).tolist()
-    return table, tasks, said
-
-
-@pytest.mark.parametrize("name", FORMATS)
-def test_questions_come_back_without_a_flag(tmp_path, name):
-    (control,), (words,) = zip(*controls_of("asked").items(), strict=True)
-    table, tasks, said = questions(90, tmp_path)
-    assert len(table) >= 90
-    assert set(said) == set(words)
-    path = export(tmp_path, name, tasks, [{control: [word]} for word in said])
-    assert detect(path).name == "label-studio"
-    found, tally = import_answers(path)
-    assert found["item"].tolist() == [str(item) for item in table["item"]]
-    assert found["label"].tolist() == table["label"].tolist()
-    assert found["answer"].tolist() == said
-    assert set(found["question"]) == {"asked"}
-    np.testing.assert_allclose(found["probability"], table["probability"], rtol=1e-12)
-    assert set(found["annotator"]) == {"7"}
-    assert set(found["time"]) == {TIME}
-    assert found["answer_id"].is_unique
-    assert tally.remarks == []
-    assert tally.counts["asked answers"] == len(table)
-    answers = Answers.from_table(found, label_names=LABELS, contradictions="keep")
-    assert answers.n_answers == len(said) - said.count("unsure")
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -166,33 +123,6 @@ def test_the_other_forms_come_back_without_saying_what_was_asked(tmp_path, quest
     assert Answers.from_table(found, label_names=LABELS).n_answers == len(filled)
 
 
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
-def test_menus_to_tick_come_back_with_their_chance_and_need_no_option(tmp_path, kind, name):
-    nothing = Answers.from_table({"item": [], "label": []}, items=list("abcd"), label_names=LABELS)
-    table = suggest_questions(nothing, 4, kind=kind, random_state=0)
-    write_questions(table, tmp_path / "tasks.json", tool="label-studio", shown=SHOWN)
-    tasks = [each["data"] for each in json.loads((tmp_path / "tasks.json").read_text("utf-8"))]
-    assert [len(each["options"]) for each in tasks] == [4 if kind == "ticked" else 2] * 4
-    (control,) = ElementTree.fromstring(label_studio_config([], question="ticked")).iter("Choices")
-    assert (control.get("value"), control.get("choice")) == ("$options", "multiple")
-    ticks = [each["options"][:at] for at, each in enumerate(tasks)]
-    ticks = [[option["value"] for option in each] for each in ticks]
-    path = export(tmp_path, name, tasks, [{control.get("name"): each} for each in ticks])
-    found, tally = import_answers(path)
-    assert found["item"].tolist() == table["item"].tolist()
-    assert set(found["question"]) == {"ticked"}
-    np.testing.assert_allclose(found["probability"], table["probability"], rtol=1e-12)
-    assert set(found["seconds"]) == {4.288}
-    said = found[found["answer"] == "yes"].groupby("item")["label"].apply(sorted).to_dict()
-    items = [each["item"] for each in tasks]
-    assert said == {item: sorted(each) for item, each in zip(items, ticks, strict=True) if each}
-    answers = Answers.from_table(found, label_names=LABELS)
-    assert (answers.n_answers, set(answers.n_offered)) == (4, {len(tasks[0]["options"])})
-    assert [text[:27] for text in tally.remarks] == ["Where nothing was ticked, n"]
-
-
-SHOWN = {item: {"text": item * 3} for item in "abcd"}
 YES = [{"answer": ["yes"]}, {"answer": ["no"]}]
 ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
 

@@ -99,20 +99,6 @@ def test_questions_that_a_machine_proposed_are_not_called_random(tmp_path):
     assert "random_questions does not fit" in told
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda text: text.replace(",", ";").encode(),
-        lambda text: text.replace(",", "\t").replace("\n", "\r\n").encode(),
-        lambda text: b"\xef\xbb\xbf" + text.encode(),
-        lambda text: text.rstrip("\n").encode(),
-    ],
-    ids=["semicolon", "tab", "byte order mark", "no last line end"],
-)
-def test_other_dialects_of_csv_say_the_same(tmp_path, change):
-    assert imported(tmp_path / "v.csv", change(VERIFIED))[0] == ROWS
-
-
 def test_a_packed_file_says_the_same_and_a_cut_one_is_told(tmp_path):
     path = tmp_path / "v.csv.gz"
     packed = gzip.compress(VERIFIED.encode())

@@ -2,9 +2,8 @@ import numpy as np
 from scipy.io import savemat
 from tests.importers.reading import imported, refused
 
-from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.importers import detect, import_answers
+from complabel.importers import detect
 
 CANDIDATES = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 1]])  # (K, n)
 TARGET = np.array([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 1]])
@@ -29,13 +28,6 @@ def test_labels_that_are_no_candidates_are_excluded(tmp_path):
     assert tally.counts["answers"] == tally.counts["excluded answers"] == 3
     assert tally.counts["items of which nothing is excluded"] == 1
     assert list(tally.label_names) == ["0", "1", "2"]
-
-
-def test_answers_of_the_table_are_the_exclusions_of_the_file(tmp_path):
-    table, _ = import_answers(save(tmp_path / "toy.mat"))
-    answers = Answers.from_table(table, items=list("0123"), label_names=list("012"))
-    assert answers.complementary.tolist() == (1 - CANDIDATES.T).tolist()
-    assert answers.excluded.toarray().tolist() == (1 - CANDIDATES.T)[:3].tolist()
 
 
 def test_names_can_be_told(tmp_path):

@@ -4,9 +4,8 @@ import pytest
 from tests.importers.reading import imported, refused, write
 
 from complabel.answers import Answers
-from complabel.asking import suggest_questions
 from complabel.errors import InputError
-from complabel.importers import detect, import_answers, write_questions
+from complabel.importers import import_answers, write_questions
 
 QUESTIONS = {
     "item": [4, 5, 4],
@@ -87,6 +86,11 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     assert "Name one of these labels that does not apply" in one["prompt"]
     assert two["asked_for"] == 2
     assert "Name 2 of these labels" in two["prompt"]
+    forms = {"item": ["a"] * 2, "label": MENU[:2], "question": ["ticked"] * 2, "answer_id": [1, 1]}
+    assert write_prompts(forms, path) == 1
+    (form,) = lines_of(path)
+    assert form["prompt"].startswith("Which of these labels apply to this item: 'sea', 'Sky'? List")
+    assert form["answer_form"] == {"ticked": ["<each of offered that applies>", "..."]}
     free = {"item": ["a"], "question": ["named"]}
     write_prompts(free, path, label_names=MENU)
     assert lines_of(path)[0]["offered"] == MENU
@@ -113,24 +117,6 @@ def test_what_is_no_question_is_refused_and_nothing_written(tmp_path, table, opt
     with pytest.raises(InputError, match=told):
         write_prompts(table, path, **options)
     assert not path.exists()
-
-
-def test_questions_go_out_and_come_back_as_answers(tmp_path):
-    known = Answers.from_complementary([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
-    questions = suggest_questions(known, 5, random_state=0)
-    path = tmp_path / "prompts.jsonl"
-    assert write_prompts(questions, path) == 5
-    said = ["Yes.", '{"answer": "no"}', "unsure", "**No**, it is not.", "yes"]
-    back = tmp_path / "replies.jsonl"
-    rows, tally = imported(back, reply_to(path, said))
-    assert detect(back).name == "replies"
-    filled = questions.copy()
-    filled.loc[filled["answer"].isna(), "answer"] = ["yes", "no", "unsure", "no", "yes"]
-    wanted = filled.astype({"item": str})[["item", "label", "answer", "question", "probability"]]
-    assert [[row[name] for name in wanted] for row in rows] == wanted.to_numpy().tolist()
-    assert tally.counts["replies"] == 5
-    assert tally.remarks == []
-    assert len({row["answer_id"] for row in rows}) == len(rows)
 
 
 def test_namings_come_back_as_choices_from_their_menu(tmp_path):
@@ -301,31 +287,6 @@ def test_prompts_with_one_id_twice_are_refused(tmp_path):
     path = tmp_path / "prompts.jsonl"
     told = refused(path, [JUDGED, JUDGED], "replies", prompts=path)
     assert told.startswith(", line 2: id 'q1' occurs twice")
-
-
-def test_forms_to_tick_come_back_as_ticks(tmp_path):
-    before = Answers.from_arrays(
-        absent=[[1, 1, 1]], item=[0], n_items=5, label_names=["sea", "Sky", "none"]
-    )
-    questions = suggest_questions(before, 4, kind="ticked-2", random_state=1)
-    path = tmp_path / "prompts.jsonl"
-    assert write_prompts(questions, path) == 4
-    first = lines_of(path)[0]
-    menu = ", ".join(map(repr, first["offered"]))
-    assert first["prompt"].startswith(f"Which of these labels apply to this item: {menu}? List")
-    assert first["answer_form"] == {"ticked": ["<each of offered that applies>", "..."]}
-    menus = [line["offered"] for line in lines_of(path)]
-    said = [{"ticked": menus[0]}, '{"ticked": []}', "None apply.", f"{menus[3][1].upper()}"]
-    rows, tally = imported(tmp_path / "back.jsonl", reply_to(path, said))
-    assert tally.counts["ticked answers"] == questions["answer_id"].nunique()
-    wanted = questions.copy()
-    open_ = wanted["answer"].isna()
-    ticks = ["yes", "yes", "no", "no", "no", "no", "no", "yes"]
-    wanted.loc[open_, "answer"] = ticks
-    names = ["item", "label", "answer", "question", "offered", "probability"]
-    wanted = wanted.astype({"item": str})[names].to_numpy().tolist()
-    assert [[row[name] for name in names] for row in rows] == wanted
-    assert len({row["answer_id"] for row in rows}) == len(rows) / 2
 
 
 TICKED = {"id": "q1", "item": "a", "question": "ticked", "offered": MENU}
