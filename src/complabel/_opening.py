@@ -38,7 +38,6 @@ _LEAST_LIMIT = 1 << 28  # bytes that any file may unpack to
 _MOST_SHRUNK = 100
 _MOST_DEFLATED = 1032  # how much gzip shrinks at most
 _MOST_CELLS = 10_000_000  # of the rectangle of a sheet, which may be nearly empty
-_LONGEST = 1 << 24  # bytes of a line, so that a damaged file cannot fill the memory
 
 
 def fault(source: object, problem: str, **place: int) -> DatasetFormatError:
@@ -192,20 +191,6 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as cause:
         raise fault(path, NOT_UTF8, line=raw.count(b"\n", 0, cause.start) + 1) from cause
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def text_lines(path: Path, file: BinaryIO) -> Iterator[str]:
-    """Yield the lines of an open UTF-8 file with their line ends; for files of any size."""
-    number = 0
-    while line := file.readline(_LONGEST):
-        number += 1
-        if len(line) == _LONGEST:
-            raise fault(path, f"is longer than {_LONGEST:,} bytes", line=number)
-        line = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-        try:
-            yield line.decode()
-        except UnicodeDecodeError as cause:
-            raise fault(path, NOT_UTF8, line=number) from cause
 
 
 def read_members(

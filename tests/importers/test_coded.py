@@ -142,10 +142,10 @@ def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
         ("item,sea\na,1\n", {"label_names": ("sea", "sun")}, "has no column 'sun'"),
         ("item,sea\n,1\n", {}, "line 2: has no item"),
         ("item,sea\na,maybe\n", {}, "no column holds only codes"),
-        ("item,sea,sea\na,1,1\n", {}, "two columns 'sea'"),
+        ("item,sea,sea\na,1,1\n", {}, "2 columns are named 'sea'"),
         ("item,sea\na\n", {}, "line 2: found 1 values for 2"),
         ("item,sea\n", {}, "no column holds only codes"),
-        ("", {}, "has no header"),
+        ("", {}, "the file is empty"),
     ],
 )
 def test_tables_that_are_none_are_refused(tmp_path, text, options, told):

@@ -136,7 +136,7 @@ def test_a_folder_that_is_not_there_is_told(path, tmp_path):
         ("item,label\na,caf\xe9\n".encode("latin-1"), "is not UTF-8 text; save"),
         ("item,label\na,b\n".encode("utf-16") + b"x", "is not UTF-8 text"),
         (b"item,caf\xe9\na,b\n", "is not UTF-8 text"),
-        (b"item,label,label\na,b,c\n", "two columns 'label'"),
+        (b"item,label,label\na,b,c\n", "2 columns are named 'label'"),
         (b"item,label\n" + b"a" * (1 << 25), "straddles two block boundaries"),
     ],
     ids=["latin-1", "utf-16", "header", "two names", "long row"],

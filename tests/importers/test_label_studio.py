@@ -484,7 +484,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
         ("[", "is not valid JSON"),
         ('[{"id": 1' + "0" * 5000 + "}]", "is not valid JSON (Exceeds the limit"),
         (b'[{"id": "\xff"}]', "is not valid JSON"),
-        ("", "has no header"),
+        ("", "the file is empty"),
         ("a,b\n1,2\n", "is not an export of Label Studio"),
         ('[{"id": 1}]', "has no data"),
         ('[{"id": 1, "data": {}}]', "has no annotations"),
@@ -494,7 +494,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path, path, value, part):
         ('[{"annotation_id": 1}]', "has no fields with labels"),
         ("annotation_id,annotator,lead_time\n", "has no tasks"),
         ("annotation_id,annotator,lead_time\n1,2\n", ", line 2: found 2 values for 3"),
-        ("annotation_id,annotator,lead_time,x,x\n", "two columns 'x'"),
+        ("annotation_id,annotator,lead_time,x,x\n", "2 columns are named 'x'"),
         (b"annotation_id,annotator,lead_time\n1,2,\xff\n", "is not UTF-8"),
         (
             'annotation_id,annotator,lead_time,x\n1,2,3,"{""choices"": [""a"""\n',

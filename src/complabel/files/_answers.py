@@ -31,10 +31,6 @@ from complabel.errors import AnnotationError
 from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
 
-_COUNTS = (
-    *("n_rows", "n_blank_rows", "n_unmatched_answers", "n_repeated_rows"),
-    *("n_open_questions", "n_random_open_questions"),
-)
 _NUMBERS = ("asked_for", "probability", "seconds")
 _TEXTS = ("answer_id", "label", "question", "annotator")
 
@@ -54,10 +50,10 @@ class AnswerFile:
     """
 
     answers: Answers
-    n_rows: int
-    n_blank_rows: int
     unmatched_items: tuple[str, ...]
     n_unmatched_answers: int
+    n_rows: int
+    n_blank_rows: int
     contradictions: dict[str, list[Any]] = field(default_factory=lambda: {"item": []})
     n_dropped_answers: int = 0
     n_repeated_rows: int = 0
@@ -183,10 +179,11 @@ def read_answers(
     if contradictions != "keep":
         with _in_file(*paths):
             resolved = resolve_contradictions(answers, contradictions)
-    counts = {name: sum(getattr(part, name) for part in parts) for name in _COUNTS}
+    counts = {name: sum(sheet.counts[name] for sheet in sheets) for name in sheets[0].counts}
     return AnswerFile(
         answers=resolved,
         unmatched_items=tuple(sorted({name for part in parts for name in part.unmatched_items})),
+        n_unmatched_answers=sum(part.n_unmatched_answers for part in parts),
         contradictions=contradictions_table(answers),
         n_dropped_answers=answers.n_answers - resolved.n_answers,
         parts=parts,
@@ -198,16 +195,12 @@ def read_answers(
 class AnswerSheet:
     """The rows of a file of answers, without blank ones and without questions that wait.
 
-    ``n_rows`` are all rows of the file, ``n_open`` the questions that nobody answered yet, of which
-    ``n_random`` were drawn at random.
+    ``counts`` are those of :class:`AnswerFile` that need no items and no labels.
     """
 
     table: Table
     columns: CodedTable
-    n_rows: int
-    n_blank_rows: int
-    n_open: int
-    n_random: int
+    counts: Mapping[str, Any]
 
     @classmethod
     def read(
@@ -254,14 +247,15 @@ class AnswerSheet:
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
-        return cls(
-            table,
-            kept.only(~waits),
-            n_rows=len(read.rows),
-            n_blank_rows=len(read.rows) - len(kept.rows),
-            n_open=len(first),
-            n_random=int(np.count_nonzero(chances != -1)),
-        )
+        told = kept.only(~waits)
+        counts = {
+            "n_rows": len(read.rows),
+            "n_blank_rows": len(read.rows) - len(kept.rows),
+            "n_repeated_rows": _n_repeated(told),
+            "n_open_questions": len(first),
+            "n_random_open_questions": int(np.count_nonzero(chances != -1)),
+        }
+        return cls(table, told, counts)
 
     def answers(
         self,
@@ -279,16 +273,8 @@ class AnswerSheet:
                 contradictions="keep",
             )
         answers = everything[: len(items)] if items is not None and unmatched else everything
-        return AnswerFile(
-            answers=answers,
-            n_rows=self.n_rows,
-            unmatched_items=unmatched,
-            n_unmatched_answers=everything.n_answers - answers.n_answers,
-            n_blank_rows=self.n_blank_rows,
-            n_repeated_rows=self._n_repeated(),
-            n_open_questions=self.n_open,
-            n_random_open_questions=self.n_random,
-        )
+        n_unmatched = everything.n_answers - answers.n_answers
+        return AnswerFile(answers, unmatched, n_unmatched, **self.counts)
 
     def check(self, label_names: Sequence[str] | None, question: Question | None) -> None:
         """Refuse what ``read_answers`` refuses, whichever other labels it is told of."""
@@ -324,14 +310,15 @@ class AnswerSheet:
             refuse_strangers(self.table.path, sorted(unknown), wanted)
         return tuple(sorted(unknown))
 
-    def _n_repeated(self) -> int:
-        """Count the rows without an ``answer_id`` that say all that a row before says."""
-        alone = self.columns["answer_id"].codes == -1
-        row = np.zeros(np.count_nonzero(alone), dtype=np.intp)
-        for column in self.columns.columns.values():
-            pairs = row * (len(column.values) + 1) + column.codes[alone]
-            _, row = np.unique(pairs, return_inverse=True)
-        return len(row) - int(row.max(initial=-1)) - 1
+
+def _n_repeated(table: CodedTable) -> int:
+    """Count the rows without an ``answer_id`` that say all that a row before says."""
+    alone = table["answer_id"].codes == -1
+    row = np.zeros(np.count_nonzero(alone), dtype=np.intp)
+    for column in table.columns.values():
+        pairs = row * (len(column.values) + 1) + column.codes[alone]
+        _, row = np.unique(pairs, return_inverse=True)
+    return len(row) - int(row.max(initial=-1)) - 1
 
 
 def _coded(table: Table, names: Sequence[str], item: str) -> dict[str, Column]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Self, TextIO
 
 from numpy.typing import NDArray
 
@@ -72,16 +73,15 @@ class Table:
         needed: Sequence[str] = (),
         *,
         endings: Sequence[str] = TABLE_ENDINGS,
-    ) -> Table:
+    ) -> Self:
         """Open a file; ``what`` says in a message which tables have these endings and columns."""
         path = existing("path", value)
-        ending = ending_of(path, endings)
-        if not ending:
+        if not ending_of(path, endings):
             raise fault(
                 path,
                 f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
             )
-        table = cls._of_parquet(path) if ending == PARQUET else cls._of_csv(path, ending)
+        table = cls.of(path)
         for name in needed:
             if name not in table.columns:
                 raise fault(
@@ -92,7 +92,13 @@ class Table:
         return table
 
     @classmethod
-    def _of_parquet(cls, path: Path) -> Table:
+    def of(cls, path: Path, *, may_lack_names: bool = False) -> Self:
+        """Open a file of any name; ``may_lack_names``: a column may have a blank name."""
+        is_parquet = ending_of(path, [PARQUET])
+        return cls._of_parquet(path) if is_parquet else cls._of_csv(path, may_lack_names)
+
+    @classmethod
+    def _of_parquet(cls, path: Path) -> Self:
         pyarrow()
         from pyarrow import parquet
 
@@ -107,17 +113,16 @@ class Table:
         return cls(path, tuple(schema.names), schema=schema)
 
     @classmethod
-    def _of_csv(cls, path: Path, ending: str) -> Table:
-        delimiter = "\t" if ending.startswith((".tsv", ".txt")) else ","
+    def _of_csv(cls, path: Path, may_lack_names: bool) -> Self:
         with explained(path, "save it with a line of column names"), _opened(path) as file:
-            header = next(csv.reader(file, delimiter=delimiter), [])
-            if len(header) == 1 and not ending.startswith(".tsv"):
-                delimiter = delimiter_of(header[0])
-                header = next(csv.reader(header, delimiter=delimiter), [])
-        if not header:
+            first = file.readline(_BLOCK)  # a damaged file may have no ends of lines
+            tabs = ending_of(path, (".tsv", ".tsv.gz", ".txt")) and "\t" in first
+            delimiter = "\t" if tabs else delimiter_of(first)
+            header = next(csv.reader(itertools.chain([first], file), delimiter=delimiter), [])
+        if not any(header):
             raise fault(path, "the file is empty; give a line of column names")
         for at, name in enumerate(header, start=1):
-            if not name.strip():
+            if not (name.strip() or may_lack_names):
                 raise fault(
                     path,
                     f"column {at} has no name; give it one, or leave it out (if it is an index of"

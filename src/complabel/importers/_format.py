@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from complabel import files
-from complabel._opening import explained, fault, open_binary, text_lines
+from complabel._opening import explained, fault, open_binary
 from complabel._opening import read_bytes as read_bytes
 from complabel.errors import DatasetFormatError
 from complabel.files import delimiter_of
@@ -431,6 +431,11 @@ class Table(files.Table):
                 yield frame
             first += texts.num_rows
 
+    def rows(self, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+        """Yield the number of each row, from 0, and its cells in some columns."""
+        for frame in self.frames(columns):
+            yield from frame.astype(object).to_dict("index").items()
+
     def check(self, column: Any, faulty: Any, text: str) -> None:
         """Refuse the first row that is marked as faulty; ``{}`` in the text becomes its cell."""
         if faulty.any():
@@ -440,30 +445,12 @@ class Table(files.Table):
 
 def open_table(path: Path, *needed: str) -> Table:
     """Read the header of a table, which must have some columns."""
-    if path.suffix.lower() == ".parquet":
-        found = files.Table.open(path, "a table")
-        table = Table(path, found.columns, schema=found.schema)
-    else:
-        table = _of_csv(path)
+    table = Table.of(path, may_lack_names=True)
     missing = [name for name in needed if name not in table.columns]
     if missing:
         told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
         raise fault(path, f"{told}; give another name, such as --item COLUMN")
     return table
-
-
-def _of_csv(path: Path) -> Table:
-    with explained(path, "save it with a line of column names"), open_binary(path) as file:
-        lines = text_lines(path, file)
-        header = next(lines, "")
-        delimiter = delimiter_of(header)
-        names = next(csv.reader(itertools.chain([header], lines), delimiter=delimiter), [])
-    if not any(names):
-        raise fault(path, "has no header; the first row must name the columns")
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise fault(path, f"has two columns {shown(name)}; give each column another name")
-    return Table(path, tuple(names), delimiter)
 
 
 def long_form(items: Any, labels: Sequence[str], said: Any, question: str) -> Any:

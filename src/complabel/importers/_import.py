@@ -77,15 +77,15 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         answer=options.answer,
         words=_words(options),
     )
-    tally.counts["rows of the file"] = sheet.n_rows
-    tally.counts["blank rows"] = sheet.n_blank_rows
-    tally.counts["questions not answered"] = sheet.n_open
+    tally.counts["rows of the file"] = sheet.counts["n_rows"]
+    tally.counts["blank rows"] = sheet.counts["n_blank_rows"]
+    tally.counts["questions not answered"] = sheet.counts["n_open_questions"]
     left = [name for name in table.columns if name not in (item, *COLUMNS, *SHOWN, TO_DO)]
     if left:
         told = "Columns that do not belong to a table of answers were left out"
         tally.remark(f"{told}: {some(left)}")
-    if sheet.n_random:
-        tally.remark(about_open_questions(sheet.n_random))
+    if n_random := sheet.counts["n_random_open_questions"]:
+        tally.remark(about_open_questions(n_random))
     if len(sheet.columns.rows):
         sheet.check(options.label_names, question)
         yield from sheet.pieces(question, ROWS_AT_ONCE)

@@ -17,7 +17,6 @@ unsure.
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -156,9 +155,7 @@ def _records(path: Path) -> list[tuple[str, Any]]:
     if not _is_export(table.columns):
         told = "is not an export of Label Studio, as CSV has annotation_id and annotator"
         raise fault(path, f"{told}, and JSON begins with a bracket; export it again")
-    frames = (piece.astype(object) for piece in table.frames(table.columns))
-    rows = itertools.chain.from_iterable(piece.to_dict("records") for piece in frames)
-    return [(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
+    return [(f"{path}, row {number + 1}", row) for number, row in table.rows(table.columns)]
 
 
 def _as_tasks(

@@ -211,30 +211,29 @@ def _rows(
     is_timed = len(people) == 1 and _SECONDS in {*table.columns}.difference([item, *columns])
     times = [_SECONDS] if is_timed else []
     readers = {person: FormReader(each, options, tally) for person, each in people.items()}
-    for piece in table.frames([item, *columns, *times]):
-        for row, cells in piece.astype(object).to_dict("index").items():
-            chosen = {each: _split(cells[each], options.separator) for each in columns}
-            tally.counts["rows of the file"] += 1
-            tally.counts["blank cells"] += sum(not labels for labels in chosen.values())
-            if not cells[item].strip():
-                if any(chosen.values()):
-                    raise table.refuse(row, "has no item; fill in the item that the row is about")
-                tally.counts["blank rows"] += 1
-                continue
-            place = f"{table.path}, row {row + 1}"
-            _refuse_signs(chosen, options, place)
-            for person, reader in readers.items():
-                seconds = seconds_of(cells[times[0]]) if times else None
-                form = Form(
-                    place,
-                    f"{row + 1}-{person}",
-                    cells[item],
-                    chosen,
-                    annotator=person,
-                    seconds=seconds,
-                )
-                if _is_answer(form, reader):
-                    yield from reader.rows(form)
+    for row, cells in table.rows([item, *columns, *times]):
+        chosen = {each: _split(cells[each], options.separator) for each in columns}
+        tally.counts["rows of the file"] += 1
+        tally.counts["blank cells"] += sum(not labels for labels in chosen.values())
+        if not cells[item].strip():
+            if any(chosen.values()):
+                raise table.refuse(row, "has no item; fill in the item that the row is about")
+            tally.counts["blank rows"] += 1
+            continue
+        place = f"{table.path}, row {row + 1}"
+        _refuse_signs(chosen, options, place)
+        for person, reader in readers.items():
+            seconds = seconds_of(cells[times[0]]) if times else None
+            form = Form(
+                place,
+                f"{row + 1}-{person}",
+                cells[item],
+                chosen,
+                annotator=person,
+                seconds=seconds,
+            )
+            if _is_answer(form, reader):
+                yield from reader.rows(form)
 
 
 def _split(cell: str, separator: str | None) -> list[str]:
@@ -400,26 +399,25 @@ class _Batch:
     def rows(self) -> Iterator[Row]:
         status, refused = self.site.refused
         counts = self.reader.tally.counts
-        for piece in self.table.frames(self.table.columns):
-            for number, cells in piece.astype(object).to_dict("index").items():
-                counts["rows of the file"] += 1
-                if status and cells.get(status, "").strip().casefold() == refused:
-                    counts["refused answers"] += 1
-                    continue
-                if not cells[self.item].strip():
-                    told = f"has no {self.item}; fill in the item that it is about"
-                    raise self.table.refuse(number, told)
-                form = self._form(cells, number)
-                if not any(self.reader.controls):
-                    rows = self._answer(form, cells)
-                else:
-                    if self.site.separator is None:
-                        _refuse_signs(form.chosen, self.reader.options, form.place)
-                    # A platform has rows of answers only; in other files, people fill them in.
-                    is_answer = self.site is not _OTHER or _is_answer(form, self.reader)
-                    rows = self.reader.rows(form) if is_answer else []
-                counts["empty answers"] += not rows
-                yield from rows
+        for number, cells in self.table.rows(self.table.columns):
+            counts["rows of the file"] += 1
+            if status and cells.get(status, "").strip().casefold() == refused:
+                counts["refused answers"] += 1
+                continue
+            if not cells[self.item].strip():
+                told = f"has no {self.item}; fill in the item that it is about"
+                raise self.table.refuse(number, told)
+            form = self._form(cells, number)
+            if not any(self.reader.controls):
+                rows = self._answer(form, cells)
+            else:
+                if self.site.separator is None:
+                    _refuse_signs(form.chosen, self.reader.options, form.place)
+                # A platform has rows of answers only; in other files, people fill them in.
+                is_answer = self.site is not _OTHER or _is_answer(form, self.reader)
+                rows = self.reader.rows(form) if is_answer else []
+            counts["empty answers"] += not rows
+            yield from rows
 
     def _form(self, cells: Mapping[str, str], number: int) -> Form:
         site, place = self.site, f"{self.table.path}, row {number + 1}"
