@@ -35,6 +35,7 @@ from complabel.answers._names import Question as Question
 from complabel.answers._names import check_label_names as check_label_names
 from complabel.answers._names import label_names_of as label_names_of
 from complabel.answers._names import pair_rows as pair_rows
+from complabel.answers._names import text_of as text_of
 from complabel.answers._statements import CONTRADICTION_POLICIES as CONTRADICTION_POLICIES
 from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
 from complabel.answers._statements import (

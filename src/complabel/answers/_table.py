@@ -65,7 +65,7 @@ def read_table(
         raise rows.refusal(item == -1, "has no item; fill in the item that it is about")
     label, lists, names = _labels_of(table, label_names)
     menus = rows.agreed("offered", lists.codes)
-    offered = _offered_mask(menus, lists.values, (rows.n_answers, len(names)))
+    offered = _offered_mask(menus, lists.values, (len(rows.first), len(names)))
     asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
     probability = rows.measured("probability", np.nan)
     told = rows.agreed("question", table.held_as(question))
@@ -187,10 +187,6 @@ class _Rows:
         rank[np.argsort(first)] = np.arange(len(first))
         return cls(kept, rank[answer], words[kept], said[kept] == -1, kept[np.sort(first)], table)
 
-    @property
-    def n_answers(self) -> int:
-        return len(self.first)
-
     def name(self, answer: int) -> str:
         """Return words for an answer in a message: its id, else its row."""
         row, ids = int(self.first[answer]), self.table["answer_id"]
@@ -207,7 +203,7 @@ class _Rows:
     def agreed(self, name: str, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return each answer's value of a column, (A,), -1 if all rows have gaps; refuse two."""
         numbers = numbers[self.rows]
-        largest = np.full(self.n_answers, -1, dtype=np.intp)
+        largest = np.full(len(self.first), -1, dtype=np.intp)
         np.maximum.at(largest, self.answer, numbers)
         differs = (numbers != -1) & (numbers != largest[self.answer])
         if differs.any():
@@ -220,7 +216,7 @@ class _Rows:
                 for row in self.rows[sorted((at, other))]
             )
             raise self.refusal(
-                np.arange(self.n_answers) == self.answer[at],
+                np.arange(len(self.first)) == self.answer[at],
                 f"has {name} {first} and {second}; the rows of one answer must agree, give"
                 " different answers different ids",
             )
@@ -272,13 +268,16 @@ class _Marks:
             " what applies, the question is 'ticked'; if they said yes or no, 'asked'",
         )
         untold = (given == -1) & (inferred == ASKED)
-        self._refuse(
-            untold & no & ~yes & ~self.is_random & (not (untold & yes).any()),
-            "says 'no' about a label, and nothing says what was asked; say it in the column"
-            f" question, or give {setting('question')} for all such rows: named if somebody named a"
-            " label that does not apply, asked if somebody was asked about this label, ticked if"
-            " all that do not apply were ticked in a list, excluded if a rule says it",
-        )
+        faulty = untold & no & ~yes & ~self.is_random
+        if faulty.any() and not (untold & yes).any():
+            raise self.rows.refusal(
+                faulty,
+                "says 'no' about a label, and nothing says what was asked; say it in the column"
+                f" question, or give {setting('question')} for all such rows: named if somebody"
+                " named a label that does not apply, asked if somebody was asked about this label,"
+                " ticked if all that do not apply were ticked in a list, excluded if a rule rules it"
+                " out",
+            )
         return questions
 
     def masks(self, questions: NDArray[np.intp]) -> dict[str, Mask]:
@@ -349,7 +348,7 @@ class _Marks:
 
     def any(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return which answers, (A,), have a row among these, (R,)."""
-        return np.bincount(self.rows.answer[rows], minlength=self.rows.n_answers) > 0
+        return np.bincount(self.rows.answer[rows], minlength=len(self.rows.first)) > 0
 
     def _mask(self, rows: NDArray[np.bool_]) -> Mask:
         rows = rows & (self.label != -1)
@@ -403,7 +402,7 @@ def _refuse_scattered(
     )
     if (count > 1).any():
         raise rows.refusal(
-            np.arange(rows.n_answers) == alone[first[count > 1].min()],
+            np.arange(len(rows.first)) == alone[first[count > 1].min()],
             "and other rows have labels that were ticked about the same item, but no answer_id;"
             " without it each row is an answer that ticked one label only: give all rows of one"
             " answer the same answer_id",

@@ -32,6 +32,7 @@ from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
 
 _NUMBERS = ("asked_for", "probability", "seconds")
+_WHAT = "tables of answers, which complabel import makes from other files,"
 _TEXTS = ("answer_id", "label", "question", "annotator")
 
 
@@ -159,7 +160,8 @@ def read_answers(
     """
     check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
     paths = existing_ones("path", path)
-    sheets = [AnswerSheet.read(_open(each), question) for each in paths]
+    opened = [Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES) for each in paths]
+    sheets = [AnswerSheet.read(table, question) for table in opened]
     items = None if items is None else [str(each) for each in items]
     if len(sheets) > 1:
         if label_names is None:
@@ -263,7 +265,10 @@ class AnswerSheet:
         label_names: Sequence[str] | None = None,
         question: Question | None = None,
     ) -> AnswerFile:
-        unmatched = () if items is None else self._unmatched_items(items)
+        mentioned = self.columns["item"].values
+        unmatched = tuple(sorted(set(mentioned).difference(mentioned if items is None else items)))
+        if items is not None and 0 < len(mentioned) == len(unmatched):
+            refuse_strangers(self.table.path, unmatched, items)
         with _in_file(self.table.path):
             everything = Answers.from_table(
                 self.columns,
@@ -304,12 +309,6 @@ class AnswerSheet:
                 refuse_answers_as_labels(sorted(names))
         return names
 
-    def _unmatched_items(self, wanted: Sequence[str]) -> tuple[str, ...]:
-        unknown = set(self.columns["item"].values).difference(wanted)
-        if unknown and len(unknown) == len(self.columns["item"].values):
-            refuse_strangers(self.table.path, sorted(unknown), wanted)
-        return tuple(sorted(unknown))
-
 
 def _n_repeated(table: CodedTable) -> int:
     """Count the rows without an ``answer_id`` that say all that a row before says."""
@@ -345,11 +344,6 @@ def _in_file(*paths: Path) -> Iterator[None]:
     except AnnotationError as error:
         named = " and ".join(map(str, paths))
         raise AnnotationError(f"{named}: {error}", row=error.row) from error
-
-
-def _open(path: Path) -> Table:
-    what = "tables of answers, which complabel import makes from other files,"
-    return Table.open(path, what, ("item", "label"), endings=ITEM_TABLES)
 
 
 def about_open_questions(count: int) -> str:

@@ -81,7 +81,7 @@ class Table:
                 path,
                 f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
             )
-        table = cls.of(path)
+        table = cls.of_parquet(path) if ending_of(path, [PARQUET]) else cls.of_csv(path)
         for name in needed:
             if name not in table.columns:
                 raise fault(
@@ -92,13 +92,8 @@ class Table:
         return table
 
     @classmethod
-    def of(cls, path: Path, *, may_lack_names: bool = False) -> Self:
-        """Open a file of any name; ``may_lack_names``: a column may have a blank name."""
-        is_parquet = ending_of(path, [PARQUET])
-        return cls._of_parquet(path) if is_parquet else cls._of_csv(path, may_lack_names)
-
-    @classmethod
-    def _of_parquet(cls, path: Path) -> Self:
+    def of_parquet(cls, path: Path) -> Self:
+        """Open a Parquet file of any name."""
         pyarrow()
         from pyarrow import parquet
 
@@ -113,7 +108,8 @@ class Table:
         return cls(path, tuple(schema.names), schema=schema)
 
     @classmethod
-    def _of_csv(cls, path: Path, may_lack_names: bool) -> Self:
+    def of_csv(cls, path: Path, *, may_lack_names: bool = False) -> Self:
+        """Open a text, or an ``.xlsx`` file; ``may_lack_names``: a column may have a blank name."""
         with explained(path, "save it with a line of column names"), _opened(path) as file:
             first = file.readline(_BLOCK)  # a damaged file may have no ends of lines
             tabs = ending_of(path, (".tsv", ".tsv.gz", ".txt")) and "\t" in first
@@ -298,14 +294,11 @@ class Table:
 
 def delimiter_of(header: str) -> str:
     """Return the delimiter that gives a header the most cells: a comma, a semicolon or a tab."""
-
-    def count(delimiter: str) -> int:
-        try:
-            return len(next(csv.reader([header], delimiter=delimiter), []))
-        except csv.Error:
-            return 0
-
-    return max(DELIMITERS, key=count)
+    sizes = dict.fromkeys(DELIMITERS, 0)
+    for delimiter in DELIMITERS:
+        with contextlib.suppress(csv.Error):
+            sizes[delimiter] = len(next(csv.reader([header], delimiter=delimiter), []))
+    return max(DELIMITERS, key=sizes.__getitem__)
 
 
 def some_of(names: Sequence[str] | NDArray[Any]) -> str:

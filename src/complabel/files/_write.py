@@ -19,7 +19,7 @@ from complabel._opening import StrPath, as_path, ending_of
 from complabel._parameters import check_integer, check_real
 from complabel._settings import setting
 from complabel._writing import explained, replacing
-from complabel.answers import COLUMNS, CodedTable, Column
+from complabel.answers import COLUMNS, Column, text_of
 from complabel.errors import AnnotationError, InputError
 from complabel.files._table import PARQUET, pyarrow
 
@@ -184,18 +184,22 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
         raise InputError(f"a table of answers has {what}; its columns are {', '.join(COLUMNS)}")
     try:
         columns = {name: Column.of(name, values) for name, values in piece.items()}
-        sizes = {name: len(column.codes) for name, column in columns.items()}
-        if len(set(sizes.values())) > 1:
-            raise InputError(
-                f"columns of answers differ in length: {sizes}; give all of them the same length"
-            )
-        if (columns["item"].codes == -1).any():
-            raise InputError("an answer has no item; give the item of each answer")
-        table, schema = CodedTable(columns, np.arange(sizes["item"])), _schema(more)
-        arrays = [_array(table, name) for name in schema.names]
     except AnnotationError as error:
         raise InputError(str(error), row=error.row) from error
-    return pyarrow().Table.from_arrays(arrays, schema=schema)
+    sizes = {name: len(column.codes) for name, column in columns.items()}
+    n_rows = sizes["item"]
+    if set(sizes.values()) != {n_rows}:
+        raise InputError(
+            f"columns of answers differ in length: {sizes}; give all of them the same length"
+        )
+    if (columns["item"].codes == -1).any():
+        raise InputError("an answer has no item; give the item of each answer")
+    pa, schema = pyarrow(), _schema(more)
+    arrays = [
+        _array(columns[name], kind) if name in columns else pa.nulls(n_rows, kind)
+        for name, kind in zip(schema.names, schema.types, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def _schema(more: Sequence[str]) -> Any:
@@ -203,15 +207,20 @@ def _schema(more: Sequence[str]) -> Any:
     return pa.schema([(name, _NUMBERS.get(name, "string")) for name in (*COLUMNS, *more)])
 
 
-def _array(table: CodedTable, name: str) -> Any:
-    """Return a column of a table as an Arrow array, with nulls for gaps."""
+def _array(column: Column, kind: Any) -> Any:
+    """Return a column as an Arrow array, with nulls for gaps."""
     pa = pyarrow()
-    column = table.numbers(name) if name in _NUMBERS else table.texts(name)
     try:
-        values = pa.array([*column.values, None], _NUMBERS.get(name, "string"))
+        values = pa.array([*map(text_of, column.values), None], pa.string())
+        if kind != values.type:
+            values = values.cast("float64").cast(kind)  # an integer may be written as 2.0
     except UnicodeEncodeError as cause:
         raise InputError(
-            f"column {name!r} holds text that is not valid Unicode ({cause}); correct it"
+            f"column {column.name!r} holds text that is not valid Unicode ({cause}); correct it"
+        ) from cause
+    except pa.ArrowException as cause:
+        raise InputError(
+            f"column {column.name!r} holds a value of a wrong type: {cause}"
         ) from cause
     return values.take(pa.array(column.codes % len(values)))  # code -1: the null at the end
 

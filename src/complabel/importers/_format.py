@@ -445,7 +445,8 @@ class Table(files.Table):
 
 def open_table(path: Path, *needed: str) -> Table:
     """Read the header of a table, which must have some columns."""
-    table = Table.of(path, may_lack_names=True)
+    is_parquet = path.suffix.lower() == ".parquet"
+    table = Table.of_parquet(path) if is_parquet else Table.of_csv(path, may_lack_names=True)
     missing = [name for name in needed if name not in table.columns]
     if missing:
         told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"

@@ -6,9 +6,9 @@ import difflib
 import importlib.util
 import json
 import os
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -307,15 +307,15 @@ def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[s
     )
 
 
+@dataclass
 class _Totals:
-    """Counts what was read, as pieces are gone."""
+    """Counts what was read, as pieces are gone; ``alone`` are the answers of one row each."""
 
-    def __init__(self) -> None:
-        self.rows: Counter[str] = Counter()  # by answer
-        self.labels: set[str] = set()
-        self._alone: Counter[str] = Counter()  # by question: answers without an id (one row)
-        self._ids: dict[str, list[Any]] = defaultdict(list)  # by question: Arrow arrays
-        self._items: list[Any] = []
+    rows: Counter[str] = field(default_factory=Counter)  # by what they say
+    labels: set[str] = field(default_factory=set)
+    alone: Counter[str | None] = field(default_factory=Counter)  # by question
+    joined: list[Any] = field(default_factory=list)  # tables of the other answers
+    items: list[Any] = field(default_factory=list)  # Arrow arrays
 
     def add(self, table: Any) -> None:
         """Count a piece, which is a pyarrow.Table made by ``answers_to_arrow``."""
@@ -326,40 +326,39 @@ class _Totals:
             self.labels.update(map(str, json.loads(menu)))
         said = pc.fill_null(table["answer"], "no")  # a blank answer is read as "no"
         self.rows.update(_value_counts(said))
-        question = pc.fill_null(table["question"], "")
-        self._alone.update(_value_counts(question.filter(table["answer_id"].is_null())))
-        for name in pc.unique(question).to_pylist():
-            ids = table["answer_id"].filter(pc.equal(question, name))
-            self._ids[name].append(pc.unique(ids.drop_null()))
-        self._items.append(pc.unique(table["item"]))
+        alone = table["answer_id"].is_null()
+        self.alone.update(_value_counts(table["question"].filter(alone)))
+        self.joined.append(_different(table.filter(pc.invert(alone))))
+        self.items.append(pc.unique(table["item"]))
 
     def finish(self, tally: Tally) -> None:
         """Add the counts to a tally."""
-        answers = self._alone + Counter({name: _distinct(ids) for name, ids in self._ids.items()})
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        joined = _different(pa.concat_tables(self.joined))
+        answers = self.alone + Counter(_value_counts(joined["question"]))
         counts = tally.counts
         counts["rows"] = self.rows.total()
         counts["answers"] = answers.total()
         for name in QUESTIONS:
             if answers[name]:
                 counts[f"{name} answers"] = answers[name]
-        if answers[""]:
-            counts["answers without a question"] = answers[""]
-        counts["items"] = _distinct(self._items)
+        if answers[None]:
+            counts["answers without a question"] = answers[None]
+        counts["items"] = pc.count_distinct(pa.chunked_array(self.items)).as_py()
         counts["labels"] = len(self.labels)
         for word in WORDS:
             counts[f"rows that say {word}"] = self.rows[word]
 
 
-def _value_counts(column: Any) -> dict[str, int]:
+def _value_counts(column: Any) -> dict[Any, int]:
     return {each["values"]: each["counts"] for each in column.value_counts().to_pylist()}
 
 
-def _distinct(parts: Sequence[Any]) -> int:
-    """Return how many different texts some Arrow arrays hold."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return int(pc.count_distinct(pa.chunked_array(parts, pa.string())).as_py())
+def _different(table: Any) -> Any:
+    """Return the different answers of a table, by question and id."""
+    return table.group_by(["question", "answer_id"]).aggregate([])
 
 
 def _need_pandas() -> None:

@@ -288,7 +288,10 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
                 answer_id=answer_id,
                 item=_item(task, value, field, options.item is not None, place),
                 chosen={} if is_cancelled else _chosen(annotation, place, tally),
-                is_tree=any(map(_is_path, annotation.result or [])),
+                is_tree=any(
+                    isinstance(each.value, dict) and "taxonomy" in each.value
+                    for each in annotation.result or []
+                ),
                 menu=_menu_of(task.data.get(MENU)) if kind in (None, "asked") else None,
                 annotator=annotation.completed_by,
                 time=annotation.created_at,
@@ -314,10 +317,6 @@ def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list
         labels = checked_as(_Labels, value[kind], f"{place}, control {shown(name)}", kind)
         chosen.setdefault(name, []).extend(labels)
     return chosen
-
-
-def _is_path(result: _Result) -> bool:
-    return isinstance(result.value, dict) and "taxonomy" in result.value
 
 
 def _item_field(data: Sequence[Any], options: Options, tally: Tally) -> str | None:

@@ -298,12 +298,12 @@ def question_of(task: Mapping[str, Any], place: str, **more: Any) -> Question:
     return checked(Question, {k: v for k, v in fields.items() if k not in blank}, place)
 
 
+@dataclass
 class Travelled:
     """Turns what people said about questions into rows, with ids that differ."""
 
-    def __init__(self) -> None:
-        self._times: Counter[str] = Counter()
-        self._known: set[str] = set()
+    _times: Counter[str] = field(default_factory=Counter)
+    _known: set[str] = field(default_factory=set)
 
     def rows(
         self, question: Question, said: str | Sequence[str], place: str, **shared: Any
