@@ -275,8 +275,8 @@ class _Marks:
                 "says 'no' about a label, and nothing says what was asked; say it in the column"
                 f" question, or give {setting('question')} for all such rows: named if somebody"
                 " named a label that does not apply, asked if somebody was asked about this label,"
-                " ticked if all that do not apply were ticked in a list, excluded if a rule rules it"
-                " out",
+                " ticked if all that do not apply were ticked in a list, excluded if a rule says"
+                " it",
             )
         return questions
 

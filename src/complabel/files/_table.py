@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
 from numpy.typing import NDArray
 
@@ -110,7 +110,12 @@ class Table:
     @classmethod
     def of_csv(cls, path: Path, *, may_lack_names: bool = False) -> Self:
         """Open a text, or an ``.xlsx`` file; ``may_lack_names``: a column may have a blank name."""
-        with explained(path, "save it with a line of column names"), _opened(path) as file:
+        advice = "save it with a line of column names"
+        with (
+            explained(path, advice),
+            open_binary(path) as raw,
+            io.TextIOWrapper(raw, "utf-8-sig", newline="") as file,
+        ):
             first = file.readline(_BLOCK)  # a damaged file may have no ends of lines
             tabs = ending_of(path, (".tsv", ".tsv.gz", ".txt")) and "\t" in first
             delimiter = "\t" if tabs else delimiter_of(first)
@@ -219,7 +224,7 @@ class Table:
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each record's first line and its fields, without the header."""
-        with _opened(self.path) as file:
+        with open_binary(self.path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as file:
             reader = csv.reader(file, delimiter=self.delimiter)
             next(reader)
             before = reader.line_num
@@ -338,12 +343,6 @@ def _is_numeric(kind: Any) -> bool:
     types = pyarrow().types
     tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
     return any(test(kind) for test in tests)
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    with open_binary(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-        yield text
 
 
 def _is_number(text: str) -> bool:
