@@ -73,21 +73,9 @@ def test_records_without_a_response_and_responses_without_content(tmp_path):
     }
 
 
-def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
-    labels = ("sea", "sky", "city", "wood")
-    table, _ = load(tmp_path, ARGILLA, **BOTH, unselected="no", label_names=labels)
-    _, found = masks(table, labels)
-    assert found["relevant"] == [[0, 1, 0, 0], [0, 0, 1, 0]]
-    assert found["absent"] == [[1, 0, 1, 1], [1, 1, 0, 1]]
-
-
 def test_a_draft_beside_a_submitted_response_is_not_read(tmp_path):
     records = changed(ARGILLA, (0, "applicable.responses.status"), ["draft"])
     assert load(tmp_path, records, **BOTH)[0]["label"] == ["sea", "city", "city"]
-
-
-def test_another_field_names_the_item(tmp_path):
-    assert set(load(tmp_path, ARGILLA, **BOTH, item="text")[0]["item"]) == {"x", "y"}
 
 
 def test_records_that_are_not_flattened(tmp_path):

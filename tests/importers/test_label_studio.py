@@ -8,7 +8,6 @@ from tests.importers.samples import (
     JSON_MIN,
     LABEL_STUDIO,
     MENUS,
-    TREES,
     annotation,
     choices,
     delimited,
@@ -229,13 +228,6 @@ def test_an_answer_to_something_else_is_no_label(tmp_path):
         assert "'usable' people chose 'yes'" in fails(tmp_path, usable, **options)
 
 
-def test_a_control_that_is_told_and_another_that_is_not_read(tmp_path):
-    table, tally = load(tmp_path, LABEL_STUDIO, absent=("not_this",), label_names=("a", "b"))
-    assert short(table, "answer_id", "label") == [("10", "sea"), ("10", "city"), ("11", "sea")]
-    assert tally.counts["empty annotations"] == 2
-    assert tally.remarks[0] == "Not read: control 'this'. Give --absent or --present to read more."
-
-
 @pytest.mark.parametrize(
     ("options", "part"),
     [
@@ -274,13 +266,6 @@ def test_random_menus_have_the_chance_with_which_they_were_drawn(tmp_path):
     ]
 
 
-def test_a_choice_that_was_not_on_the_menu(tmp_path):
-    strange = copy.deepcopy(MENUS)
-    strange[0]["annotations"][0]["result"][0]["value"]["choices"] = ["Sky"]
-    message = fails(tmp_path, strange)
-    assert message.startswith(", record 1, task 1, annotation 1: 'Sky' was chosen")
-
-
 def test_what_applies_need_not_be_on_the_menu_of_the_other_control(tmp_path):
     given = copy.deepcopy(MENUS)
     given[0]["annotations"][0]["result"].append(choices("this", "wood"))
@@ -306,22 +291,6 @@ def test_a_field_called_options_that_is_no_menu(tmp_path, options):
     given = [task(1, {"options": options}, annotation(1, choices("not_this", "sea")))]
     table, _ = load(tmp_path, given)
     assert "offered" not in table
-
-
-def test_menus_may_have_levels(tmp_path):
-    menu = [{"value": "animal", "children": [{"value": "cat"}, {"value": "dog"}]}, "plant"]
-    given = [task(1, {"options": menu}, annotation(1, choices("not_this", ["animal", "cat"])))]
-    table, tally = load(tmp_path, given)
-    assert table["label"] == ["animal / cat"]
-    assert list(tally.label_names) == ["animal", "animal / cat", "animal / dog", "plant"]
-
-
-def test_taxonomies_become_paths(tmp_path):
-    table, _ = load(tmp_path, TREES, absent=("not_this",))
-    assert short(table, "item", "label", "asked_for") == [
-        ("1", "animal / cat", 2),
-        ("1", "plant", 2),
-    ]
 
 
 def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):

@@ -4,7 +4,6 @@ import pytest
 from tests.importers.reading import imported, refused
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
-from complabel.importers import detect
 
 HEADER = "ImageID,Source,LabelName,Confidence\n"
 VERIFIED = HEADER + (
@@ -105,14 +104,6 @@ def test_a_packed_file_says_the_same_and_a_cut_one_is_told(tmp_path):
     assert imported(path, packed)[0] == ROWS
     path.write_bytes(packed[:-12])
     assert "unpack it by hand" in refused(path, None)
-
-
-def test_it_is_recognized_with_columns_in_any_order(tmp_path):
-    path = tmp_path / "v.csv"
-    text = "Confidence,More,LabelName,Source,ImageID\n1,x,/m/a,verification,i\n"
-    rows, _ = imported(path, text)
-    assert detect(path).name == "open-images"
-    assert rows == [{"item": "i", "label": "/m/a", "answer": "yes", "question": "asked"}]
 
 
 def test_pieces_say_the_same_as_the_whole(tmp_path, monkeypatch):

@@ -38,12 +38,6 @@ def test_names_can_be_told(tmp_path):
     assert "2 names, the file 3 labels" in told
 
 
-def test_damaged_files_are_refused(tmp_path):
-    path = save(tmp_path / "toy.mat")
-    path.write_bytes(path.read_bytes()[:300])
-    assert refused(path, None)
-
-
 def test_a_file_in_which_a_one_marks_what_is_excluded_is_refused(tmp_path):
     told = refused(save(tmp_path / "toy.mat", 1 - CANDIDATES), None)
     assert "rules out 4 of 4 true labels" in told
