@@ -138,13 +138,16 @@ def test_rows_without_item_label_and_answer_are_counted_and_left_out(tmp_path):
         read_answers(path)
 
 
-def test_semicolons_may_separate_text(tmp_path):
+def test_semicolons_may_separate_text_and_tabs_go_before_commas(tmp_path):
     path = write_text(
         tmp_path / "a.csv", "item;label;answer;probability\na;sea;y;0,25\nb;sea;n;1\n"
     )
     answers = read_answers(path).answers
     assert answers.known_relevant.tolist() == [[1], [0]]
     assert answers.probability.tolist() == [0.25, 1]
+    tabs = "item\tlabel\tquestion\ta note, with, many, commas\na\tsea\tnamed\t\nb\tsky\tnamed\t,\n"
+    path = write_text(tmp_path / "a.tsv", tabs)
+    assert read_answers(path, label_names=["sea", "sky"]).answers.n_answers == 2
 
 
 def test_nothing_in_common_is_an_error(tmp_path):

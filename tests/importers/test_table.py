@@ -64,6 +64,17 @@ def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, endi
     assert answers.absent.toarray().tolist().count([1, 1, 1]) == 1
 
 
+def test_more_labels_may_be_asked_for_than_the_table_mentions(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("item,label,asked_for\na,sea,3\nb,sky,1\n")
+    table, _ = import_answers(path)
+    assert table["asked_for"].tolist() == [3, 1]
+    assert Answers.from_table(table, label_names=[*"abc", "sea", "sky"]).asked_for.tolist() == [
+        3,
+        1,
+    ]
+
+
 def test_only_yes_no_questions_wait_for_an_answer(tmp_path):
     text = "item,label,answer,question,no\na,sky,,,\nb,sea,,named,\nc,sea,,asked,\nd,sky,yes,,x\n"
     rows, tally = imported(tmp_path / "t.csv", text)

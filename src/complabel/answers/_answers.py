@@ -12,10 +12,9 @@ from scipy import sparse
 
 from complabel._parameters import check_choice, check_integer
 from complabel._questions import BY_QUESTION
-from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
+from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays, as_html
 from complabel.answers._checks import check_answers, check_known
 from complabel.answers._codes import CodedTable
-from complabel.answers._html import as_html
 from complabel.answers._masks import (
     IndicatorLike,
     Mask,
