@@ -224,7 +224,7 @@ class Answers(AnswerArrays):
 
         Parameters
         ----------
-        table : pandas.DataFrame, mapping of column names to columns, or CodedTable
+        table : pandas.DataFrame, or mapping of column names to columns
             Needs the columns ``item`` and ``label``. The other columns may be missing or have
             gaps (None, NaN, blanks); more columns are ignored.
 
