@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import threading
@@ -91,10 +92,20 @@ def one_thread() -> Iterator[None]:
 
 
 def _limit(kind: str) -> Any:
+    # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
+    return _libraries(len(sys.modules)).select(user_api=kind).limit(limits=1)
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> Any:
+    """Return the libraries with threads; a library comes with a module, so ask with their number.
+
+    To look for them takes longer than a small fit.
+    """
+    del n_modules
     from threadpoolctl import ThreadpoolController
 
-    # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
-    return ThreadpoolController().select(user_api=kind).limit(limits=1)
+    return ThreadpoolController()
 
 
 def _in_forked_child() -> None:
