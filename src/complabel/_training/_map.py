@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 import sys
 import threading
@@ -91,21 +90,20 @@ def one_thread() -> Iterator[None]:
                     fits.blas.restore_original_limits()
 
 
+# The libraries with threads, by the number of modules, since a library comes with a module. To look
+# for them takes longer than a small fit.
+_libraries: dict[int, Any] = {}
+
+
 def _limit(kind: str) -> Any:
-    # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
-    return _libraries(len(sys.modules)).select(user_api=kind).limit(limits=1)
-
-
-@functools.lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> Any:
-    """Return the libraries with threads; a library comes with a module, so ask with their number.
-
-    To look for them takes longer than a small fit.
-    """
-    del n_modules
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    n_modules = len(sys.modules)
+    if n_modules not in _libraries:
+        _libraries.clear()
+        _libraries[n_modules] = ThreadpoolController()
+    # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
+    return _libraries[n_modules].select(user_api=kind).limit(limits=1)
 
 
 def _in_forked_child() -> None:
