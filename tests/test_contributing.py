@@ -87,6 +87,10 @@ def prepare_questions(folder):
     (folder / "a.csv").write_text("\n".join([header, *answers, ""]))
 
 
+COMPARE = f"""
+import runpy
+runpy.run_path({str(CHECKOUT / "tests" / "comparing.py")!r}, run_name="__main__")
+"""
 USE = """
 import sys
 from complabel.cli import main
@@ -109,9 +113,7 @@ assert "size.txt" in FORMATS and METRICS["micro_f1"].title == "Micro F1"
 def source(tmp_path_factory):
     """The folder of a copy of the package that has all examples."""
     folder = tmp_path_factory.mktemp("copy") / "src"
-    shutil.copytree(
-        CHECKOUT / "src", folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-    )
+    shutil.copytree(CHECKOUT / "src", folder)  # what is compiled, too: it takes seconds to compile
     example = ""
     for kind, text in BLOCKS:
         if kind == "diff":
@@ -137,7 +139,6 @@ def run(source, folder, *words):
 
 
 def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):
-    run(source, tmp_path, str(CHECKOUT / "tests" / "comparing.py"))
     (tmp_path / "items.txt").write_text("a\nb\nc\n")
     (tmp_path / "labels.txt").write_text("sea\ncity\nwood\n")
     options = "--items items.txt --label-names labels.txt --out questions.csv"
@@ -147,7 +148,7 @@ def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):
         f"ask --kind compared -n 2 {options}",
         f"benchmark synthetic {asked}",
     ]
-    told = " ".join(run(source, tmp_path, "-c", USE, *lines).replace("│", " ").split())
+    told = " ".join(run(source, tmp_path, "-c", COMPARE + USE, *lines).replace("│", " ").split())
     assert "applies more?" in told
     assert "2 questions" in told
     assert "two random labels compared" in told

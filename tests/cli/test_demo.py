@@ -11,7 +11,7 @@ from complabel.cli import _demo
 
 @pytest.fixture(scope="module")
 def parts():
-    return _demo._pictures(150, 3)
+    return _demo._pictures(100, 3)
 
 
 def digits_of(X):
@@ -22,7 +22,7 @@ def digits_of(X):
 
 def test_parts_have_their_sizes_and_share_no_handwriting(parts):
     X, Y, X_test, Y_test = parts
-    assert (len(X), len(X_test)) == (len(Y), len(Y_test)) == (120, 30)
+    assert (len(X), len(X_test)) == (len(Y), len(Y_test)) == (80, 20)
     assert not digits_of(X) & digits_of(X_test)
 
 
@@ -36,9 +36,9 @@ def test_all_that_people_say_is_true_and_only_the_question_differs(parts):
         assert (each.relevant.toarray() <= truth).all()
         assert len(set(each.item.tolist())) == each.n_answers, "one answer for a picture"
     sizes = {way: each.n_answers for way, each in answers.items()}
-    assert sizes == {"named": 120, "mixed": 120, "asked": 120, "ticked": round(120 / 1.1)}
+    assert sizes == {"named": 80, "mixed": 80, "asked": 80, "ticked": round(80 / 1.1)}
     is_asked = answers["mixed"].question == "asked"
-    assert is_asked.sum() == 120 / 8
+    assert is_asked.sum() == 80 / 8
     for part, way in ((is_asked, "asked"), (~is_asked, "named")):
         mixed = answers["mixed"].only(part)
         same = answers[way].only(np.isin(answers[way].item, mixed.item))
@@ -63,7 +63,7 @@ def test_the_page_words_what_was_said(parts):
 def test_the_page_shows_the_figures_of_the_terminal_and_what_is_true_of_each_picture(
     run, tmp_path, parts
 ):
-    code, out, _ = run("demo", "--pictures", 150, "--seed", 3, "--output", tmp_path / "page.html")
+    code, out, _ = run("demo", "--pictures", 100, "--seed", 3, "--output", tmp_path / "page.html")
     assert code == 0
     printed = re.findall(r"^  (.*\S) +([01]\.\d{3})", out, flags=re.MULTILINE)
     titles = [title for title, _ in (_demo.WAYS | _demo._COMPARED).values()]

@@ -56,6 +56,12 @@ def learned():
     return refits, [refits.update(*answered(count)) for count in (50, 80, 110)]
 
 
+@pytest.fixture(scope="module")
+def started():
+    """A learner whose process nobody has asked for anything."""
+    return Learner(DATA.X, range(N_ITEMS))
+
+
 def test_the_area_and_its_error_are_those_of_other_algorithms():
     rng = np.random.default_rng(0)
     item = rng.integers(60, size=200)
@@ -87,10 +93,10 @@ def test_the_score_is_about_that_on_true_labels_of_other_items(learned):
 def test_minutes_are_those_of_people_and_a_pause_does_not_count(learned):
     _, states = learned
     assert [point[0] for point in states[-1]["curve"]] == pytest.approx([5, 8, 11])
-    answers, seconds = answered(50)
+    answers, seconds = answered(30)
     seconds[10] = 7200.0
     (point,) = Refits(DATA.X).update(answers, seconds)["curve"]
-    assert point[0] == pytest.approx((49 * 6 + 60) / 60)
+    assert point[0] == pytest.approx((29 * 6 + 60) / 60)
 
 
 def test_what_ten_minutes_bring_is_the_slope_between_two_models_on_the_same_answers(learned):
@@ -121,13 +127,12 @@ def test_nothing_is_said_before_there_is_something():
 
 
 @pytest.mark.parametrize(("seconds", "best"), [((6.0, 9.0), "ticked"), ((6.0, 40.0), "asked")])
-def test_the_better_kind_is_found_by_its_times(seconds, best):
+def test_the_better_kind_is_found_by_its_times(seconds, best, started, monkeypatch):
     answers, _ = answered(40, kinds=("asked", "ticked"), seconds=seconds)
-    learner = Learner(DATA.X, range(N_ITEMS))
-    assert learner.best_kind() is None
-    learner._state = {"kinds": kinds_and_worth(answers)}
-    assert learner.best_kind() == best
-    assert learner.state()["kinds"]["asked"] == {"seconds": 6.0, "worth": 10.0}
+    assert started.best_kind() is None
+    monkeypatch.setattr(started, "_state", {"kinds": kinds_and_worth(answers)})
+    assert started.best_kind() == best
+    assert started.state()["kinds"]["asked"] == {"seconds": 6.0, "worth": 10.0}
 
 
 def test_what_it_computes_is_said_while_it_does(monkeypatch):
@@ -175,16 +180,15 @@ def test_of_two_people_who_contradict_each_other_neither_is_believed():
     assert Refits(DATA.X).update(both, seconds)["answers"] == 59
 
 
-def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path):
-    learner = Learner(DATA.X, range(N_ITEMS))
-    assert learner.state() is None
-    learner.update(*answered(30))
-    assert learner.state()["answers"] == 30
-    learner.save(tmp_path / "model.safetensors")
+def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path, started):
+    assert started.state() is None
+    started.update(*answered(30))
+    assert started.state()["answers"] == 30
+    started.save(tmp_path / "model.safetensors")
     assert load(tmp_path / "model.safetensors").predict_proba(DATA.X).shape == (N_ITEMS, 4)
     with pytest.raises(ValueError, match="six"):
-        learner.update(answered(30)[0], ["six"])  # what fails there is raised here, and it goes on
-    learner.update(*answered(0))
-    learner._process.kill()
+        started.update(answered(30)[0], ["six"])  # what fails there is raised here, and it goes on
+    started.update(*answered(0))
+    started._process.kill()
     with pytest.raises(LearningError, match="the process that learns has ended"):
-        learner.update(*answered(30))
+        started.update(*answered(30))

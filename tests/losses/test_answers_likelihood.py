@@ -40,7 +40,7 @@ def check(case, tolerance=None):
     np.testing.assert_allclose(gradient, slopes, rtol=1e-13, atol=atol)
 
 
-@examples(80)
+@examples(40)
 @given(cases())
 def test_all_kinds_mixed(case):
     check(case)

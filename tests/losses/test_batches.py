@@ -45,7 +45,7 @@ def some_answers(questions, seed=0):
     return Answers.concatenate(parts)
 
 
-@examples(60)
+@examples(40)
 @given(cases(), st.data())
 def test_any_rows_of_any_answers(case, data):
     likelihood, given = likelihood_of(case)

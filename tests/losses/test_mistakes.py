@@ -36,19 +36,19 @@ def mistaken(draw, **given):
     return Case(case.logits, case.answers, settings)
 
 
-@examples(120)
+@examples(60)
 @given(mistaken())
 def test_all_kinds_mixed(case):
     check(case)
 
 
-@examples(80)
+@examples(40)
 @given(mistaken(questions=("asked", "ticked")))
 def test_judgements_are_exact(case):
     check(case, tolerance=1e-12)
 
 
-@examples(80)
+@examples(40)
 @given(mistaken(questions=("named", "asked", "ticked"), propensities=False, most_answers=2))
 def test_a_naming_with_facts_is_exact(case):
     if (case.answers.question == "named").sum() < 2:

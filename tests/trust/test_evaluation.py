@@ -48,6 +48,15 @@ def test_all_figures_come_from_one_pass_over_the_features(model):
     assert (found.n_items, found.n_answers) == (180, 180)
 
 
+def test_the_label_with_the_longest_interval_is_least_known(model):
+    found = evaluate_model(model, X, ASKED)
+    assert {*found.least_known} == {*found.estimates.labels}
+    figures = [found.estimates.labels[name].average_precision for name in found.least_known]
+    lengths = [each.high - each.low for each in figures]
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > lengths[-1]
+
+
 def test_cross_fitted_figures_are_of_the_fits_alone():
     data = make_synthetic(120, n_features=5, n_labels=4, signal=4.0, random_state=3)
     answers = draw_answers(data.Y, question="asked", random_state=4)

@@ -90,11 +90,20 @@ def one_thread() -> Iterator[None]:
                     fits.blas.restore_original_limits()
 
 
+# The libraries with threads, by the number of modules, since a library comes with a module. To look
+# for them takes longer than a small fit.
+_libraries: dict[int, Any] = {}
+
+
 def _limit(kind: str) -> Any:
     from threadpoolctl import ThreadpoolController
 
+    n_modules = len(sys.modules)
+    if n_modules not in _libraries:
+        _libraries.clear()
+        _libraries[n_modules] = ThreadpoolController()
     # threadpool_limits(user_api=...) gives back the numbers of the other kinds, too.
-    return ThreadpoolController().select(user_api=kind).limit(limits=1)
+    return _libraries[n_modules].select(user_api=kind).limit(limits=1)
 
 
 def _in_forked_child() -> None:

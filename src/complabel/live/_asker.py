@@ -167,17 +167,14 @@ class Asker:
             for name, labels in _marks_of(question, event.answer, number).items():
                 marked[name].append(labels)
         shape = (len(told), len(number))
-        n_named = np.array([len([*labels]) for labels in marked["named"]], dtype=np.intp)
         kinds = np.array([BY_STEM[q.kind].held_as for q, _ in told], dtype="<U8")
-        asked_for = np.array([q.asked_for or 0 for q, _ in told], dtype=np.intp)
-        asked_for = np.where(asked_for == 0, np.maximum(n_named, 1), asked_for)
         masks: dict[str, Any] = {name: _mask(each, shape) for name, each in marked.items()}
         answers = Answers.from_arrays(
             **masks,
             question=kinds,
             item=[question.item for question, _ in told],
             annotator=[event.person for _, event in told],
-            asked_for=np.where(kinds == "named", asked_for, 0),
+            asked_for=np.array([question.asked_for or 0 for question, _ in told], dtype=np.intp),
             all_apply=[BY_STEM[question.kind].all_apply for question, _ in told] or "answer",
             probability=[_number(question.probability) for question, _ in told],
             seconds=[_number(event.seconds) for _, event in told],

@@ -213,6 +213,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from complabel.methods import PriorClassifier
         >>> Y = np.eye(3, dtype=int)
         >>> classifier = PriorClassifier().fit(np.zeros((3, 1)), Y)
@@ -348,6 +349,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import tempfile
         >>> from pathlib import Path
         >>> import complabel
@@ -474,6 +476,7 @@ class WeightedClassifier(ComplementaryClassifier):
 
         Examples
         --------
+        >>> import numpy as np
         >>> from complabel.methods import PriorClassifier
         >>> X, Y = np.zeros((3, 1)), np.eye(3, dtype=int)
         >>> PriorClassifier().fit(X, Y, sample_weight=[2, 1, 1]).choice_rate_
