@@ -32,17 +32,17 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way.
-MOST_LINES = {"tool": 42_200, "experiments": 10_650}
-MOST_TEST_LINES = 45_900
-MOST_FILES, MOST_PUBLIC_NAMES = 219, 154
+MOST_LINES = {"tool": 42_081, "experiments": 11_500}
+MOST_TEST_LINES = 45_312
+MOST_FILES, MOST_PUBLIC_NAMES = 219, 153
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
 MOST_ENTERED = {
-    "fit answers.csv, to the first likelihood": 263,
+    "fit answers.csv, to the first likelihood": 258,
     "benchmark, to MLCL's loss": 249,
-    "Label Studio to CSV": 107,
+    "Label Studio to CSV": 105,
     "predict, to the first scores": 95,
-    "evaluate --answers, to its end": 310,
+    "evaluate --answers, to its end": 307,
     "one refit of annotate, to its end": 274,
 }
 MOST_FILES_OF_A_QUESTION = 12

@@ -16,7 +16,8 @@ from sklearn.model_selection import GroupKFold, KFold
 from complabel import metrics
 from complabel.answers import UnchosenLabelWarning
 from complabel.errors import InputError
-from complabel.methods import MLCLClassifier, make_classifier
+from complabel.experiments.methods import make_paper_classifier
+from complabel.methods import MLCLClassifier
 from complabel.simulate import Scheme, draw_complementary
 from complabel.transition import corrected_transition, uniform_transition
 
@@ -113,9 +114,9 @@ def compare_fold(
     exact = np.where(np.isnan(exact), uniform, exact)
 
     def fitted(transition: str | NDArray[np.float64]) -> MLCLClassifier:
-        classifier = make_classifier(
+        classifier = make_paper_classifier(
             "mlcl",
-            dataset=dataset.name,
+            dataset.name,
             transition=transition,
             random_state=random_state,
             epochs=epochs,

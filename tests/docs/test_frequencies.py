@@ -9,6 +9,7 @@ import pytest
 PAGE = Path(__file__).parents[2] / "docs" / "frequencies.md"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
 def test_the_code_of_the_page_runs_in_its_order():
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)

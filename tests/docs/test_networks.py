@@ -20,6 +20,7 @@ def run(*instead):
     return scope
 
 
+@pytest.mark.slow
 def test_the_code_runs():
     scope = run(("2500", "200"), ("epochs=20", "epochs=1"), ("range(20)", "range(1)"))
     assert 0 < scope["of_class"] < 1

@@ -329,6 +329,7 @@ def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
         read_features(tmp_path / "X.npy", items=tmp_path / "ids.txt")
 
 
+@pytest.mark.slow
 def test_many_rows_of_csv_in_several_blocks(tmp_path):
     """More than pyarrow reads at a time."""
     rng = np.random.default_rng(0)

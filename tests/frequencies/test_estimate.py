@@ -70,6 +70,7 @@ def test_namings_of_equally_ready_labels_make_errors_smaller():
         assert both.standard_errors.mean() < 0.9 * alone.standard_errors.mean()
 
 
+@pytest.mark.slow
 def test_few_frequent_labels_do_not_seem_rarer_because_all_never_apply():
     """Independent labels would all apply to one item in sixteen."""
     errors = []
@@ -94,6 +95,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
     assert 0.85 <= np.mean(held) <= 0.995
 
 
+@pytest.mark.slow
 def test_random_menus_alone_say_how_often_labels_apply():
     Y, menus, _ = drawn(6000, sd=0.7, question="menu-2")
     found = estimate_label_frequencies(menus)
@@ -184,6 +186,7 @@ def test_half_right_predictions_make_errors_smaller_and_intervals_still_hold():
     assert np.mean(held) >= 0.85
 
 
+@pytest.mark.slow
 def test_noise_as_predictions_does_no_harm():
     for seed in range(2):
         Y, named, asked = drawn(n_asked=100, seed=seed)

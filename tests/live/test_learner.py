@@ -78,6 +78,7 @@ def test_the_area_and_its_error_are_those_of_other_algorithms():
     assert np.sqrt((by_item**2).sum()) == pytest.approx(jackknife, rel=0.1)
 
 
+@pytest.mark.slow
 def test_the_score_is_about_that_on_true_labels_of_other_items(learned):
     refits, states = learned
     last = states[-1]
@@ -90,6 +91,7 @@ def test_the_score_is_about_that_on_true_labels_of_other_items(learned):
     assert abs(last["score"] - on_truth) < 3 * last["error"]
 
 
+@pytest.mark.slow
 def test_minutes_are_those_of_people_and_a_pause_does_not_count(learned):
     _, states = learned
     assert [point[0] for point in states[-1]["curve"]] == pytest.approx([5, 8, 11])

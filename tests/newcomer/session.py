@@ -98,7 +98,7 @@ class Session:
     def python(self, script: str | Path) -> str:
         """Run a script; a warning that it does not expect is an error."""
         file = Path(script)
-        return self.run("python", "-W", "error", str(file))
+        return self.run("python", "-W", "error", "-W", "default::SyntaxWarning", str(file))
 
 
 @contextlib.contextmanager

@@ -45,6 +45,7 @@ def votes(answers):
     return yes / np.bincount(answers.item, minlength=answers.n_items)[:, np.newaxis]
 
 
+@pytest.mark.slow
 def test_consensus_beats_the_majority_and_the_features_alone(drawn):
     data, answers, found = drawn
     by_votes = votes(answers)
@@ -73,6 +74,7 @@ def test_people_are_told_apart(drawn):
     assert found.n_states == 2
 
 
+@pytest.mark.slow
 def test_planted_mistakes_are_the_most_doubtful():
     data = make_synthetic(300, n_features=8, n_labels=5, signal=3.0, random_state=1)
     rng = np.random.default_rng(1)
@@ -172,6 +174,7 @@ def test_answers_alone_are_enough():
     assert np.mean(found.relevant != data.Y) < np.mean((votes(answers) > 0.5) != data.Y)
 
 
+@pytest.mark.slow
 def test_pairs_that_nobody_judged_follow_the_features():
     data, _ = several_people()
     asked = draw_answers(data.Y, question="asked", answers_per_item=2, random_state=0)
@@ -225,6 +228,7 @@ def people_of_pairs(judges, missed, invented, seed):
     return Answers.from_arrays(**said, annotator=[f"p{at}" for at in person])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_people", [2, 4])
 def test_intervals_hold_the_rates_of_people_whoever_is_right(n_people):
     """Of two people nobody knows who errs; of four, the answers tell it."""

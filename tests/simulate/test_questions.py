@@ -109,6 +109,7 @@ def test_menus_and_the_labels_named_of_them_are_equally_likely():
     )
 
 
+@pytest.mark.slow
 def test_forms_to_tick_are_equally_likely_and_tell_the_frequencies_without_bias():
     """Ten forms of two of five labels; each label is on four, so on two fifths of all forms."""
     answers = draw_answers(MANY, question="ticked-2", random_state=2)

@@ -303,6 +303,7 @@ def test_wrong_arguments_are_refused(changes, message):
         estimate_metrics(judgements([1, 0], 0.5), **given)
 
 
+@pytest.mark.slow
 def test_intervals_of_a_rare_label_hold_the_truth():
     """A label of one item in fifty, with 80 questions each time; the probabilities are off."""
     rng = np.random.default_rng(0)

@@ -27,6 +27,7 @@ def test_it_is_one_ridge_logistic_regression_per_label(problem):
         assert ours.intercept_[label] == pytest.approx(theirs[-1], rel=1e-3, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_with_many_rows_the_prior_of_biases_hardly_matters():
     problem = make_synthetic(20_000, n_features=5, n_labels=4, signal=2.0, random_state=0)
     X, Y = problem.X, problem.Y

@@ -138,6 +138,7 @@ def test_exclusions_need_their_rates():
         quick().fit(PICTURES, answers_to("excluded"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("network", "of"), [(cnn, PICTURES), (None, X)], ids=["CNN", "linear"])
 def test_held_out_answers_beside_the_best_constant(network, of):
     answers = answers_to("asked")

@@ -41,6 +41,7 @@ def precision(classifier):
     return average_precision(Y[TEST], classifier.predict_proba(X[TEST]))
 
 
+@pytest.mark.slow
 def test_the_mean_of_probabilities_comes_near_to_what_is_known():
     both = linear().fit(X[TRAIN], BOTH)
     mean = both.predict_proba(X[TRAIN]).mean(axis=0)
@@ -68,6 +69,7 @@ def test_what_was_found_is_shown_with_its_errors():
     assert np.ptp(ratio) < 1.5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::complabel.answers.AssumedUniformWarning")
 def test_frequencies_are_corrected_by_mistakes_that_are_given():
     rates = {"missed": np.array([0.4])}

@@ -109,6 +109,7 @@ def test_given_exclusion_rates_enter_the_likelihood_as_written_out():
     assert classifier.mean_cardinality_ == pytest.approx(expected.sum(axis=1).mean(), abs=0.02)
 
 
+@pytest.mark.slow
 def test_menus_tell_how_readily_labels_come_to_mind():
     features, relevant = logistic_problem(600, n_labels=5)
     truth = np.array([-1.0, 1.0, -0.5, 0.5, 0.0])

@@ -35,6 +35,7 @@ def fixed(**settings):
     return SelectionLikelihoodClassifier(**{**FIXED, "random_state": 0, **settings})
 
 
+@pytest.mark.slow
 def test_ranks_as_well_as_training_on_relevant_labels(chosen, precision_of, X, relevant):
     full = SupervisedBCEClassifier(epochs=60, learning_rate=0.05, random_state=0)
     constant = PriorClassifier().fit(X[TRAIN], 1 - relevant[TRAIN])

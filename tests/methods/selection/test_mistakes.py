@@ -42,6 +42,7 @@ def test_given_rates_mend_the_cardinality():
     assert not hasattr(classifier, "missed_by_label_")
 
 
+@pytest.mark.slow
 def test_rates_are_found_where_two_people_judge_the_same(found):
     np.testing.assert_allclose(found.missed_, MISSED, atol=0.05)
     np.testing.assert_allclose(found.missed_by_label_, 0.25, atol=0.1)  # labels do not differ
@@ -49,6 +50,7 @@ def test_rates_are_found_where_two_people_judge_the_same(found):
     assert found.mean_cardinality_ == pytest.approx(TRUE_CARDINALITY, rel=0.03)
 
 
+@pytest.mark.slow
 def test_rates_of_labels_are_found_where_people_judge_many_twice():
     by_label = [[0.05, 0.2, 0.4, 0.6]] * 6
     classifier = fixed(alpha=0.0003, **AUTO).fit(X, asked_twice(missed=by_label, invented=0.02))
