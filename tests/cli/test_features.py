@@ -104,8 +104,11 @@ def test_a_model_doubts_features_that_do_not_say_how_they_were_made(run, tickets
 
 
 def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets):
+    """Also after thresholds were chosen."""
     made(run, "T.npz", "words")
-    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    assert run(f"{FIT} --features T.npz --out fitted.safetensors")[0] == 0
+    decide = "decide fitted.safetensors T.npz --answers asked.csv"
+    assert run(f"{decide} --out m.safetensors")[0] == 0
     assert run("predict m.safetensors T.npz --out a.csv")[0] == 0
     code, out, err = run("predict m.safetensors tickets.csv --text body --out b.csv")
     assert (code, err) == (0, "")
@@ -142,14 +145,6 @@ def test_a_model_that_does_not_say_how_its_features_were_made_names_the_command(
     assert code == 1
     assert "complabel features tickets.csv --text body --out" in err
     assert not (tickets / "p.csv").exists()
-
-
-def test_thresholds_keep_the_recipe(run, tickets):
-    made(run, "T.npz", "words")
-    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
-    assert run("decide m.safetensors T.npz --answers asked.csv --out d.safetensors")[0] == 0
-    given = read_header("d.safetensors")["provenance"]["given"]
-    assert given["recipe"] == read_features("T.npz").recipe
 
 
 def test_fit_and_tune_say_what_other_features_might_gain(run, tickets):

@@ -44,20 +44,11 @@ def test_nested_labels_anywhere_among_the_attributes(folder):
     assert found.X.flags.c_contiguous
 
 
-def test_parts_are_put_below_each_other_and_share_the_xml_file(folder):
-    (folder / "toy-train.arff").write_text(ARFF)
-    (folder / "toy-test.arff").write_text(ARFF.replace("2.5,1", "9.5,0"))
-    found = read_mulan([folder / "toy-train.arff", folder / "toy-test.arff"], name="both")
-    assert found.name == "both"
-    np.testing.assert_array_equal(found.X[:, 0], [2.5, 1, 9.5, 1])
-    np.testing.assert_array_equal(found.Y[:, 0], [1, 0, 0, 0])
-
-
 def test_a_dense_and_a_sparse_part_make_a_sparse_whole(folder):
     rows = "@data\n{0 2.5,1 1,2 5.5,4 1}\n{0 1,3 1}\n"
     (folder / "toy-test.arff").write_text(ARFF.partition("@data")[0] + rows)
-    found = read_mulan([folder / "toy.arff", folder / "toy-test.arff"])
-    assert isinstance(found.X, sparse.csr_array)
+    found = read_mulan([folder / "toy.arff", folder / "toy-test.arff"], name="both")
+    assert (found.name, type(found.X)) == ("both", sparse.csr_array)
     np.testing.assert_array_equal(found.X.toarray(), [[2.5, 5.5], [1, 0]] * 2)
     np.testing.assert_array_equal(found.Y, [[1, 0, 1], [0, 1, 0]] * 2)
 

@@ -113,7 +113,9 @@ def test_a_probability_at_the_cut_predicts_no_label_as_in_the_model(model):
     assert found.estimates.recall.value == 0
     assert "above 0.5" in found.rule
     model.set_thresholds(0.5)
-    assert evaluate_model(model, np.zeros(Y.shape), ASKED).estimates.recall.value == 1
+    found = evaluate_model(model, np.zeros(Y.shape), ASKED)
+    assert found.estimates.recall.value == 1
+    assert "threshold of this label" in found.rule
 
 
 def test_it_warns_where_the_model_predicts_by_another_rule(model):
@@ -131,6 +133,7 @@ def test_unequal_chances_leave_only_the_figures_that_allow_for_them(model):
     assert found.estimates is not None
     assert found.ranking_error is found.log_likelihood is None
     assert found.remarks
+    assert {"ranking_error", "log_likelihood", "constant"}.isdisjoint(found.as_dict())
 
 
 def test_named_labels_have_a_ranking_and_no_estimates():

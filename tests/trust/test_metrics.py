@@ -213,6 +213,14 @@ def test_so_many_more_questions_halve_the_interval():
     assert np.mean(ratios) == pytest.approx(0.5, abs=0.04)
 
 
+@pytest.mark.parametrize(("n_items", "new_items", "n"), [(100, False, 86), (1000, True, 240)])
+def test_the_variance_of_a_share_tells_how_many_questions_halve_it(n_items, new_items, n):
+    """Of n of N pairs it is as 1 / n - 1 / N; of endless pairs as 1 / n, where all are alike."""
+    answers = judgements([1, 0] * 30, 0.5, item=range(60), n_items=n_items)
+    found = estimate_metrics(answers, np.full((n_items, 1), 0.7), new_items=new_items).share
+    assert 60 + found.more_questions == pytest.approx(n, abs=1)
+
+
 def test_where_too_few_pairs_are_left_more_items_are_needed():
     probabilities, Y = items(60, 3)
     answers = draw_answers(Y, question="ticked", items_share=0.5, random_state=0)

@@ -59,7 +59,7 @@ FIGURES: Mapping[str, tuple[str, str]] = {
 """Titles and meanings of the figures, the attributes of :class:`Figures`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation:
     """What :func:`evaluate_model` returns: how good a model is, by answers.
 
@@ -95,9 +95,9 @@ class Evaluation:
     n_folds: int | None
     rule: str
     estimates: MetricEstimates | None
-    ranking_error: float | None
-    log_likelihood: float | None
-    constant: Mapping[str, float]
+    ranking_error: float | None = None
+    log_likelihood: float | None = None
+    constant: Mapping[str, float] = field(default_factory=dict)
     remarks: tuple[str, ...]
     _reliability: Callable[[], Reliability] = field(repr=False)
 
@@ -203,24 +203,23 @@ def evaluate_model(
         probabilities = predictions.probabilities
     threshold, rule, remarks = _rule(model)
     rates: Mapping[str, Any] = {"missed": missed, "invented": invented}
-    estimates, ranked = None, _Ranked()
+    estimates, ranked = None, dict[str, Any]()
     try:
         estimates = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
     except AnnotationError:
         remarks = ()  # there is nothing that the rule is about
     if predictions is not None:
-        ranked = _ranked(predictions, answers, estimates)
+        ranked, lacking = _ranked(predictions, answers, estimates)
+        remarks = (*remarks, *lacking)
     return Evaluation(
         n_items=int(np.count_nonzero(answers.answered)),
         n_answers=answers.n_answers,
         n_folds=n_folds,
         rule=rule,
         estimates=estimates,
-        ranking_error=ranked.error,
-        log_likelihood=ranked.log_likelihood,
-        constant=ranked.constant,
-        remarks=(*remarks, *ranked.remarks),
+        remarks=remarks,
         _reliability=lambda: reliability(answers, probabilities, **rates),
+        **ranked,
     )
 
 
@@ -239,52 +238,35 @@ def _rule(model: Any) -> tuple[float | Array, str, tuple[str, ...]]:
     return threshold, sentence, (f"warning: the model itself predicts by another rule: {other}",)
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    """How a model ranks the labels of answers and explains them, beside what needs no features."""
-
-    error: float | None = None
-    log_likelihood: float | None = None
-    constant: Mapping[str, float] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-
-
 def _ranked(
     predictions: Predictions, answers: Answers, estimates: MetricEstimates | None
-) -> _Ranked:
-    """Measure what all answers say; if that fails, estimates alone are enough."""
-    if estimates is not None and _have_unequal_chances(answers):
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Measure what all answers say, or remark why not; if that fails, estimates are enough."""
+    chances = answers.probability[answers.question == "asked"]
+    chances = chances[chances > 0]  # not NaN
+    if estimates is not None and not np.allclose(chances, chances[:1]):
         remark = (
             "the questions were drawn with unequal chances. Only the figures above allow for that;"
             " how the model ranks the labels of these answers is left out"
         )
-        return _Ranked(remarks=(remark,))
+        return {}, (remark,)
     from complabel.methods import constant_log_likelihood  # imports torch
 
     constant: dict[str, float] = {}
+    # One order for all items: labels that were denied more are lower.
+    order = np.tile(-answers.item_weight @ answers.complementary, (answers.n_items, 1))
     try:
         error = complementary_ranking_error(answers, predictions.scores)
         log_likelihood = predictions.log_likelihood(answers)
-        constant["ranking_error"] = complementary_ranking_error(answers, _order_for_all(answers))
+        constant["ranking_error"] = complementary_ranking_error(answers, order)
         if log_likelihood is not None:
             constant["log_likelihood"] = constant_log_likelihood(answers[answers.answered])
     except AnnotationError as lacking:  # as where all answers are yes
         if estimates is None:
             raise
-        return _Ranked(remarks=(f"there are no other figures: {lacking}",))
-    return _Ranked(error, log_likelihood, constant)
-
-
-def _order_for_all(answers: Answers) -> Array:
-    """Return scores (n, K), the same for all items, lower for labels that were denied more."""
-    order = -answers.item_weight @ answers.complementary
-    return np.tile(order, (answers.n_items, 1))
-
-
-def _have_unequal_chances(answers: Answers) -> bool:
-    chances = answers.probability[answers.question == "asked"]
-    chances = chances[chances > 0]  # not NaN
-    return len(chances) > 0 and not np.allclose(chances, chances[0])
+        return {}, (f"there are no other figures: {lacking}",)
+    figures = {"ranking_error": error, "log_likelihood": log_likelihood, "constant": constant}
+    return figures, ()
 
 
 def _plain(figures: Figures) -> dict[str, Any]:

@@ -299,7 +299,7 @@ def _figures(
     found = {}
     for name in names:
         n = of_predicted if name == "precision" else int(pairs.n_said.sum())
-        unknown = name in _OF_PREDICTED and pairs.n_predicted and not of_predicted
+        unknown = name in _OF_PREDICTED and pairs.predicted.any() and not of_predicted
         if not n or unknown or (nothing_applies and name != "share"):
             found[name] = Figure(math.nan, 0.0, 1.0, n, None)
             continue
@@ -307,13 +307,13 @@ def _figures(
         # Slopes and the effective number come from the chances alone, which no single answer
         # can make 0 or 1.
         typical, *slopes = _FIGURES[name](pairs, pairs.chance)
-        variance = pairs.variance(*slopes, new_items=new_items)
+        variance, times_to_halve = pairs.variance(*slopes, new_items=new_items)
         # A mean over few "yes" tells its own error badly: with one it is doubled, with none there
         # is no end to it. Without this, few labels as rare as .02 had the truth in their interval.
         few = of_label and name == "average_precision"
         unsure = 1 + 1 / max(pairs.n_yes, _ROUNDING) if few else 1.0
-        low, high = _interval(value, typical, variance.total * unsure, confidence)
-        more = int(pairs.n_said.sum()) * (variance.times_to_halve() - 1)
+        low, high = _interval(value, typical, variance * unsure, confidence)
+        more = int(pairs.n_said.sum()) * (times_to_halve - 1)
         are_left = more <= len(pairs) - len(pairs.place)
         found[name] = Figure(value, low, high, n, math.ceil(more) if are_left else None)
     return found

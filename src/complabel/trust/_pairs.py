@@ -169,34 +169,23 @@ class ScoredPairs:
         weight = self.weight[self.said > 0.5]
         return float(weight.sum() ** 2 / max((weight**2).sum(), np.finfo(float).tiny))
 
-    @property
-    def n_predicted(self) -> int:
-        return int(np.count_nonzero(self.predicted))
-
     @cached_property
     def cell(self) -> NDArray[np.intp]:
-        """Cells (M,) in which the number of all pairs is known: predicted, and not predicted.
+        """Cells (N,) whose number of pairs is known: predicted, and not predicted.
 
         There is one cell if no pair of one of these was judged.
         """
-        of_judged = self.predicted[self.place]
-        if self.misses_a_cell:
-            return np.zeros(len(self.place), dtype=np.intp)
-        return of_judged.astype(np.intp)
-
-    @cached_property
-    def misses_a_cell(self) -> bool:
-        """Whether no pair was judged among those predicted, or among those that are not."""
-        of_judged = self.predicted[self.place]
-        return any((self.predicted == of).any() and not (of_judged == of).any() for of in (0, 1))
+        judged = self.predicted[self.place]
+        one = any((self.predicted == of).any() and not (judged == of).any() for of in (0, 1))
+        return (self.predicted & (not one)).astype(np.intp)
 
     @cached_property
     def weight(self) -> Array:
         """How many pairs of its cell each judged one stands for, (M,)."""
         if not len(self.place):
             return np.zeros(0)
-        sizes = np.bincount(self.predicted * (not self.misses_a_cell), minlength=2)
-        return self.inverse * (sizes / self._by_cell(self.inverse))[self.cell]
+        sizes = np.bincount(self.cell, minlength=2)
+        return self.inverse * (sizes / self._by_cell(self.inverse))[self.cell[self.place]]
 
     @cached_property
     def error(self) -> Array:
@@ -214,25 +203,30 @@ class ScoredPairs:
         return found
 
     def _by_cell(self, values: Array) -> Array:
-        found = np.bincount(self.cell, weights=values, minlength=2)
-        return np.maximum(found, np.finfo(float).tiny)
+        sums = np.bincount(self.cell[self.place], weights=values, minlength=2)
+        return np.maximum(sums, np.finfo(float).tiny)
 
-    def variance(self, slope: Array, presence: Array, *, new_items: bool) -> Variance:
-        """Return the variance of a figure from its slopes (N,).
+    def variance(self, slope: Array, presence: Array, *, new_items: bool) -> tuple[float, float]:
+        """Return the variance of a figure, and how many times as many judgements quarter it.
 
-        ``slope`` says how the figure changes if a label applies, ``presence`` how it changes if
-        a pair is there that does not apply.
+        ``slope`` (N,) says how the figure changes if a label applies, ``presence`` (N,) how it
+        changes if a pair is there that does not apply. The number of times is inf if no judgements
+        are enough.
         """
         u = slope[self.place]
         spread = (self.chance * (1 - self.chance))[self.place]
+        # From the draw of judgements, and mistakes, if there were endless pairs.
         judging = float((self.weight**2 * u**2 * (spread + self.noise)).sum())
         # With judged pairs drawn independently, a pair that is certain to be judged adds nothing.
         saved = float((np.minimum(self.weight, self.weight**2) * u**2 * spread).sum())
         judging, saved = (self._excess(u, judging) * each for each in (judging, saved))
-        if not new_items:
-            return Variance(judging, saved, 0.0)
-        by_item = np.bincount(self.item, weights=slope * self.chance + presence)
-        return Variance(judging, 0.0, float((by_item**2).sum()))
+        of_items = 0.0
+        if new_items:
+            by_item = np.bincount(self.item, weights=slope * self.chance + presence)
+            saved, of_items = 0.0, float((by_item**2).sum())
+        total = max(0.0, judging - saved) + of_items
+        left = total / 4 + saved - of_items
+        return total, judging / left if left > 0 else np.inf
 
     def _excess(self, u: Array, variance: float) -> float:
         """How much larger the variance is than the chances say, at least 1.
@@ -241,31 +235,14 @@ class ScoredPairs:
         item go together; that holds for chances that are right, too.
         """
         error = self.weight * self.error * u
-        sums = np.bincount(self.cell, weights=error, minlength=2)  # of both signs
-        error -= (sums / self._by_cell(self.weight))[self.cell] * self.weight
+        cell = self.cell[self.place]
+        sums = np.bincount(cell, weights=error, minlength=2)  # of both signs
+        error -= (sums / self._by_cell(self.weight))[cell] * self.weight
         alone = float((error**2).sum())
         if not alone:
             return 1.0
         together = float((np.bincount(self.item[self.place], weights=error) ** 2).sum())
         return max(1.0, together / alone, together / variance)
-
-
-@dataclass(frozen=True)
-class Variance:
-    """The parts of a figure's variance."""
-
-    judging: float  # from the draw of judgements, and mistakes, if there were endless pairs
-    saved: float  # what is less because there are so many pairs only
-    items: float  # from the draw of items
-
-    @property
-    def total(self) -> float:
-        return max(0.0, self.judging - self.saved) + self.items
-
-    def times_to_halve(self) -> float:
-        """How many times as many judgements halve the standard error; inf if none can."""
-        left = self.total / 4 + self.saved - self.items
-        return self.judging / left if left > 0 else np.inf
 
 
 def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -> Array:
