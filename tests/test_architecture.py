@@ -32,8 +32,8 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way.
-MOST_LINES = {"tool": 42_081, "experiments": 11_500}
-MOST_TEST_LINES = 45_312
+MOST_LINES = {"tool": 42_040, "experiments": 11_500}
+MOST_TEST_LINES = 45_197
 MOST_FILES, MOST_PUBLIC_NAMES = 219, 153
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
@@ -42,7 +42,7 @@ MOST_ENTERED = {
     "benchmark, to MLCL's loss": 249,
     "Label Studio to CSV": 105,
     "predict, to the first scores": 95,
-    "evaluate --answers, to its end": 307,
+    "evaluate --answers, to its end": 301,
     "one refit of annotate, to its end": 274,
 }
 MOST_FILES_OF_A_QUESTION = 12
