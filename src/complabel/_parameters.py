@@ -131,8 +131,13 @@ def check_random_state(value: int | np.random.Generator | None) -> np.random.Gen
     return np.random.default_rng(value)
 
 
-def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]:
-    """Return an array of finite numbers with these axes, or raise an error that names the place."""
+def check_array(
+    name: str, values: ArrayLike, *axes: str, gaps: bool = False
+) -> NDArray[np.float64]:
+    """Return an array of finite numbers with these axes, or raise an error that names the place.
+
+    With ``gaps``, entries may be NaN.
+    """
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -145,7 +150,7 @@ def check_array(name: str, values: ArrayLike, *axes: str) -> NDArray[np.float64]
         )
     if array.size == 0:
         raise InputError(f"{name} has shape {array.shape}; give a non-empty array", parameter=name)
-    finite = np.isfinite(array)
+    finite = np.isfinite(array) | (np.isnan(array) & gaps)
     if not finite.all():
         at = np.unravel_index(np.argmin(finite), array.shape)
         place = ", ".join(f"{axis} {index}" for axis, index in zip(axes, at, strict=True))

@@ -33,6 +33,8 @@ OUTPUTS = {
     "onnx --out": (["onnx", "m.safetensors"], "m.safetensors", ".onnx"),
     "evaluate --json": (["evaluate", *MODEL, "--truth", "truth.csv"], "truth.csv", ".json"),
     "evaluate --html": (["evaluate", *MODEL, "--answers", "asked.csv"], "asked.csv", ".html"),
+    "audit --html": (["audit", "asked.csv", "named.csv"], "asked.csv", ".html"),
+    "audit --json": (["audit", "asked.csv", "named.csv"], "named.csv", ".json"),
     "inspect --html": (["inspect", *ANSWERS], "named.csv", ".html"),
     "inspect --json": (["inspect", *ANSWERS], "X.csv", ".json"),
     "consensus --out": (["consensus", "asked.csv"], "asked.csv", ".csv"),

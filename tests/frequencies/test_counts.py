@@ -137,11 +137,6 @@ def test_nodes_lie_where_the_likelihood_is(yes, judged):
     assert values[0] < values.max() - 25 or logits[0, 0] < -12.9
 
 
-def test_the_pooled_frequency_is_that_of_all_judgements():
-    audit = Audit.of(judged([0, 1, 2, 2], [1, 0, 0, 0], 1 / 3))
-    assert audit.pooled == pytest.approx(2 / 6, rel=1e-12)
-
-
 def test_free_naming_is_counted_by_label():
     answers = Answers.from_complementary([[1, 0, 0], [1, 0, 0], [0, 0, 1]])
     named = Named.of(answers)

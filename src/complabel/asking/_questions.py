@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from complabel._parameters import check_integer, check_random_state
 from complabel._questions import QuestionKind
 from complabel._settings import setting
 from complabel.answers import Answers
+from complabel.asking._against import draw_against
 from complabel.asking._said import names_of_labels
 from complabel.errors import InputError
 
@@ -22,6 +23,7 @@ def suggest_questions(
     n: int = 200,
     *,
     kind: str = "asked",
+    against: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Any:
     """Draw questions to ask next: about one label, or about all or some of them.
@@ -46,6 +48,14 @@ def suggest_questions(
         - "ticked-M", such as "ticked-10": the same, for M labels drawn at random.
         - "named": name one label that does not apply. Each question is about another item.
         - "menu-M", such as "menu-5": the same, for M labels drawn at random.
+    against : array-like of shape (n_items, n_labels) or None, default=None
+        What a machine says: 1 where a label applies, 0 where it does not, or probabilities; NaN
+        where it says nothing. Then questions are about random items of each label of which the
+        machine says yes, and of which it says no, half of them each. If ``answers`` have answers to
+        earlier questions of this kind, the next ones follow them: they go to labels and strata
+        where they tell most about how often labels apply. Such questions have no ``probability``:
+        who evaluates the answers gives the machine's, as ``predictions`` of
+        :func:`~complabel.frequencies.estimate_label_frequencies`.
     random_state : int, numpy.random.Generator or None, default=None
 
     Returns
@@ -112,6 +122,16 @@ def suggest_questions(
     check_integer("n", n, at_least=1)
     asked = QuestionKind.parse(kind, answers.n_labels, parameter="kind")
     rng = check_random_state(random_state)
+    if against is not None:
+        if asked.name != "asked":
+            raise InputError(
+                f"{setting('kind', kind)} is given with {setting('against')}; questions about a"
+                " machine's answers are yes or no about one label",
+                parameter="kind",
+            )
+        items, labels = draw_against(answers, against, int(n), rng)
+        nothing = np.full(len(items), None)
+        return table_of_pairs(answers, items, labels, nothing, np.full(len(items), np.nan))
     absent = answers.complementary.astype(np.bool_)
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
     if asked.name != "asked":

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from complabel import __version__
 from complabel.cli._ask import ask, labelstudio_config
+from complabel.cli._audit import audit
 from complabel.cli._console import complain, remark, visible
 from complabel.cli._demo import demo
 from complabel.cli._evaluate import evaluate
@@ -96,7 +97,7 @@ app = typer.Typer(
 )
 _add(app, "Ask", demo, annotate, ask, labelstudio_config, import_, inspect, consensus)
 _add(app, "Learn", features, fit, show_, methods)
-_add(app, "Judge", evaluate, decide)
+_add(app, "Judge", audit, evaluate, decide)
 _add(app, "Use", predict, serve, onnx)
 
 

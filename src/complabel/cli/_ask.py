@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from complabel.files import Features
 
 _MOST_NAMES = 5  # in a message
+_ONLY_FEATURES = (
+    "--to-evaluate asks yes or no about the labels of the model, by the features of items without"
+    " an answer: give --features, and leave out --kind and --label-names, and also --annotator"
+)
 _HEADER = 4096  # most bytes of a file with a header alone
 
 
@@ -31,6 +36,7 @@ _HEADER = 4096  # most bytes of a file with a header alone
     "ask --items photos.csv --label-names labels.txt --for label-studio --out tasks.json",
     "ask answers.csv --kind ticked-10 -n 50 --for prodigy --show texts.csv --out tasks.jsonl",
     "ask answers.csv --to-evaluate model.safetensors --features X.csv --out questions.csv",
+    "ask --against machine.csv -n 200 --out check.csv",
 )
 def ask(
     answers: list[Path] | None = argument(
@@ -76,6 +82,12 @@ def ask(
         " recall or average-precision. [default: f1]",
         **options.one_of("f1", "precision", "recall", "average-precision"),
     ),
+    against: Path | None = option(
+        "FILE",
+        "Table of a machine's answers: ask about random pairs of which it says yes, and of which it"
+        " says no, half of them each. If ANSWERS has people's answers to earlier questions of this"
+        " kind, the next ones go where they tell most. Nothing that the machine said is shown.",
+    ),
     annotator: str | None = option(
         "NAME",
         "Who will answer. What NAME said in ANSWERS is not asked again; its share of the random"
@@ -109,35 +121,26 @@ def ask(
     far, --annotator and another --out.
     """
     from complabel.asking import suggest_questions
-    from complabel.files import read_item_names
     from complabel.importers import write_questions
 
     show = _with_what_is_shown(show, items, tool)
     files = [path for path in answers or () if not _is_blank(path)]
-    if to_evaluate is None and figure is not None:
+    about = _Given(files, features, items, label_names, question, contradictions, seed)
+    if against is not None:
+        _refuse_beside_machine(to_evaluate, kind, all_known=all_known)
+        table, answer_set = _on_machine(against, about, n)
+    elif to_evaluate is not None:
+        if kind != "asked" or annotator is not None:
+            raise InputError(_ONLY_FEATURES)
+        table, answer_set = _to_evaluate(to_evaluate, about, n, figure or "f1")
+    elif figure is not None:
         raise InputError("--figure is given without --to-evaluate; also give the model")
-    if to_evaluate is not None:
-        if features is None or kind != "asked" or label_names is not None or annotator is not None:
-            raise InputError(
-                "--to-evaluate asks yes or no about the labels of the model, by the features of"
-                " items without an answer: give --features, and leave out --kind and"
-                " --label-names, and also --annotator"
-            )
-        model = own.open_model(to_evaluate)
-        feature_table = own.read_own_features(features, items, model=model)
-        names = model.label_names
-        answer_set = _said_about(list(feature_table.items), files, names, question, contradictions)
-        table = _on_model(model, feature_table, answer_set, n, figure or "f1", seed)
     else:
-        if features is not None:
-            known: list[str] | None = list(own.read_own_features(features, items).items)
-        else:  # without items, those that the answers mention
-            known = None if items is None else read_item_names(items)
-        answer_set = _said_about(known, files, label_names, question, contradictions)
+        answer_set = _said_about(about.known_items(), files, label_names, question, contradictions)
         known_before = _said_by(answer_set, annotator, all_known=all_known)
         table = suggest_questions(known_before, n, kind=kind, random_state=seed)
-        if annotator is not None:
-            table["annotator"] = [annotator] * len(table["item"])
+    if annotator is not None:
+        table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
     asked = write_questions(table, out, tool=tool, shown=seen, label_names=answer_set.label_names)
     say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
@@ -148,15 +151,10 @@ def ask(
         say(f"  and {counted} of the random sample: leave them in, they also count")
     stem = out.name.removesuffix(".gz").rpartition(".")[0]
     answered = unused(out.with_name(f"answered-{stem}.csv"))
-    if to_evaluate is not None:
-        assert features is not None
-        if answer_set.answered.any():  # the figures are those of the items that could be drawn
-            features, items = _unanswered(features), None if items is None else _unanswered(items)
-            say(
-                f"to evaluate, make {features}{f' and {items}' if items else ''} first: without the"
-                " items that have an answer, which could not be drawn"
-            )
-        then = command("evaluate", to_evaluate, features, items=items, answers=answered)
+    if against is not None:
+        then = command("audit", against, *files, answered, html="audit.html")
+    elif to_evaluate is not None:
+        then = _evaluation_of(to_evaluate, about, answer_set, answered)
     else:
         then = command(
             "fit",
@@ -171,7 +169,11 @@ def ask(
     fields = {field for each in (seen or {}).values() for field in each}
     for line in _way_back(tool, kind.partition("-")[0], fields, out, answered):
         say(line)
-    say(f"  {then}" if features else f"and, with features of these items in X.csv,\n  {then}")
+    say(
+        f"  {then}"
+        if features or against
+        else f"and, with features of these items in X.csv,\n  {then}"
+    )
 
 
 def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
@@ -229,6 +231,77 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield f"next: send the field prompt of each line{picture}, add the field reply, save as"
         yield f"{file}, then"
     yield f"  {command('import', file, out=answered)}"
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What all kinds of questions need: answers so far, and files that list items and labels."""
+
+    files: list[Path]
+    features: Path | None
+    items: Path | None
+    label_names: Path | None
+    question: str | None
+    contradictions: str
+    seed: int
+
+    def known_items(self) -> list[str] | None:
+        """Return all items; None: those that the answers mention."""
+        from complabel.files import read_item_names
+
+        if self.features is not None:
+            return list(own.read_own_features(self.features, self.items).items)
+        return None if self.items is None else read_item_names(self.items)
+
+
+def _refuse_beside_machine(to_evaluate: Path | None, kind: str, *, all_known: bool) -> None:
+    if to_evaluate is not None or kind != "asked" or all_known:
+        raise InputError(
+            "--against asks yes or no about a machine's answers: leave out --to-evaluate,"
+            " --kind and --all-known"
+        )
+
+
+def _on_machine(against: Path, about: _Given, n: int) -> tuple[Any, Answers]:
+    """Draw questions by what a machine says; return them, and what people said so far."""
+    from complabel.asking import suggest_questions
+
+    machine, said = own.read_machine(
+        against, about.known_items(), about.label_names, about.question, about.contradictions
+    )
+    names = list(machine.label_names or ())
+    items = list(machine.item_names if machine.item_names is not None else ())
+    people = _said_about(items, about.files, names, about.question, about.contradictions)
+    return suggest_questions(people, n, against=said, random_state=about.seed), people
+
+
+def _to_evaluate(path: Path, about: _Given, n: int, figure: str) -> tuple[Any, Answers]:
+    """Draw questions about a model; return them, and the answers that it learned from."""
+    if about.features is None or about.label_names is not None:
+        raise InputError(_ONLY_FEATURES)
+    model = own.open_model(path)
+    feature_table = own.read_own_features(about.features, about.items, model=model)
+    answer_set = _said_about(
+        list(feature_table.items),
+        about.files,
+        model.label_names,
+        about.question,
+        about.contradictions,
+    )
+    return _on_model(model, feature_table, answer_set, n, figure, about.seed), answer_set
+
+
+def _evaluation_of(model: Path, about: _Given, answer_set: Answers, answered: Path) -> str:
+    """Return the command that evaluates a model; say which items it is about."""
+    features, items = about.features, about.items
+    assert features is not None
+    if answer_set.answered.any():  # the figures are those of the items that could be drawn
+        features, items = _unanswered(features), None if items is None else _unanswered(items)
+        say(
+            f"to evaluate, make {features}{f' and {items}' if items else ''} first: without the"
+            " items that have an answer, which could not be drawn"
+        )
+    return command("evaluate", model, features, items=items, answers=answered)
 
 
 def _on_model(

@@ -57,6 +57,31 @@ def read_own_answers(
     return found.answers
 
 
+def read_machine(
+    path: Path,
+    items: Sequence[str] | None = None,
+    label_names: Path | Sequence[str] | None = None,
+    question: str | None = None,
+    contradictions: str = "error",
+) -> tuple[Answers, Any]:
+    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels)."""
+    from complabel.frequencies import said_by
+
+    machine = read_own_answers([path], items, label_names, question, contradictions)
+    said = said_by(machine)
+    n_yes, n_no = int((said == 1).sum()), int((said == 0).sum())
+    if not n_yes or not n_no:
+        word, rest = ("yes", n_yes) if n_no else ("no", n_no)
+        raise InputError(
+            f"{path}: the machine says {word} {rest:,} times, so nothing divides its answers; give"
+            " its answers with both, yes and no, about each item and label"
+        )
+    n_nothing = said.size - n_yes - n_no
+    gaps = f"; it says nothing about {n_nothing:,} pairs" if n_nothing else ""
+    say(f"  yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
+    return machine, said
+
+
 def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:
     """Print the first contradictions and how they were settled, or refuse them."""
     columns = (found.contradictions[of] for of in ("item", "label", "applies_by", "denied_by"))

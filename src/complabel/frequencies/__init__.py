@@ -1,5 +1,6 @@
 """Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
+from complabel.frequencies._counts import drawn_at_random as drawn_at_random
 from complabel.frequencies._counts import inverse_probability as inverse_probability
 from complabel.frequencies._counts import judged_at_random as judged_at_random
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
@@ -11,5 +12,14 @@ from complabel.frequencies._estimate import (
 from complabel.frequencies._estimate import given_frequencies as given_frequencies
 from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
+from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
+from complabel.frequencies._strata import said_by as said_by
+from complabel.frequencies._strata import what_is_left as what_is_left
 
-__all__ = ["LabelFrequencies", "estimate_label_frequencies"]
+__all__ = [
+    "LabelFrequencies",
+    "MachineAudit",
+    "MachineRates",
+    "audit_machine",
+    "estimate_label_frequencies",
+]

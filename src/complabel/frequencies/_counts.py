@@ -1,7 +1,4 @@
-"""Counts of the answers that tell how often labels apply: random judgements, and named labels.
-
-Predictions of a model make few judgements count more.
-"""
+"""Counts of the answers that tell how often labels apply: random judgements, and named labels."""
 
 from __future__ import annotations
 
@@ -38,41 +35,53 @@ def named_at_random(answers: Answers) -> NDArray[np.bool_]:
     return np.asarray((answers.question == "named") & (everything | ~np.isnan(answers.probability)))
 
 
+def drawn_at_random(answers: Answers) -> Answers:
+    """Return the answers that judge or name labels drawn at random, all items kept."""
+    return answers.only(judged_at_random(answers) | named_at_random(answers))
+
+
 @dataclass(frozen=True)
 class Audit:
     """J random judgements, each of one label of one item; arrays are (J,)."""
 
-    # The weights are one over the probability of the question, scaled for each label and form of
-    # question to sum to Kish's effective number of judgements.
+    # The weights are one over the probability of the question, scaled for each label, form of
+    # question and stratum to sum to Kish's effective number of judgements.
 
     item: NDArray[np.intp]
     label: NDArray[np.intp]
     annotator: NDArray[np.intp]  # -1: unknown
     applies: NDArray[np.bool_]
     weight: Array
-    pooled: float  # the share of "yes" among the judgements of all labels
     n_labels: int
 
     @classmethod
-    def of(cls, answers: Answers) -> Self:
-        rows = np.flatnonzero(judged_at_random(answers))
+    def of(cls, answers: Answers, strata: NDArray[Any] | None = None) -> Self:
+        """Collect the judgements; in ``strata`` (n, K), those without a probability are random."""
+        drawn = judged_at_random(answers) if strata is None else answers.judges
+        rows = np.flatnonzero(drawn)
         marks: Any = (2 * answers.relevant + answers.absent)[rows].tocoo()
         answer, label, yes = rows[marks.row], marks.col, marks.data > 1
-        inverse = inverse_probability(answers)[answer]
-        form = _form_of(answers)[answer]
-        overall = _scaled(inverse, form)
-        n = float(overall.sum())
+        item = answers.item[answer]
+        group = _form_of(answers)[answer] * answers.n_labels + label
+        if strata is not None:  # chances that are known are not compared with those that are not
+            chosen = np.isnan(answers.probability[answer])
+            group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + chosen
         return cls(
-            item=answers.item[answer],
+            item=item,
             label=label.astype(np.intp),
             annotator=answers.annotator[answer],
             applies=yes,
-            weight=_scaled(inverse, form * answers.n_labels + label),
-            pooled=(float(overall @ yes) + 1) / (n + 2),
+            weight=_scaled(inverse_probability(answers)[answer], group),
             n_labels=answers.n_labels,
         )
 
-    def counts(self, missed: Array | None = None, invented: Array | None = None) -> Counts:
+    def counts(
+        self,
+        missed: Array | None = None,
+        invented: Array | None = None,
+        *,
+        only: NDArray[np.bool_] | slice = slice(None),
+    ) -> Counts:
         """Return the effective numbers of "yes" and of judgements of each label.
 
         Rates of mistakes are (1, K) for all people together, or (R + 1, K) by annotator, those of
@@ -81,10 +90,10 @@ class Audit:
         nobody = np.zeros((1, self.n_labels))
         missed, invented = (nobody if each is None else each for each in (missed, invented))
         n_groups = max(len(missed), len(invented))
-        group = self.annotator % n_groups  # -1, for unknown, is the last one
-        place = group * self.n_labels + self.label
+        group = self.annotator[only] % n_groups  # -1, for unknown, is the last one
+        place = group * self.n_labels + self.label[only]
         yes, judged = (
-            np.bincount(place, weights=weight, minlength=n_groups * self.n_labels)
+            np.bincount(place, weights=weight[only], minlength=n_groups * self.n_labels)
             .astype(np.float64)
             .reshape(n_groups, self.n_labels)
             for weight in (self.weight * self.applies, self.weight)
@@ -92,11 +101,6 @@ class Audit:
         answered = judged.any(axis=1)
         rates = (np.broadcast_to(rate, yes.shape)[answered] for rate in (missed, invented))
         return Counts(yes[answered], judged[answered], *rates)
-
-    def sum(self, values: Array) -> Array:
-        return np.asarray(
-            np.bincount(self.label, weights=values, minlength=self.n_labels), dtype=np.float64
-        )
 
 
 @dataclass(frozen=True)
@@ -259,57 +263,3 @@ def _distinct(
     keys: Any = np.stack([marks.astype(np.int64) @ numbers, answers.asked_for[rows], word.ravel()])
     _, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     return first, place.ravel()
-
-
-# For each label, the estimate over all labels together counts as much as 10 judgements.
-_SHARED = 10.0
-_TINY = 1e-12  # avoids a division by 0
-
-
-def sharpened(audit: Audit, predictions: Array, counts: Counts) -> Counts:
-    """Return the counts of the audit for one group, increased by what predictions (n, K) explain.
-
-    This is prediction-powered inference (Angelopoulos et al., Science 2023), with the regression of
-    PPI++ (Angelopoulos et al., 2023).
-    The estimate of a frequency is the mean of lambda p over all items plus the mean of
-    (answer - lambda p) over judgements, with the regression coefficient lambda of answers on
-    predictions p. It divides the variance by some number: judgements count that many times. If
-    people err, this is the frequency of "yes" instead; it is corrected later.
-    """
-    counts = counts.merged()
-    yes, n_judged = counts.yes[0], counts.judged[0]
-    base = (yes + 2 * audit.pooled) / (n_judged + 2)
-    x = (predictions - predictions.mean(axis=0))[audit.item, audit.label]
-    y = audit.applies - base[audit.label]
-    slope = _slopes(audit, x, y, predictions.var(axis=0))
-    judged = np.maximum(n_judged, _TINY)
-    share = audit.sum(audit.weight * (audit.applies - slope * x)) / judged
-    ratio = _ratio_of_variances(audit, y, slope * x, base * (1 - base))
-    # The mean over all items is the mean of a sample, so it adds to the variance.
-    used = audit.sum(audit.weight * slope) / judged
-    of_means = used**2 * predictions.var(axis=0) / len(predictions)
-    ratio = ratio + of_means * judged / (base * (1 - base))
-    better = (ratio < 1) & (n_judged > 0)
-    effective = np.where(better, n_judged / np.maximum(ratio, _TINY), n_judged)
-    yes = np.where(better, np.clip(share, 0, 1) * effective, yes)
-    return Counts.of_one_group(yes, effective, counts.missed[0], counts.invented[0])
-
-
-def _slopes(audit: Audit, x: Array, y: Array, variance: Array) -> Array:
-    """Return lambda (J,) computed without each judgement, so that the estimate is unbiased."""
-    # With few judgements, the lambda of a label is shrunk towards that of all labels, and this one
-    # towards 0.
-    xy, xx = audit.weight * x * y, audit.weight * x * x
-    common = xy.sum() / (xx.sum() + _SHARED * variance.mean() + _TINY)
-    above = (audit.sum(xy) + _SHARED * variance * common)[audit.label] - xy
-    below = (audit.sum(xx) + _SHARED * variance)[audit.label] - xx
-    return np.asarray(np.maximum(above / np.maximum(below, _TINY), 0.0))
-
-
-def _ratio_of_variances(audit: Audit, y: Array, predicted: Array, usual: Array) -> Array:
-    """Return the share (K,) of the variance that predictions leave, shrunk towards the mean."""
-    whole, left = audit.weight * y**2, audit.weight * (y - predicted) ** 2
-    common = min(1.0, float((left.sum() + _SHARED * usual.mean()) / (whole.sum() + _TINY)))
-    return np.asarray(
-        (audit.sum(left) + _SHARED * common * usual) / (audit.sum(whole) + _SHARED * usual)
-    )

@@ -13,9 +13,10 @@ from scipy import special
 from complabel._parameters import check_array
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies._counts import Array, Audit, Counts, Named, sharpened
+from complabel.frequencies._counts import Array, Audit, Counts, Named
 from complabel.frequencies._naming import NamingLikelihood
-from complabel.frequencies._posterior import from_audit, from_audit_and_named
+from complabel.frequencies._posterior import Posterior, from_audit, from_audit_and_named
+from complabel.frequencies._strata import Asked, Strata
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
 # logits move in one direction, and any sum can be reached.
@@ -144,8 +145,12 @@ def estimate_label_frequencies(
         the probability differs between questions about equally many labels, its inverse is the
         weight, and the number of answers is Kish's effective number.
     predictions : array-like of shape (n_items, n_labels) or None, default=None
-        Probabilities that labels apply, from a model that did not see the random judgements. The
-        better they predict these, the more a judgement counts. Useless predictions do no harm.
+        What a machine says that did not learn from the judgements: 1 where a label applies and 0
+        where it does not, or probabilities; NaN where it says nothing. The better it predicts the
+        judgements, the less is left to be found. Useless predictions do little harm. The pairs of
+        a label are divided by what the machine says. A judgement without a ``probability`` counts,
+        too: it is taken to be about a pair that was drawn at random from its part, as
+        ``complabel ask --against`` draws pairs.
     missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
         Known mistakes of random judgements: the chance, in [0, 1], that an annotator says that a
         label does not apply if it does (missed), and that it applies if it does not (invented).
@@ -172,8 +177,8 @@ def estimate_label_frequencies(
     Yu and Hoff, "Adaptive multigroup confidence intervals with constant coverage", Biometrika 2018:
     the intervals.
 
-    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference", Science 2023:
-    the use of ``predictions``.
+    Cochran, "Sampling techniques", 1977, chapter 5A: stratification after selection, as by
+    ``predictions``.
 
     Examples
     --------
@@ -185,12 +190,17 @@ def estimate_label_frequencies(
     >>> found.values.round(2), found.standard_errors.round(2)
     (array([0.11, 0.31, 0.59]), array([0.02, 0.02, 0.03]))
     """
-    audit, named = Audit.of(answers), Named.of(answers)
-    counts = audit.counts(*rates_of_mistakes(missed, invented, answers))
-    if predictions is not None:
-        predicted = checked_probabilities("predictions", predictions, answers.shape)
-        if len(audit.item):
-            counts = sharpened(audit, predicted, counts)
+    named = Named.of(answers)
+    rates = rates_of_mistakes(missed, invented, answers)
+    counts: Counts | Asked
+    if predictions is None:
+        audit = Audit.of(answers)
+        counts = audit.counts(*rates)
+    else:
+        predicted = checked_probabilities("predictions", predictions, answers.shape, gaps=True)
+        strata = Strata.of(predicted)
+        audit = Audit.of(answers, strata.of_pairs)
+        counts = Asked.of(strata, audit, *rates)
     if len(audit.item):
         return _estimate(counts, named, len(audit.item))
     if named is None or not named.says_all_apply:
@@ -218,7 +228,7 @@ def frequencies_with_propensities(
     return replace(found, values=values, covariance=nothing, intervals=points, _of_log_w=known)
 
 
-def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
+def _estimate(counts: Counts | Asked, named: Named | None, n_audit: int) -> LabelFrequencies:
     """Return the estimate from these counts; the latest ones are kept, so that repeats are free."""
     import joblib
 
@@ -230,9 +240,14 @@ def _estimate(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequen
     return copy.deepcopy(found)  # the caller may change its arrays
 
 
-def _estimated(counts: Counts, named: Named | None, n_audit: int) -> LabelFrequencies:
+def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> LabelFrequencies:
+    by_machine: Posterior | None = None
+    if isinstance(counts, Asked):
+        of_strata = counts.frequencies()
+        by_machine = of_strata.posterior()
+        counts = of_strata.as_counts(by_machine)
     if named is None:
-        found = from_audit(counts)
+        found = by_machine or from_audit(counts)
     elif n_audit:
         found = from_audit_and_named(counts, NamingLikelihood(named))
     else:
@@ -288,17 +303,19 @@ def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.f
 
 
 def checked_probabilities(
-    name: str, probabilities: ArrayLike, shape: tuple[int, ...]
+    name: str, probabilities: ArrayLike, shape: tuple[int, ...], *, gaps: bool = False
 ) -> NDArray[np.float64]:
-    """Return probabilities of this shape (n_items, n_labels), or refuse them."""
-    p = check_array(name, probabilities, "item", "label")
+    """Return probabilities of this shape (n_items, n_labels), or refuse them; gaps are NaN."""
+    p = check_array(name, probabilities, "item", "label", gaps=gaps)
     if p.shape != shape:
         raise InputError(
             f"{name} have shape {p.shape}, and the answers or true labels {shape}; give one row per"
             " item and one column per label"
         )
-    if p.min() < 0 or p.max() > 1:
-        raise InputError(f"{name} must be from 0 to 1, got values from {p.min():g} to {p.max():g}")
+    given = p[~np.isnan(p)] if gaps else p
+    if len(given) and (given.min() < 0 or given.max() > 1):
+        least, most = given.min(), given.max()
+        raise InputError(f"{name} must be from 0 to 1, got values from {least:g} to {most:g}")
     return p
 
 

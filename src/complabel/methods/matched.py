@@ -18,6 +18,7 @@ from complabel.answers import Answers, ClassPerRowWarning, UnchosenLabelWarning
 from complabel.errors import InputError
 from complabel.frequencies import (
     check_auto_or_given,
+    drawn_at_random,
     estimate_label_frequencies,
     given_frequencies,
     rates_of_exclusion,
@@ -176,7 +177,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         self.label_frequencies_intervals_: Array | None = None
         self._log_propensities: Array | None = None
         if isinstance(self.label_frequencies, str):
-            found = estimate_label_frequencies(answers, predictions=predictions)
+            used = answers if predictions is None else drawn_at_random(answers)
+            found = estimate_label_frequencies(used, predictions=predictions)
             values, self.label_frequencies_errors_ = found.values, found.standard_errors
             self.label_frequencies_intervals_ = found.intervals
             if found.propensities is not None:

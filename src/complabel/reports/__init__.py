@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 from complabel._lazy import lazily
 
 if TYPE_CHECKING:
+    from complabel.reports._audit import audit_headline as audit_headline
+    from complabel.reports._audit import audit_sentences as audit_sentences
+    from complabel.reports._audit import render_audit as render_audit
+    from complabel.reports._audit import verdicts as verdicts
     from complabel.reports._charts import ACCENT as ACCENT
     from complabel.reports._charts import INK as INK
     from complabel.reports._charts import SERIES as SERIES
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inspection_lines", "write_inspection_page"]
 _NAMES_IN = {
+    "_audit": "audit_headline audit_sentences render_audit verdicts",
     "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes",
     "_evaluation": "render_evaluation",
     "_inspection": "inspection_lines render_inspection write_inspection_page",

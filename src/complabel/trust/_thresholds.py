@@ -15,6 +15,7 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import (
     checked_probabilities,
+    drawn_at_random,
     estimate_label_frequencies,
     judged_at_random,
 )
@@ -273,7 +274,7 @@ def _listed(names: Sequence[str], labels: Mask) -> str:
 
 def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
     if given is True:
-        return estimate_label_frequencies(answers, predictions=p).values
+        return estimate_label_frequencies(drawn_at_random(answers), predictions=p).values
     found = check_array("match_frequencies", given, "label")
     if len(found) != p.shape[1] or found.min() < 0 or found.max() > 1:
         raise InputError(

@@ -17,6 +17,7 @@ from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     LabelFrequencies,
+    drawn_at_random,
     estimate_label_frequencies,
     frequencies_with_propensities,
     given_frequencies,
@@ -230,6 +231,7 @@ def _estimated(
     mistakes: dict[str, Any] = {"missed": classifier.missed, "invented": classifier.invented}
     if any(isinstance(rates, str) for rates in mistakes.values()):
         mistakes = {}  # they will be found with the model, which needs the frequencies first
+    answers = answers if predictions is None else drawn_at_random(answers)
     return estimate_label_frequencies(answers, predictions=predictions, **mistakes)
 
 

@@ -1,0 +1,353 @@
+"""What people's answers add to a machine's: label frequencies, and the machine's precision.
+
+The machine is a classifier that learned from the true labels of a few items of a dataset, so its
+mistakes depend on the item. It answers all other pairs, with 0 and 1 (as many labels as the few
+items have, times 1.15, since models say too much). Then so many yes/no answers of a person who does
+not err are drawn, again and again, and each estimator gets the same draws:
+
+- machine: its own shares.
+- before: what ``predictions=`` was in complabel 1.0: regression (PPI++) and counts that are scaled.
+- ours: ``estimate_label_frequencies(answers, predictions=machine)``.
+- ppi++: prediction-powered means with the tuned factor, label by label (Angelopoulos et al. 2023).
+- strata: plain shares in both strata of each label; intervals of Clopper and Pearson, combined.
+- rogan-gladen: the machine's share, corrected by its two rates of mistakes over all labels.
+
+Printed are the root mean square error, the share of 95 % intervals that hold (mean, worst label),
+their mean width, and the error of the cardinality.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import stats
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from complabel.answers import Answers
+from complabel.asking import suggest_questions
+from complabel.experiments.datasets import load_dataset
+from complabel.frequencies import estimate_label_frequencies
+
+Array: TypeAlias = Any
+Found: TypeAlias = tuple[Array, Array]  # frequencies (K,), intervals (K, 2)
+SHARES = (0.03, 0.1, 0.3)
+_MORE = 1.15  # models say too many labels
+_Z = 1.96
+
+
+def items_of(name: str, data: str) -> tuple[Any, Array]:
+    """Return features and labels; digits have five labels of each digit's properties."""
+    if name == "digits":
+        from sklearn.datasets import load_digits
+
+        X, y = load_digits(return_X_y=True)
+        of_digit = [
+            y % 2 == 1,
+            y < 5,
+            np.isin(y, (2, 3, 5, 7)),
+            np.isin(y, (0, 6, 8, 9)),
+            y % 3 == 0,
+        ]
+        return X / 16.0, np.stack(of_digit, axis=1).astype(np.uint8)
+    name, _, n_labels = name.partition(":")
+    loaded: Any = load_dataset(name, data_dir=data, preprocessed=int(n_labels or 15) <= 15)
+    X, Y = loaded.X, loaded.Y
+    Y = np.asarray(Y.toarray() if hasattr(Y, "toarray") else Y, dtype=np.uint8)
+    if n_labels:
+        Y = Y[:, np.argsort(-Y.sum(axis=0), kind="stable")[: int(n_labels)]]
+    return X, Y
+
+
+def machine_of(name: str, data: str, share: float, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Return true labels, probabilities and 0/1 answers (n, K) of the items it did not learn."""
+    X, Y = items_of(name, data)
+    order = np.random.default_rng([seed, 7]).permutation(len(Y))
+    few, rest = np.split(order, [max(30, int(share * len(Y)))])
+    several = (Y[few].sum(axis=0) > 0) & (Y[few].sum(axis=0) < len(few))
+    p = np.tile((Y[few].sum(axis=0) + 0.5) / (len(few) + 1), (len(rest), 1))
+    if Y.shape[1] <= 30:
+        linear = OneVsRestClassifier(LogisticRegression(C=1.0, max_iter=300))
+        p[:, several] = linear.fit(X[few], Y[few][:, several]).predict_proba(X[rest])
+    else:
+        trees = ExtraTreesClassifier(60, min_samples_leaf=2, n_jobs=2, random_state=seed)
+        dense = X.toarray() if hasattr(X, "toarray") else X
+        found = trees.fit(dense[few], Y[few][:, several]).predict_proba(dense[rest])
+        p[:, several] = np.stack([each[:, 1] for each in found], axis=1)
+    wanted = int(min(_MORE * Y[few].sum() / len(few) * len(rest), p.size - 1))
+    cut = np.partition(p.ravel(), p.size - wanted)[p.size - wanted]
+    return Y[rest], p, (p >= cut).astype(np.uint8)
+
+
+def answers_to(Y: Array, items: Array, labels: Array, probability: Any = None) -> Answers:
+    """Return what a person says about these pairs who does not err."""
+    asked = np.zeros((len(items), Y.shape[1]), dtype=np.uint8)
+    asked[np.arange(len(items)), labels] = 1
+    yes = asked * Y[items]
+    return Answers.from_arrays(
+        relevant=yes,
+        absent=asked - yes,
+        question="asked",
+        item=items,
+        n_items=len(Y),
+        **({} if probability is None else {"probability": probability}),
+    )
+
+
+def randomly(Y: Array, n: int, draw: int) -> Answers:
+    """Ask about n random pairs."""
+    at = np.random.default_rng([draw, 1]).permutation(Y.size)[:n]
+    items, labels = np.divmod(at, Y.shape[1])
+    return answers_to(Y, items, labels, 1 / Y.shape[1])
+
+
+def against(Y: Array, machine: Array, n: int, draw: int, rounds: Sequence[int] = ()) -> Answers:
+    """Ask by the machine's answer, in rounds of these sizes, or at once."""
+    rng = np.random.default_rng([draw, 2])
+    found = Answers.from_arrays(
+        relevant=np.zeros((0, Y.shape[1]), np.uint8),
+        absent=np.zeros((0, Y.shape[1]), np.uint8),
+        question="asked",
+        item=np.empty(0, dtype=np.intp),
+        n_items=len(Y),
+    )
+    for size in rounds or (n,):
+        table = suggest_questions(found, size, against=machine, random_state=rng)
+        items, labels = np.asarray(table["item"]), np.asarray(table["label"]).astype(np.intp)
+        found = Answers.concatenate([found, answers_to(Y, items, labels)])
+    return found
+
+
+def ours(answers: Answers, machine: Array) -> Found:
+    """Return what complabel finds."""
+    found = estimate_label_frequencies(answers, predictions=machine)
+    return found.values, found.intervals
+
+
+def raw(_: Answers, machine: Array) -> Found:
+    """Return the machine's shares."""
+    q = machine.mean(axis=0)
+    return q, np.stack([q, q], axis=1)
+
+
+def _pairs(answers: Answers) -> tuple[Array, Array, Array]:
+    said = answers.statements()
+    return said.item, said.label, said.applies
+
+
+def ppi(answers: Answers, machine: Array) -> Found:
+    """PPI++ of the mean, label by label; answers of one stratum have equal weights."""
+    n, n_labels = machine.shape
+    item, label, yes = _pairs(answers)
+    values, widths = machine.mean(axis=0).astype(float), np.full(n_labels, np.nan)
+    for k in range(n_labels):
+        at = label == k
+        if at.sum() < 2:
+            widths[k] = 1.0
+            continue
+        y, f = yes[at].astype(float), machine[item[at], k].astype(float)
+        q = machine[:, k].mean()
+        n_yes, n_no = f.sum(), (1 - f).sum()
+        w = np.where(f > 0.5, q / max(n_yes, 1), (1 - q) / max(n_no, 1))
+        w /= w.sum()
+        mean_y, mean_f = w @ y, w @ f
+        variance = w @ (f - mean_f) ** 2
+        factor = (w @ ((f - mean_f) * (y - mean_y))) / max(variance, 1e-9) / (1 + at.sum() / n)
+        values[k] = factor * q + w @ (y - factor * f)
+        rest = y - factor * f
+        widths[k] = _Z * np.sqrt((w**2 @ (rest - w @ rest) ** 2) + factor**2 * q * (1 - q) / n)
+    ends = np.stack([values - widths, values + widths], axis=1)
+    return np.clip(values, 0, 1), np.clip(ends, 0, 1)
+
+
+def strata(answers: Answers, machine: Array) -> Found:
+    """Plain shares by stratum; half-widths of Clopper and Pearson are added in squares."""
+    n_labels = machine.shape[1]
+    item, label, yes = _pairs(answers)
+    q = machine.mean(axis=0)
+    values, low2, high2 = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
+    for is_yes, share in ((True, q), (False, 1 - q)):
+        at = (machine[item, label] > 0.5) == is_yes
+        n = np.bincount(label[at], minlength=n_labels)
+        x = np.bincount(label[at], weights=yes[at], minlength=n_labels)
+        pooled = (x.sum() + 0.5) / (n.sum() + 1)
+        theta = np.where(n > 0, x / np.maximum(n, 1), pooled)
+        low = np.where(x > 0, stats.beta.ppf(0.025, np.maximum(x, 1e-9), n - x + 1), 0.0)
+        high = np.where(x < n, stats.beta.ppf(0.975, x + 1, np.maximum(n - x, 1e-9)), 1.0)
+        values += share * theta
+        low2 += (share * (theta - low)) ** 2
+        high2 += (share * (high - theta)) ** 2
+    return values, np.clip(np.stack([values - np.sqrt(low2), values + np.sqrt(high2)], 1), 0, 1)
+
+
+def rogan_gladen(answers: Answers, machine: Array) -> Found:
+    """Correct shares by two rates over all labels; errors by the delta method."""
+    item, label, yes = _pairs(answers)
+    said = machine[item, label] > 0.5
+    q = machine.mean(axis=0)
+    # The rates of all pairs, by Bayes' rule from the shares of the strata.
+    share = q.mean()
+    right = (yes & said).sum() / max(said.sum(), 1) * share
+    missed = (yes & ~said).sum() / max((~said).sum(), 1) * (1 - share)
+    sensitivity = right / max(right + missed, 1e-9)
+    invented = (share - right) / max(1 - right - missed, 1e-9)
+    gap = max(sensitivity - invented, 0.05)
+    values = np.clip((q - invented) / gap, 0, 1)
+    n_yes, n_no = max(yes.sum(), 1), max((~yes).sum(), 1)
+    of_rates = values**2 * sensitivity * (1 - sensitivity) / n_yes
+    of_rates += (1 - values) ** 2 * invented * (1 - invented) / n_no
+    half = _Z * np.sqrt(q * (1 - q) / len(machine) + of_rates) / gap
+    return values, np.clip(np.stack([values - half, values + half], axis=1), 0, 1)
+
+
+_SHARED, _TINY = 10.0, 1e-12
+
+
+def before(answers: Answers, machine: Array) -> Found:
+    """Estimate as ``predictions=`` did until November 2026."""
+    from complabel.frequencies._counts import Audit, Counts
+    from complabel.frequencies._posterior import from_audit
+
+    strata_of = (machine > 0.5).astype(np.intp)
+    audit = Audit.of(answers, None if not np.isnan(answers.probability).any() else strata_of)
+    weight = audit.weight.copy()
+    if np.isnan(answers.probability).any():  # as if the chances by stratum had been given
+        asked = np.bincount(strata_of[audit.item, audit.label], minlength=2)
+        n_pairs = np.bincount(strata_of.ravel(), minlength=2)
+        inverse = (n_pairs / np.maximum(asked, 1))[strata_of[audit.item, audit.label]]
+        total, squares = (audit_sum(audit, inverse**power) for power in (1, 2))
+        weight = inverse * (total / np.maximum(squares, _TINY))[audit.label]
+    yes, judged = (audit_sum(audit, weight * each) for each in (audit.applies, 1.0))
+    pooled = (weight @ audit.applies + 1) / (weight.sum() + 2)
+    base = (yes + 2 * pooled) / (judged + 2)
+    p = machine.astype(float)
+    x = (p - p.mean(axis=0))[audit.item, audit.label]
+    y = audit.applies - base[audit.label]
+    variance = p.var(axis=0)
+    xy, xx = weight * x * y, weight * x * x
+    common = xy.sum() / (xx.sum() + _SHARED * variance.mean() + _TINY)
+    above = (audit_sum(audit, xy) + _SHARED * variance * common)[audit.label] - xy
+    below = (audit_sum(audit, xx) + _SHARED * variance)[audit.label] - xx
+    slope = np.maximum(above / np.maximum(below, _TINY), 0.0)
+    n = np.maximum(judged, _TINY)
+    share = audit_sum(audit, weight * (audit.applies - slope * x)) / n
+    usual = base * (1 - base)
+    whole, left = weight * y**2, weight * (y - slope * x) ** 2
+    common = min(1.0, float((left.sum() + _SHARED * usual.mean()) / (whole.sum() + _TINY)))
+    ratio = (audit_sum(audit, left) + _SHARED * common * usual) / (
+        audit_sum(audit, whole) + _SHARED * usual
+    )
+    used = audit_sum(audit, weight * slope) / n
+    ratio = ratio + used**2 * variance / len(p) * n / usual
+    better = (ratio < 1) & (judged > 0)
+    effective = np.where(better, judged / np.maximum(ratio, _TINY), judged)
+    yes = np.where(better, np.clip(share, 0, 1) * effective, yes)
+    found = from_audit(Counts.of_one_group(yes, effective))
+    return found.values, found.intervals
+
+
+def audit_sum(audit: Any, values: Any) -> Array:
+    """Return sums (K,) over the judgements of each label."""
+    values = np.broadcast_to(values, audit.label.shape)
+    return np.bincount(audit.label, weights=values, minlength=audit.n_labels)
+
+
+ESTIMATORS: dict[str, Callable[[Answers, Array], Found]] = {
+    "machine": raw,
+    "before": before,
+    "ours": ours,
+    "ppi++": ppi,
+    "strata": strata,
+    "rogan-gladen": rogan_gladen,
+}
+
+
+def designs(n: int) -> dict[str, Callable[[Array, Array, int], Answers]]:
+    """Return how n questions are drawn."""
+    three = (int(0.4 * n), int(0.3 * n), n - int(0.4 * n) - int(0.3 * n))
+    few = (int(0.4 * n), *[12] * ((n - int(0.4 * n)) // 12))
+    return {
+        "random": lambda Y, _, draw: randomly(Y, n, draw),
+        "half and half": lambda Y, machine, draw: against(Y, machine, n, draw),
+        "three rounds": lambda Y, machine, draw: against(Y, machine, n, draw, three),
+        "12 at a time": lambda Y, machine, draw: against(Y, machine, n, draw, few),
+    }
+
+
+def cell(
+    Y: Array, p: Array, said: Array, n: int, draws: range, design: str, names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return what each draw found, of all estimators."""
+    truth, found = Y.mean(axis=0), []
+    for draw in draws:
+        answers = designs(n)[design](Y, said, draw)
+        for name in names:
+            scores = name == "ours, scores"
+            estimator = ours if scores else ESTIMATORS[name]
+            start = time.process_time()
+            values, ends = estimator(answers, p if scores else said)
+            found.append(
+                {
+                    "name": name,
+                    "rmse": np.sqrt(((values - truth) ** 2).mean()),
+                    "held": (ends[:, 0] <= truth) & (truth <= ends[:, 1]),
+                    "width": (ends[:, 1] - ends[:, 0]).mean(),
+                    "sum": abs(values.sum() - truth.sum()),
+                    "seconds": time.process_time() - start,
+                }
+            )
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", required=True, help="folder with the files of the datasets")
+    parser.add_argument(
+        "--datasets",
+        nargs="+",
+        default=["scene", "yeast", "corel5k:15", "corel5k:374", "digits", "delicious:15"],
+    )
+    parser.add_argument("--shares", nargs="+", type=float, default=[*SHARES])
+    parser.add_argument("--answers", nargs="+", type=int, default=[200])
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--designs", nargs="+", default=["random", "half and half", "three rounds"])
+    parser.add_argument("--estimators", nargs="+", default=[*ESTIMATORS, "ours, scores"])
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args(arguments)
+    print("| labels | machine of | answers | questions | estimator | rmse | held, % | worst "
+          "| width | sum | s |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    for name, share in itertools.product(given.datasets, given.shares):
+        Y, p, said = machine_of(name, given.data, share)
+        for n, design in itertools.product(given.answers, given.designs):
+            parts = np.array_split(np.arange(given.draws), given.jobs)
+            found = Parallel(n_jobs=given.jobs)(
+                delayed(cell)(Y, p, said, n, part.tolist(), design, given.estimators)
+                for part in parts
+            )
+            rows = [row for part in found for row in part]
+            for each in given.estimators:
+                of_it = [row for row in rows if row["name"] == each]
+                held = np.mean([row["held"] for row in of_it], axis=0)
+                rmse, width, off, seconds = (
+                    np.mean([row[key] for row in of_it])
+                    for key in ("rmse", "width", "sum", "seconds")
+                )
+                print(
+                    f"| {name} | {100 * share:g} % | {n} | {design} | {each} | {rmse:.4f}"
+                    f" | {100 * held.mean():.0f} | {100 * held.min():.0f} | {width:.3f}"
+                    f" | {off:.2f} | {seconds:.2f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,253 @@
+"""How good a machine's labels are, label by label, by people's answers to a few questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from complabel._parameters import check_array
+from complabel.answers import Answers
+from complabel.errors import InputError
+from complabel.frequencies._counts import Array, Audit
+from complabel.frequencies._estimate import (
+    LabelFrequencies,
+    checked_probabilities,
+    rates_of_mistakes,
+)
+from complabel.frequencies._strata import Asked, Strata, StrataPosterior
+
+RATES = ("precision", "recall", "missed", "invented")
+_QUANTILES = (0.025, 0.5, 0.975)
+# A label is called good or bad if that is so probable.
+_SURE = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class MachineRates:
+    """One rate of a machine, with intervals of 95 %.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_labels,), dtype float64
+        The median of the posterior, of each label; NaN where the rate has no meaning, such as the
+        precision of a label that the machine never says.
+    intervals : ndarray of shape (n_labels, 2), dtype float64
+    overall : tuple of float
+        The value, and both ends of its interval, over all pairs of an item and a label.
+    """
+
+    values: NDArray[np.float64]
+    intervals: NDArray[np.float64]
+    overall: tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class MachineAudit:
+    """How often labels apply, and how good a machine's labels are.
+
+    Attributes
+    ----------
+    label_names : list of str
+    frequencies : LabelFrequencies
+        How often each label applies.
+    machine_shares : ndarray of shape (n_labels,), dtype float64
+        Share of the items of which the machine says yes, among those of which it says something.
+    precision, recall, missed, invented : MachineRates
+        Of the machine's yes, the share that applies; of what applies, the share of which the
+        machine says yes, and the rest; of what does not apply, the share of which it says yes.
+    good : ndarray of shape (n_labels,), dtype float64
+        Probability that precision and recall are both at least ``least``.
+    least : float
+    cardinality : tuple of float
+        The mean number of labels that apply to an item, and both ends of its interval.
+    n_asked : ndarray of shape (3, n_labels), dtype intp
+        Answers about pairs of which the machine says no, yes, and nothing.
+    n_more : ndarray of shape (n_labels,), dtype intp
+        How many more answers about a label would halve the interval of its frequency.
+    """
+
+    label_names: list[str]
+    frequencies: LabelFrequencies
+    machine_shares: NDArray[np.float64]
+    precision: MachineRates
+    recall: MachineRates
+    missed: MachineRates
+    invented: MachineRates
+    good: NDArray[np.float64]
+    least: float
+    cardinality: tuple[float, float, float]
+    n_asked: NDArray[np.intp]
+    n_more: NDArray[np.intp]
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        """Which labels of the machine can probably be used as they are, (n_labels,)."""
+        return np.asarray(self.good >= _SURE)
+
+    @property
+    def unusable(self) -> NDArray[np.bool_]:
+        """Which labels of the machine are probably not good enough, (n_labels,)."""
+        return np.asarray(self.good <= 1 - _SURE)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON can hold it; what has no meaning is None."""
+
+        def told(value: float) -> float | None:
+            return None if np.isnan(value) else float(value)
+
+        def rate(name: str, label: int) -> dict[str, Any]:
+            found: MachineRates = getattr(self, name)
+            ends = [told(end) for end in found.intervals[label]]
+            return {"value": told(found.values[label]), "interval": ends}
+
+        labels = {
+            name: {
+                "frequency": float(self.frequencies.values[at]),
+                "interval": self.frequencies.intervals[at].tolist(),
+                "machine": told(self.machine_shares[at]),
+                **{each: rate(each, at) for each in RATES},
+                "good": float(self.good[at]),
+                "asked": {"no": int(n_no), "yes": int(n_yes), "nothing": int(n_nothing)},
+                "more": int(self.n_more[at]),
+            }
+            for at, (name, (n_no, n_yes, n_nothing)) in enumerate(
+                zip(self.label_names, self.n_asked.T, strict=True)
+            )
+        }
+        overall = {name: [told(each) for each in getattr(self, name).overall] for name in RATES}
+        return {
+            "n_answers": int(self.n_asked.sum()),
+            "least": self.least,
+            "cardinality": list(self.cardinality),
+            "machine_cardinality": float(np.nansum(self.machine_shares)),
+            "all_pairs": overall,
+            "labels": labels,
+        }
+
+
+def audit_machine(
+    answers: Answers,
+    machine: ArrayLike,
+    *,
+    missed: ArrayLike = 0.0,
+    invented: ArrayLike = 0.0,
+    unsure: tuple[ArrayLike, ArrayLike] | None = None,
+    least: float = 0.8,
+) -> MachineAudit:
+    """Find how good a machine's labels are, by people's answers about some of them.
+
+    Parameters
+    ----------
+    answers : Answers
+        Yes and no of people about single labels. The pairs were drawn at random by what the machine
+        says, as :func:`complabel.asking.suggest_questions` draws them with ``against``, or at
+        random from all pairs.
+    machine : array-like of shape (n_items, n_labels)
+        What the machine says: 1 where a label applies and 0 where it does not, or probabilities, of
+        which .5 and more are yes; NaN where it says nothing.
+    missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
+        Known mistakes of people, as in
+        :func:`~complabel.frequencies.estimate_label_frequencies`.
+    unsure : tuple of two array-likes of shape (U,), or None, default=None
+        Positions of the items and of the labels about which people were asked and were unsure. How
+        often people are unsure may differ between labels that apply and labels that do not, and
+        this is estimated.
+    least : float, default=0.8
+        The precision and the recall that a label needs to be called good.
+
+    Returns
+    -------
+    MachineAudit
+
+    Raises
+    ------
+    InputError
+        If no answer is about a pair, or ``machine`` has another shape or values outside [0, 1].
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> Y = (rng.random((1000, 3)) < [0.1, 0.3, 0.6]).astype(np.uint8)
+    >>> machine = np.where(rng.random(Y.shape) < 0.1, 1 - Y, Y)
+    >>> asked = np.eye(3, dtype=np.uint8)[rng.integers(3, size=300)]
+    >>> item = rng.permutation(1000)[:300]
+    >>> answers = Answers.from_arrays(
+    ...     relevant=asked * Y[item], absent=asked * (1 - Y[item]), question="asked", item=item,
+    ...     n_items=1000,
+    ... )
+    >>> audit_machine(answers, machine).precision.values.round(1)
+    array([0.5, 0.7, 0.9])
+    """
+    least = float(check_array("least", least))
+    predictions = checked_probabilities("machine", machine, answers.shape, gaps=True)
+    strata = Strata.of(predictions)
+    audit = Audit.of(answers, strata.of_pairs)
+    counted = None
+    if unsure is not None:
+        items, labels = (np.asarray(each, dtype=np.intp) for each in unsure)
+        counted = np.zeros_like(strata.shares)
+        np.add.at(counted, (strata.cell[items, labels], labels), 1.0)
+    if not len(audit.item):
+        raise InputError(
+            f"{answers!r} hold no yes or no about a single label, so they say nothing about the"
+            " machine; ask people with complabel ask --against"
+        )
+    rates = rates_of_mistakes(missed, invented, answers)
+    posterior = Asked.of(strata, audit, *rates, unsure=counted).frequencies()
+    place = strata.of_pairs[audit.item, audit.label] * audit.n_labels + audit.label
+    n_asked = np.bincount(place, minlength=3 * audit.n_labels).reshape(3, -1)
+    return _audited(answers, posterior, n_asked, least)
+
+
+def _audited(
+    answers: Answers, posterior: StrataPosterior, n_asked: NDArray[np.intp], least: float
+) -> MachineAudit:
+    found, draws = posterior.posterior(), posterior.draws()
+    of_draws = draws.rates()
+    sums = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES)
+    shares = draws.shares[1] / np.maximum(draws.shares[:2].sum(axis=0), np.finfo(float).tiny)
+    shares[draws.shares[:2].sum(axis=0) == 0] = np.nan
+    with np.errstate(invalid="ignore"):
+        good = (of_draws["precision"] >= least) & (of_draws["recall"] >= least)
+    names = answers.label_names or [str(label) for label in range(answers.n_labels)]
+    frequencies = LabelFrequencies(
+        values=found.values,
+        covariance=found.covariance,
+        intervals=found.intervals,
+        propensities=None,
+        spread=0.0,
+        n_audit=int(n_asked.sum()),
+    )
+    return MachineAudit(
+        label_names=list(names),
+        frequencies=frequencies,
+        machine_shares=shares,
+        **{name: _summary(of_draws[name]) for name in RATES},
+        good=good.mean(axis=0)[:-1],
+        least=least,
+        cardinality=(float(found.values.sum()), float(sums[0]), float(sums[2])),
+        n_asked=n_asked,
+        n_more=_to_halve(*posterior.of_strata()),
+    )
+
+
+def _summary(draws: Array) -> MachineRates:
+    """Summarize draws (D, K + 1), of which the last column is about all pairs."""
+    low, middle, high = np.quantile(draws, _QUANTILES, axis=0)
+    overall = (float(middle[-1]), float(low[-1]), float(high[-1]))
+    return MachineRates(middle[:-1], np.stack([low, high], axis=1)[:-1], overall)
+
+
+def _to_halve(mean: Array, variance: Array, share: Array) -> NDArray[np.intp]:
+    """Return how many more answers (K,) halve the error of a frequency, at best (Neyman)."""
+    tiny = np.finfo(float).tiny
+    of_one = mean * (1 - mean)
+    so_far = of_one / np.maximum(variance, tiny)
+    goal = (share**2 * variance).sum(axis=0) / 4
+    weight = share * np.sqrt(of_one)
+    wanted = weight * weight.sum(axis=0) / np.maximum(goal, tiny)
+    more = np.where(share > 0, np.maximum(wanted - so_far, 0), 0).sum(axis=0)
+    return np.asarray(np.ceil(np.minimum(more, 1e9)), dtype=np.intp)

@@ -1,0 +1,82 @@
+"""Questions by what a machine says: spread, then where they tell most; never about known pairs."""
+
+import numpy as np
+import pytest
+
+from complabel.answers import Answers
+from complabel.asking import suggest_questions
+from complabel.errors import InputError
+
+
+def nothing_said(n, n_labels):
+    empty = np.zeros((0, n_labels), dtype=np.uint8)
+    return Answers.from_arrays(
+        relevant=empty, absent=empty, question="asked", item=np.empty(0, dtype=int), n_items=n
+    )
+
+
+def pairs_of(table):
+    return np.asarray(table["item"]), np.asarray(table["label"]).astype(int)
+
+
+def test_the_first_questions_are_half_about_yes_and_half_about_no():
+    machine = (np.random.default_rng(0).random((500, 4)) < 0.1).astype(int)
+    table = suggest_questions(nothing_said(500, 4), 80, against=machine, random_state=0)
+    items, labels = pairs_of(table)
+    assert len(set(zip(items.tolist(), labels.tolist(), strict=True))) == 80
+    words = machine[items, labels]
+    np.testing.assert_array_equal(np.bincount(labels + 4 * words), 10)
+    assert list(table["question"].unique()) == ["asked"]
+    assert table["probability"].isna().all()
+    assert table["answer"].isna().all()
+
+
+def test_later_questions_go_to_the_label_that_the_machine_has_wrong():
+    rng = np.random.default_rng(1)
+    machine = (rng.random((600, 5)) < 0.3).astype(int)
+    Y = machine.copy()
+    Y[:, 3] &= rng.random(600) < 0.5  # half of its yes are wrong
+    known = nothing_said(600, 5)
+    for seed, n in enumerate((100, 60)):
+        table = suggest_questions(known, n, against=machine, random_state=seed)
+        items, labels = pairs_of(table)
+        marks = np.eye(5, dtype=np.uint8)[labels]
+        yes = marks * Y[items].astype(np.uint8)
+        more = Answers.from_arrays(
+            relevant=yes, absent=marks - yes, question="asked", item=items, n_items=600
+        )
+        before = {
+            *zip(
+                *map(np.ndarray.tolist, np.nonzero(known.complementary + known.known_relevant)),
+                strict=True,
+            )
+        }
+        assert before.isdisjoint(zip(items.tolist(), labels.tolist(), strict=True))
+        known = Answers.concatenate([known, more])
+    about_yes = machine[items, labels] == 1
+    counts = np.bincount(labels[about_yes], minlength=5)
+    assert counts.argmax() == 3
+    assert counts[3] > 2 * np.delete(counts, 3).mean()
+    # Every stratum is kept alive.
+    assert (~about_yes).sum() >= 4
+
+
+def test_pairs_of_which_a_machine_says_nothing_are_asked_about():
+    machine = np.where(np.arange(40)[:, None] < 10, np.nan, np.eye(2)[np.arange(40) % 2])
+    table = suggest_questions(nothing_said(40, 2), 30, against=machine, random_state=0)
+    assert (pairs_of(table)[0] < 10).sum() == 10
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n": 81}, "81"),
+        ({"n": 5, "kind": "ticked"}, "kind"),
+        ({"n": 5, "against": np.zeros((3, 2))}, "against"),
+        ({"n": 5, "against": np.full((40, 2), 2.0)}, "against"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(given, message):
+    machine = np.eye(2)[np.arange(40) % 2]
+    with pytest.raises(InputError, match=message):
+        suggest_questions(nothing_said(40, 2), **{"against": machine, **given})

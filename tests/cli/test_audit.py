@@ -1,0 +1,92 @@
+"""`complabel ask --against` and `complabel audit`: from a machine's labels to a page."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from tests.frequencies.test_strata import world
+
+NAMES = ["cat", "dog", "sofa", "tree"]
+
+
+def write(path, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "label", "answer", "question"])
+        writer.writerows(rows)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Y, machine = world(200, 4)
+    rows = [
+        (f"i{item}", NAMES[label], ["no", "yes"][machine[item, label]], "asked")
+        for item in range(200)
+        for label in range(4)
+    ]
+    write(tmp_path / "machine.csv", rows)
+    return Y, machine
+
+
+def answer(questions, target, Y):
+    with open(questions, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    filled = []
+    for row in rows:
+        applies = Y[int(row["item"][1:]), NAMES.index(row["label"])]
+        filled.append((row["item"], row["label"], ["no", "yes"][applies], "asked"))
+    write(target, filled)
+    return {(row["item"], row["label"]) for row in rows}
+
+
+def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
+    Y, machine = folder
+    code, out, _ = run("ask", "--against", "machine.csv", "-n", 60, "--out", "check.csv")
+    assert code == 0
+    assert "complabel audit machine.csv" in out
+    text = (tmp_path / "check.csv").read_text(encoding="utf-8")
+    assert "machine" not in text
+    first = answer("check.csv", tmp_path / "people.csv", Y)
+    words = np.array([machine[int(item[1:]), NAMES.index(label)] for item, label in first])
+    assert words.sum() == 30
+    options = ("--against", "machine.csv", "-n", 40, "--seed", 1, "--out", "more.csv")
+    assert run("ask", "people.csv", *options)[0] == 0
+    assert answer("more.csv", tmp_path / "more-people.csv", Y).isdisjoint(first)
+    code, out, _ = run(
+        "audit", "machine.csv", "people.csv", "more-people.csv",
+        "--html", "audit.html", "--json", "audit.json",
+    )  # fmt: skip
+    assert code == 0
+    assert "of 4 labels" in out
+    told = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
+    assert told["n_answers"] == 100
+    assert set(told["labels"]) == set(NAMES)
+    for at, name in enumerate(NAMES):
+        low, high = told["labels"][name]["interval"]
+        assert low - 0.02 <= Y[:, at].mean() <= high + 0.02
+    assert "of 4 labels" in (tmp_path / "audit.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--kind", "ticked"), "--kind"),
+        (("--to-evaluate", "m.safetensors"), "--to-evaluate"),
+        (("--all-known",), "--all-known"),
+        (("-n", 900), "900"),
+    ],
+)
+def test_what_does_not_go_with_a_machine_is_refused(folder, options, named, run):
+    given = options if "-n" in options else ("-n", 10, *options)
+    code, _, errors = run("ask", "--against", "machine.csv", *given, "--out", "check.csv")
+    assert code == 1
+    assert named in errors
+
+
+def test_a_machine_that_only_says_yes_is_refused(folder, tmp_path, run):
+    write(tmp_path / "yes.csv", [(f"i{at}", "cat", "yes", "asked") for at in range(30)])
+    code, _, errors = run("ask", "--against", "yes.csv", "-n", 5, "--out", "check.csv")
+    assert code == 1
+    assert "yes.csv" in errors
