@@ -90,3 +90,40 @@ def test_a_machine_that_only_says_yes_is_refused(folder, tmp_path, run):
     code, _, errors = run("ask", "--against", "yes.csv", "-n", 5, "--out", "check.csv")
     assert code == 1
     assert "yes.csv" in errors
+
+
+def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tickets.csv").write_text("item,text\nt1,My bill\nt2,It crashes\n", "utf-8")
+    (tmp_path / "labels.txt").write_text("billing\nbug\n", "utf-8")
+    words = ("ask", "--for", "openai", "--kind", "ticked", "--all-items", "--items", "tickets.csv")
+    words += ("--label-names", "labels.txt", "--out", "batch.jsonl")
+    code, _, errors = run(*words)
+    assert (code, "--model" in errors) == (1, True)
+    code, out, _ = run(*words, "--model", "m", "--dry-run")
+    assert (code, "2 requests" in out) == (0, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.txt", "tickets.csv"]
+    assert run(*words, "--model", "m")[0] == 0
+    lines = (tmp_path / "batch.jsonl").read_text("utf-8").splitlines()
+    content = json.dumps({"billing": "yes", "bug": "no"})
+    results = [
+        {
+            "custom_id": json.loads(line)["custom_id"],
+            "response": {
+                "status_code": 200,
+                "body": {"choices": [{"message": {"content": content}}]},
+            },
+        }
+        for line in lines
+    ]
+    text = "".join(json.dumps(each) + "\n" for each in results)
+    (tmp_path / "results.jsonl").write_text(text, "utf-8")
+    assert run("import", "results.jsonl", "--out", "machine.csv")[0] == 0
+    code, out, _ = run("ask", "--against", "machine.csv", "-n", 4, "--out", "check.csv")
+    assert (code, "yes about 2 pairs" in out) == (0, True)
+
+
+def test_what_is_about_batches_alone_is_refused_elsewhere(folder, run):
+    for options in (("--dry-run",), ("--model", "m")):
+        code, _, errors = run("ask", "--against", "machine.csv", *options, "--out", "check.csv")
+        assert (code, "--model" in errors) == (1, True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
 
+_OF_PEOPLE = ("label-studio", "prodigy", "mturk")
+_BATCHES = ("openai", "mistral", "anthropic", "gemini", "bedrock")
 _MOST_NAMES = 5  # in a message
 _ONLY_FEATURES = (
     "--to-evaluate asks yes or no about the labels of the model, by the features of items without"
@@ -47,18 +50,29 @@ def ask(
     ),
     *,
     out: Path = target(
-        "Write the questions to this file: a table or .xlsx, .json for label-studio, .jsonl for"
-        " prodigy and replies, .csv for mturk.",
+        "Write the questions to this file: a table or .xlsx, .json for label-studio and anthropic,"
+        " .csv for mturk, .jsonl for all others.",
         default=...,
         endings=(*options.TABLE, ".xlsx", ".json", ".jsonl"),
     ),
     tool: str = option(
         "TOOL",
-        "Where people answer: spreadsheet, label-studio, prodigy, mturk (Mechanical Turk), or"
-        " replies (of a language model).",
+        "Where people answer: spreadsheet, label-studio, prodigy, mturk (Mechanical Turk); or how"
+        " a language model is asked: replies (one prompt on each line), or a batch of openai (also"
+        " Azure, vLLM and LiteLLM), mistral (also Together), anthropic, gemini or bedrock.",
         "--for",
         default="spreadsheet",
-        **options.one_of("spreadsheet", "label-studio", "prodigy", "mturk", "replies"),
+        **options.one_of(
+            *("spreadsheet", "label-studio", "prodigy", "mturk", "replies"), *_BATCHES
+        ),
+    ),
+    model: str | None = option("NAME", "In a batch: the model that answers."),
+    all_items: bool = flag(
+        "Ask about all items, or with --kind asked about all pairs of an item and a label.",
+        "--all-items",
+    ),
+    dry_run: bool = flag(
+        "In a batch: say how many requests and characters there are; write nothing.", "--dry-run"
     ),
     show: Path | None = option(
         "FILE",
@@ -120,11 +134,9 @@ def ask(
     file, or the export of the tool, with complabel import. For the next round, give all answers so
     far, --annotator and another --out.
     """
-    from complabel.asking import suggest_questions
-    from complabel.importers import write_questions
-
     show = _with_what_is_shown(show, items, tool)
     files = [path for path in answers or () if not _is_blank(path)]
+    figure = _figure_of(to_evaluate, figure)
     about = _Given(files, features, items, label_names, question, contradictions, seed)
     if against is not None:
         _refuse_beside_machine(to_evaluate, kind, all_known=all_known)
@@ -132,17 +144,19 @@ def ask(
     elif to_evaluate is not None:
         if kind != "asked" or annotator is not None:
             raise InputError(_ONLY_FEATURES)
-        table, answer_set = _to_evaluate(to_evaluate, about, n, figure or "f1")
-    elif figure is not None:
-        raise InputError("--figure is given without --to-evaluate; also give the model")
+        table, answer_set = _to_evaluate(to_evaluate, about, n, figure)
     else:
         answer_set = _said_about(about.known_items(), files, label_names, question, contradictions)
         known_before = _said_by(answer_set, annotator, all_known=all_known)
-        table = suggest_questions(known_before, n, kind=kind, random_state=seed)
+        table = _on_items(known_before, None if all_items else n, kind, seed)
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
-    asked = write_questions(table, out, tool=tool, shown=seen, label_names=answer_set.label_names)
+    where = _Where(out, tool, seen, answer_set.label_names, _of_batch(tool, model, show, dry_run))
+    if dry_run:
+        where.say_size(table)
+        return
+    asked = where.write(table)
     say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
     n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
     n_known -= asked
@@ -176,6 +190,56 @@ def ask(
     )
 
 
+def _on_items(known: Answers, n: int | None, kind: str, seed: int) -> Any:
+    """Draw n questions about labels that are not known; None: about all items."""
+    from complabel.asking import suggest_questions
+
+    if n is None:
+        told = int((known.complementary ^ known.known_relevant).sum())
+        n = known.n_items if kind != "asked" else known.n_items * known.n_labels - told
+    return suggest_questions(known, n, kind=kind, random_state=seed)
+
+
+def _of_batch(tool: str, model: str | None, show: Path | None, dry_run: bool) -> dict[str, Any]:
+    """Return what only batches need, or refuse it."""
+    if tool in _BATCHES:
+        return {"model": model, "folder": Path() if show is None else show.parent}
+    if dry_run or model is not None:
+        raise InputError(f"--dry-run and --model are about batches, such as --for {_BATCHES[0]}")
+    return {}
+
+
+@dataclass(frozen=True)
+class _Where:
+    """Where questions are written, and what is shown in them."""
+
+    out: Path
+    tool: str
+    shown: dict[str, dict[str, str]] | None
+    label_names: Sequence[str] | None
+    batch: Mapping[str, Any]
+
+    def write(self, table: Any) -> int:
+        from complabel.importers import write_questions
+
+        return write_questions(
+            table,
+            self.out,
+            tool=self.tool,
+            shown=self.shown,
+            label_names=self.label_names,
+            **self.batch,
+        )
+
+    def say_size(self, table: Any) -> None:
+        """Say how large a batch is, without leaving a file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, self.out.name)
+            n = replace(self, out=path).write(table)
+            n_characters = len(path.read_text(encoding="utf-8"))
+        say(f"{n:,} requests, {n_characters:,} characters; nothing was written")
+
+
 def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
     """Return the table with what people see; None if the questions show nothing."""
     from complabel.files import has_shown
@@ -184,7 +248,7 @@ def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Pat
         return items
     if show is None and tool != "spreadsheet":
         raise InputError(
-            f"--for {tool} needs what {'the model sees' if tool == 'replies' else 'people see'} of"
+            f"--for {tool} needs what {'people see' if tool in _OF_PEOPLE else 'the model sees'} of"
             " each item: give a table with the columns item and text, image or url as --show"
         )
     return show
@@ -225,6 +289,10 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield f"  prodigy db-out questions > {file}"
     elif tool == "mturk":
         yield f"next: publish a batch with {out}, download its results as {file}, then"
+    elif tool in _BATCHES:
+        file = "results.jsonl"
+        yield f"next: send the batch to {tool}, or run it yourself. The file {out.name} has short"
+        yield "ids; what they ask stays in the file beside it. Save the results here, then"
     else:
         file = "replies.jsonl"
         picture = " with the picture that its field image names" if "image" in fields else ""
@@ -252,6 +320,12 @@ class _Given:
         if self.features is not None:
             return list(own.read_own_features(self.features, self.items).items)
         return None if self.items is None else read_item_names(self.items)
+
+
+def _figure_of(to_evaluate: Path | None, figure: str | None) -> str:
+    if to_evaluate is None and figure is not None:
+        raise InputError("--figure is given without --to-evaluate; also give the model")
+    return figure or "f1"
 
 
 def _refuse_beside_machine(to_evaluate: Path | None, kind: str, *, all_known: bool) -> None:

@@ -81,10 +81,6 @@ def audit(
     save_json(json_file, found.as_dict())
     more = command("ask", *answers, against=machine, n=60, out="more.csv").replace("--n ", "-n ")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
-    learn = command(
-        "fit", machine, *answers, features="X.csv", contradictions="keep", out="model.safetensors"
-    )
-    say(f"or learn from both, with features of the items in X.csv\n  {learn}")
 
 
 def _show_labels(found: object) -> None:

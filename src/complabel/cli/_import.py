@@ -15,7 +15,7 @@ from complabel.errors import InputError
 # compares the two.
 NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
-    *("coded", "columns", "pml", "openmic", "replies", "table"),
+    *("coded", "columns", "pml", "openmic", "replies", "results", "table"),
 )
 
 

@@ -26,6 +26,7 @@ from complabel.files import (
     about_open_questions,
     answers_to_arrow,
 )
+from complabel.importers._batches import RESULTS
 from complabel.importers._format import (
     ROWS_AT_ONCE,
     WORDS,
@@ -104,7 +105,7 @@ TABLE = Format("table", _TITLE, _is_table, _read_table, takes_question=True)
 
 
 FORMATS: tuple[Format, ...] = (
-    *(REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
+    *(RESULTS, REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
     # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),

@@ -399,7 +399,7 @@ def _rows_of_replies(
             tally.counts["prompts without a reply"] += 1
             continue
         tally.counts["replies"] += 1
-        said = _said_in_reply(question, line.reply)
+        said = said_in_reply(question, line.reply)
         if said is None:
             tally.counts["replies that do not parse"] += 1
             shown = line.reply if isinstance(line.reply, str) else json.dumps(line.reply)
@@ -411,7 +411,7 @@ def _rows_of_replies(
             yield from travelled.rows(question, said, place, annotator=line.annotator)
 
 
-def _said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
+def said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
     """Return what a reply says about its question; None if it is not clear."""
     word = _judgment(reply)
     if question.question == "asked":

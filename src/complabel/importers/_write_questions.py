@@ -21,6 +21,7 @@ from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
+from complabel.importers._batches import FAMILIES, IDS, write_requests
 from complabel.importers._questions import (
     ALL_APPLY,
     MARKED,
@@ -48,6 +49,8 @@ def write_questions(
     tool: str = "spreadsheet",
     shown: Mapping[Any, Mapping[str, str]] | None = None,
     label_names: Sequence[str] | None = None,
+    model: str | None = None,
+    folder: str | os.PathLike[str] = ".",
 ) -> int:
     """Write questions for a tool; ``complabel import`` reads its export without an option.
 
@@ -59,16 +62,25 @@ def write_questions(
         ``label``, and may have ``asked_for``.
     path : path
         The file to write.
-    tool : {"spreadsheet", "label-studio", "prodigy", "mturk", "replies"}, default="spreadsheet"
+    tool : str, default="spreadsheet"
+        One of "spreadsheet", "label-studio", "prodigy", "mturk", "replies", "openai", "mistral",
+        "anthropic", "gemini" and "bedrock".
         "spreadsheet": the table itself, with a column that says what to fill in, as .xlsx,
         .csv, .csv.gz or .parquet. "label-studio": JSON; :func:`label_studio_config` writes the
         form. "prodigy": JSON lines for the views classification and choice. "mturk": a CSV file
-        for Mechanical Turk. "replies": JSON lines for a language model.
+        for Mechanical Turk. "replies": JSON lines for a language model. The last five: a batch of
+        requests to a language model, with short ids. What each id asked stands in a file of the
+        same name that ends in ``.ids.jsonl``. A question to tick asks for yes, no or unsure about
+        each label.
     shown : mapping of item to mapping, or None, default=None
         What people see of each item, in the fields ``text``, ``image`` and ``url``; "replies" need
         it.
     label_names : sequence of str, or None, default=None
         All labels; they are offered by "named" questions without ``offered``.
+    model : str or None, default=None
+        The name of the model, in batches; they need it.
+    folder : path, default="."
+        From where the paths of pictures are seen, in batches.
 
     Returns
     -------
@@ -107,8 +119,8 @@ def write_questions(
     The item is this text:
     A puppy in the snow.
     """
-    check_choice("tool", tool, ("spreadsheet", *TOOLS))
-    if tool == "replies" and shown is None:
+    check_choice("tool", tool, ("spreadsheet", *TOOLS, *FAMILIES))
+    if tool in ("replies", *FAMILIES) and shown is None:
         raise InputError(
             "a prompt holds what the model sees of the item, and nothing is shown; give"
             f" {setting('shown')}",
@@ -120,6 +132,9 @@ def write_questions(
     if tool == "spreadsheet":
         _write_sheet(table, target, seen)
         return len(tasks)
+    if tool in FAMILIES:
+        _write_batch(tasks, target, tool, model, Path(folder))
+        return len(tasks)
     its = TOOLS[tool]
     if not ending_of(target, its.endings):
         raise InputError(f"{target}: {tool} needs a name that ends in {', '.join(its.endings)}")
@@ -130,6 +145,34 @@ def write_questions(
     ):
         its.write([its.task(task) for task in tasks], out)
     return len(tasks)
+
+
+def _write_batch(
+    tasks: list[Task], target: Path, tool: str, model: str | None, folder: Path
+) -> None:
+    """Write requests, and beside them the table of their ids."""
+    ending = FAMILIES[tool].ending
+    if not ending_of(target, (ending,)):
+        raise InputError(f"{target}: {tool} needs a name that ends in {ending}")
+    if not model:
+        raise InputError(
+            f"a batch names the model that answers; give {setting('model')}", parameter="model"
+        )
+    ids = table_of_ids(target)
+    with (
+        explained(target),
+        replacing(ids) as partial_ids,
+        replacing(target) as partial,
+        partial.open("w", encoding="utf-8", newline="") as out,
+    ):
+        lines = write_requests(tasks, target, out, tool=tool, model=model, folder=folder)
+        with partial_ids.open("w", encoding="utf-8", newline="") as table:
+            _write_lines(lines, table)
+
+
+def table_of_ids(path: Path) -> Path:
+    """Return the path of the table of ids beside a file of requests."""
+    return path.with_name(path.name.rpartition(".")[0] + IDS)
 
 
 def _label_studio(task: Task) -> Task:
