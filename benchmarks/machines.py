@@ -6,7 +6,7 @@ items have, times 1.15, since models say too much). Then so many yes/no answers 
 not err are drawn, again and again, and each estimator gets the same draws:
 
 - machine: its own shares.
-- before: what ``predictions=`` was until November 2026: regression (PPI++) and counts that are scaled.
+- before: what ``predictions=`` was until November 2026: regression (PPI++), and scaled counts.
 - ours: ``estimate_label_frequencies(answers, predictions=machine)``.
 - ppi++: prediction-powered means with the tuned factor, label by label (Angelopoulos et al. 2023).
 - strata: plain shares in both strata of each label; intervals of Clopper and Pearson, combined.
