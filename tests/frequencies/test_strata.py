@@ -179,7 +179,7 @@ def test_the_rates_of_a_machine_agree_with_all_answers():
     items, labels = np.divmod(np.arange(Y.size), 4)
     strata = Strata.of(machine.astype(float))
     audit = Audit.of(asked_about(Y, items, labels), strata.of_pairs)
-    rates = Asked.of(strata, audit).frequencies().draws().rates()
+    rates = Asked.of(strata, audit).frequencies().draws.rates()
     both = ((Y == 1) & (machine == 1)).sum(axis=0)
     expected = {
         "precision": both / machine.sum(axis=0),
@@ -222,3 +222,28 @@ def test_what_is_left_falls_where_people_answered():
     assert variance[1].argmin() == 2
     np.testing.assert_allclose(share[1], machine.mean(axis=0))
     assert ((mean >= 0) & (mean <= 1)).all()
+
+
+def test_labels_about_which_nobody_was_asked_tell_nothing_about_the_others():
+    Y, machine = world(1000, 5, bad=0)
+    rng = np.random.default_rng(4)
+    machine = rng.permuted(np.tile(np.arange(1000) < 100, (5, 1)), axis=1).T.astype(np.uint8)
+    items, labels = half_and_half(Y, machine, 60, rng)
+    kept = labels < 3
+    answers = asked_about(Y, items[kept], labels[kept])
+    fewer = asked_about(Y[:, :3], items[kept], labels[kept])
+    found = estimate_label_frequencies(answers, predictions=machine)
+    alone = estimate_label_frequencies(fewer, predictions=machine[:, :3])
+    np.testing.assert_allclose(found.values[:3], alone.values, rtol=1e-9)
+
+
+def test_ends_of_intervals_are_whole_numbers_of_items_and_reach_zero():
+    Y, machine = world(200, 40, bad=0)
+    Y[:, 20:] = 0
+    machine[:, 20:] = 0
+    items, labels = half_and_half(Y, machine, 200, np.random.default_rng(5))
+    found = estimate_label_frequencies(asked_about(Y, items, labels), predictions=machine)
+    ends = found.intervals * len(Y)
+    inside = np.abs(ends - np.stack([found.values, found.values], 1) * len(Y)) > 1e-9
+    np.testing.assert_allclose(ends[inside], ends[inside].round(), atol=1e-9)
+    assert (found.intervals[20:, 0] == 0).mean() > 0.9

@@ -205,7 +205,7 @@ def audit_machine(
 def _audited(
     answers: Answers, posterior: StrataPosterior, n_asked: NDArray[np.intp], least: float
 ) -> MachineAudit:
-    found, draws = posterior.posterior(), posterior.draws()
+    found, draws = posterior.posterior(), posterior.draws
     of_draws = draws.rates()
     sums = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES)
     shares = draws.shares[1] / np.maximum(draws.shares[:2].sum(axis=0), np.finfo(float).tiny)

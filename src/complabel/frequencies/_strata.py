@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -64,6 +65,11 @@ class Strata:
     stratum: NDArray[np.intp]  # (C,): of each cell, one of _NO, _YES and _NOTHING
     shares: Array  # (C, K), of the items; those of a label add up to 1
     log_odds: Array | None  # (C, K), the machine's; None: it said yes or no
+
+    @property
+    def n_items(self) -> int:
+        """The number of items, n."""
+        return len(self.cell)
 
     @classmethod
     def of(cls, predictions: Array) -> Self:
@@ -119,6 +125,7 @@ class Asked:
     shares: Array  # (C, K)
     log_odds: Array | None  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
+    n_items: int
     unsure: Array | None = None  # (C, K): how often people were unsure
 
     @classmethod
@@ -131,7 +138,7 @@ class Asked:
         unsure: Array | None = None,
     ) -> Self:
         asked = strata.asked(audit, missed, invented)
-        return cls(strata.stratum, strata.shares, strata.log_odds, asked, unsure)
+        return cls(strata.stratum, strata.shares, strata.log_odds, asked, strata.n_items, unsure)
 
     def frequencies(self) -> StrataPosterior:
         """Return the posterior of P(applies | stratum) of each label, and of what follows."""
@@ -208,10 +215,13 @@ class StrataPosterior:
         n_labels = self.asked.shares.shape[1]
         values, covariance = np.zeros(n_labels), np.zeros((n_labels, n_labels))
         for part in self.parts:
-            mean, of_mean = part.moments()
+            mean, of_mean = part.moments
             values += part.share * mean
             covariance += part.share[:, np.newaxis] * of_mean * part.share
-        low, high = np.quantile(self.draws().frequencies, _QUANTILES, axis=0)
+        low, high = np.quantile(self.draws.frequencies, _QUANTILES, axis=0)
+        # A label applies to a whole number of items.
+        n = self.asked.n_items
+        low, high = np.floor(low * n) / n, np.minimum(np.ceil(high * n) / n, 1.0)
         intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
         nothing = np.empty(0)
         return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
@@ -227,7 +237,7 @@ class StrataPosterior:
         """Return means and variances (3, K) of P(applies | stratum), and shares of the items."""
         mean, variance, share = np.zeros((3, 3, self.asked.shares.shape[1]))
         for part in self.parts:
-            mean[part.stratum], covariance = part.moments()
+            mean[part.stratum], covariance = part.moments
             variance[part.stratum], share[part.stratum] = np.diag(covariance), part.share
         return mean, variance, share
 
@@ -238,9 +248,10 @@ class StrataPosterior:
             chances[part.cells] = part.by_cell()
         return chances
 
-    def draws(self, seed: int = 0) -> Draws:
-        """Draw from the posterior of P(applies | stratum)."""
-        rng = np.random.default_rng(seed)
+    @cached_property
+    def draws(self) -> Draws:
+        """Draws from the posterior of P(applies | stratum), always the same."""
+        rng = np.random.default_rng(0)
         shape = (3, _N_DRAWS, self.asked.shares.shape[1])
         chances, shares = np.zeros(shape), np.zeros((3, shape[2]))
         for part in self.parts:
@@ -323,8 +334,11 @@ class _Stratum:
         frequencies = np.zeros_like(logits)
         for offset, part in zip(offsets, within, strict=True):
             frequencies += part[:, np.newaxis] * special.expit(logits + offset[:, np.newaxis])
-        places = {rise: (logits - rise * beside[:, np.newaxis], p) for rise, p in rises.items()}
-        hyper, weight = _integrated(places, values, prior)
+        # Labels about which nobody was asked say nothing about means and spreads.
+        told = np.ptp(values, axis=1) > 0
+        apart = beside[told, np.newaxis]
+        places = {rise: (logits[told] - rise * apart, chance) for rise, chance in rises.items()}
+        hyper, weight = _integrated(places, values[told], prior)
         return cls(
             stratum, cells, share, offsets, logits, values, frequencies, beside, hyper, weight
         )
@@ -335,8 +349,9 @@ class _Stratum:
             logits = self.logits - rise * self.beside[:, np.newaxis]
             yield weight, _posterior(logits, self.log_values, mean, sd)[0]
 
+    @cached_property
     def moments(self) -> tuple[Array, Array]:
-        """Return the mean (K,) and the covariance (K, K) of P(applies | stratum)."""
+        """The mean (K,) and the covariance (K, K) of P(applies | stratum)."""
         means, variances = [], []
         for _, posterior in self.given():
             means.append((posterior * self.frequencies).sum(axis=1))
@@ -423,22 +438,27 @@ def _where_likely(
 
 
 def _log_prior(logits: Array, mean: float, sd: float) -> tuple[Array, Array]:
-    """Return the log-density of logits under the prior with tails, and its pull to the mean."""
+    """Return the log-density of logits under the prior with tails, and odds that they are near."""
     squared = ((logits - mean) / sd) ** 2
-    near = np.log1p(-_TAILS) - squared / 2
-    far = np.log(_TAILS / _WIDER) - squared / (2 * _WIDER**2)
-    density = np.logaddexp(near, far)
-    pull = (np.exp(near - density) + np.exp(far - density) / _WIDER**2) / sd**2
-    return density - np.log(sd), pull
+    # Both parts have the factor of the wider one in common, so one exponential is enough.
+    odds = (1 - _TAILS) * _WIDER / _TAILS * np.exp(squared * (1 / _WIDER**2 - 1) / 2)
+    log_density = np.log1p(odds) - squared / (2 * _WIDER**2) + np.log(_TAILS / _WIDER / sd)
+    return log_density, odds
 
 
-def _posterior(logits: Array, log_values: Array, mean: float, sd: float) -> tuple[Array, Array]:
-    """Return the posterior over the nodes (K, N), and log-probabilities of answers (K,)."""
-    log_density = log_values + _log_prior(logits, mean, sd)[0]
+def _posterior(
+    logits: Array, log_values: Array, mean: float, sd: float
+) -> tuple[Array, Array, Array]:
+    """Return the posterior over the nodes (K, N), and log-probabilities of answers (K,).
+
+    The last are the odds (K, N) that a logit belongs to the labels that are like the others.
+    """
+    log_density, odds = _log_prior(logits, mean, sd)
+    log_density += log_values
     highest = log_density.max(axis=1, keepdims=True)
     density = np.exp(log_density - highest)
     total = density.sum(axis=1, keepdims=True)
-    return density / total, (highest + np.log(total)).ravel()
+    return density / total, (highest + np.log(total)).ravel(), odds
 
 
 def _integrated(
@@ -475,8 +495,8 @@ def _likeliest_mean(
     """Return the mode of the mean of all logits, and about the width of its posterior."""
     precision = prior[1] ** -2
     for _ in range(_STEPS):
-        posterior, _ = _posterior(logits, log_values, at, sd)
-        pull = _log_prior(logits, at, sd)[1]
+        posterior, _, odds = _posterior(logits, log_values, at, sd)
+        pull = (odds + _WIDER**-2) / (1 + odds) / sd**2
         score = pull * (logits - at)
         of_each = (posterior * score).sum(axis=1)
         variance = (posterior * score**2).sum(axis=1) - of_each**2
