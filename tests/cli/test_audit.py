@@ -127,3 +127,24 @@ def test_what_is_about_batches_alone_is_refused_elsewhere(folder, run):
     for options in (("--dry-run",), ("--model", "m")):
         code, _, errors = run("ask", "--against", "machine.csv", *options, "--out", "check.csv")
         assert (code, "--model" in errors) == (1, True)
+
+
+def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_path, run):
+    Y, _ = folder
+    X = Y + np.random.default_rng(0).normal(0, 0.5, Y.shape)
+    with (tmp_path / "X.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", "a", "b", "c", "d"])
+        writer.writerows([f"i{at}", *row] for at, row in enumerate(X.tolist()))
+    assert run("ask", "--against", "machine.csv", "-n", 80, "--out", "check.csv")[0] == 0
+    answer("check.csv", tmp_path / "people.csv", Y)
+    options = ("--machine", "machine.csv", "--features", "X.csv", "--out", "model.safetensors")
+    code, out, _ = run("fit", "people.csv", *options)
+    assert code == 0
+    assert "of a person's answer" in out
+    assert "gain over people's answers alone" in out
+    code, out, _ = run("predict", "model.safetensors", "X.csv", "--out", "predictions.csv")
+    assert code == 0
+    code, _, error = run("fit", "people.csv", *options, "--method", "ridge")
+    assert code == 1
+    assert "--machine needs" in error

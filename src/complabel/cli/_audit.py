@@ -81,6 +81,8 @@ def audit(
     save_json(json_file, found.as_dict())
     more = command("ask", *answers, against=machine, n=60, out="more.csv").replace("--n ", "-n ")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
+    fit = command("fit", *answers, machine=machine, features="X.npz", out="model.safetensors")
+    say(f"or learn from both, if there are features of the items\n  {fit}")
 
 
 def _show_labels(found: object) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._arrays import Indicator as Indicator
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
+    from complabel.methods._beside import BesideMachine, fit_beside_machine
     from complabel.methods._decisions import RegressionScores as RegressionScores
     from complabel.methods._decisions import ScoresAroundHalf as ScoresAroundHalf
     from complabel.methods._door import warn_assumed as warn_assumed
@@ -59,6 +60,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
 
 __all__ = [
     "METHODS",
+    "BesideMachine",
     "ComplementaryClassifier",
     "ComplementaryRidgeClassifier",
     "FrequencyMatchedClassifier",
@@ -67,6 +69,7 @@ __all__ = [
     "PriorClassifier",
     "SelectionLikelihoodClassifier",
     "cross_fit_probabilities",
+    "fit_beside_machine",
     "get_method",
     "held_out_score",
     "make_classifier",
@@ -75,6 +78,7 @@ __all__ = [
 _NAMES_IN = {
     "_arrays": "Array Features Indicator",
     "_base": "ComplementaryClassifier load",
+    "_beside": "BesideMachine fit_beside_machine",
     "_decisions": "RegressionScores ScoresAroundHalf",
     "_door": "warn_assumed warn_user",
     "_features": "far_centre range_of refuse_lost_distances refuse_overflow",

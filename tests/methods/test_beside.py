@@ -1,0 +1,100 @@
+"""A machine beside people: its weight, people without a name, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from complabel.answers import Answers, UnansweredRowWarning
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine
+from complabel.methods._beside import _chosen, _recalibrated, _together
+from complabel.simulate import draw_answers
+
+DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)
+PEOPLE = draw_answers(DATA.Y, question="asked", random_state=1)
+LINEAR = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+
+
+def beside(machine, people=PEOPLE, classifier=LINEAR, **options):
+    return fit_beside_machine(classifier, DATA.X, people, machine, n_folds=3, **options)
+
+
+def log_likelihood(classifier):
+    z = np.where(DATA.Y == 1, 1, -1) * classifier.decision_function(DATA.X)
+    return -np.logaddexp(0, -z).mean()
+
+
+def test_a_machine_that_is_right_helps_where_people_said_little():
+    few = PEOPLE.only(np.arange(PEOPLE.n_answers) < 30)
+    calls = []
+    found = beside(DATA.Y, few, on_fit=lambda *call: calls.append(call))
+    with pytest.warns(UnansweredRowWarning):
+        alone = clone(LINEAR).fit(DATA.X, few)
+    assert found.weight > 0
+    assert found.gain > 0
+    assert log_likelihood(found.classifier) > log_likelihood(alone)
+    assert calls == [(number, 20) for number in range(1, 21)]
+
+
+def test_a_machine_that_says_what_it_likes_is_left_out_or_hardly_counts():
+    machine = np.random.default_rng(3).integers(0, 2, DATA.Y.shape)
+    found = beside(machine)
+    alone = clone(LINEAR).fit(DATA.X, PEOPLE)
+    assert log_likelihood(found.classifier) > log_likelihood(alone) - 0.02
+
+
+def test_gaps_and_probabilities_are_read_as_no_answer_and_as_yes_or_no():
+    p = np.where(DATA.Y == 1, 0.9, 0.2)
+    p[::3, 1] = np.nan
+    words = np.where(np.isnan(p), np.nan, p >= 0.5)
+    first, second = beside(p), beside(words)
+    np.testing.assert_array_equal(
+        first.classifier.decision_function(DATA.X), second.classifier.decision_function(DATA.X)
+    )
+    both, of_machine = _together(PEOPLE, words)
+    of_it = both.only(both.annotator == of_machine).statements()
+    assert len(of_it.label) == np.count_nonzero(~np.isnan(p))
+
+
+def test_people_without_a_name_do_not_get_the_rates_of_the_machine():
+    both, of_machine = _together(PEOPLE, DATA.Y.astype(float))
+    assert both.annotator_names == ("people", "machine")
+    assert of_machine == 1
+    assert (both.annotator >= 0).all()
+    assert PEOPLE.annotator_names == ()
+
+
+def test_settings_that_a_fit_chose_give_the_same_fit():
+    model = clone(LINEAR).fit(DATA.X, PEOPLE)
+    again = clone(LINEAR).set_params(**_chosen(model)).fit(DATA.X, PEOPLE)
+    np.testing.assert_allclose(
+        again.decision_function(DATA.X), model.decision_function(DATA.X), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_a_shift_and_a_slope_of_log_odds_change_nothing():
+    z = np.random.default_rng(0).normal(size=400)
+    yes = np.random.default_rng(1).random(400) < 1 / (1 + np.exp(-z))
+    # The prior of the slope hardly matters beside 400 answers.
+    np.testing.assert_allclose(
+        _recalibrated(1.5 * z + 2, yes).mean(), _recalibrated(z, yes).mean(), atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("known", [{"missed": "auto", "invented": "auto"}, {"error_rate": 0.1}])
+def test_rates_of_people_that_are_not_known_are_refused(known):
+    with pytest.raises(InputError, match="missed and invented"):
+        beside(DATA.Y, classifier=clone(LINEAR).set_params(**known))
+
+
+def test_answers_that_judge_nothing_and_other_shapes_are_refused():
+    with pytest.raises(InputError, match="about a single label"):
+        beside(DATA.Y, draw_answers(DATA.Y, random_state=0))
+    with pytest.raises(InputError, match="machine have shape"):
+        beside(DATA.Y[:, :2])
+    nobody = Answers.from_arrays(
+        absent=np.eye(3, dtype=np.uint8)[:1], question="asked", item=[0], n_items=300
+    )
+    with pytest.raises(InputError, match="folds"):
+        beside(DATA.Y, nobody)
