@@ -145,6 +145,6 @@ def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_pat
     assert "gain over people's answers alone" in out
     code, out, _ = run("predict", "model.safetensors", "X.csv", "--out", "predictions.csv")
     assert code == 0
-    code, _, error = run("fit", "people.csv", *options, "--method", "ridge")
+    code, _, error = run("fit", "people.csv", *options, "--method", "ridge", "--force")
     assert code == 1
     assert "--machine needs" in error

@@ -238,8 +238,9 @@ def test_what_a_batch_lacks_is_named(tmp_path, options, named):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("n_mutants", [150, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", ["openai", "responses", "anthropic", "gemini", "bedrock"])
-def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, family):
+def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, family, n_mutants):
     ids, _ = written(tmp_path, family)
     good = [ANSWERED[family](*each) for each in zip(ids, WORDS, strict=True)]
     text = "".join(json.dumps(each) + "\n" for each in good)
@@ -247,7 +248,7 @@ def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, fa
     rng = np.random.default_rng(0)
     path = tmp_path / "results.jsonl"
     n_read = 0
-    for _ in range(150):
+    for _ in range(n_mutants):
         at, size = int(rng.integers(len(text))), int(rng.integers(1, 9))
         filler = "".join(rng.choice(list('{}[]":,0x\n'), size=int(rng.integers(0, 4))))
         path.write_text(text[:at] + filler + text[at + size :], encoding="utf-8")
@@ -259,3 +260,23 @@ def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, fa
         for item, answer in zip(table["item"], table["answer"], strict=True):
             assert answer == right[item]
     assert n_read > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["openai", "mistral", "anthropic", "gemini", "bedrock"])
+def test_ten_thousand_results_come_back_as_they_were_said(tmp_path, family):
+    n, rng = 10_000, np.random.default_rng(1)
+    items, words = [f"item {at}" for at in range(n)], rng.choice(WORDS, n).tolist()
+    table = {"item": items, "label": rng.choice(LABELS, n), "question": ["asked"] * n}
+    path = tmp_path / ("b.json" if family == "anthropic" else "b.jsonl")
+    texts = {item: {"text": f"Text of {item}."} for item in items}
+    write_questions(table, path, tool=family, shown=texts, model="gpt")
+    names = tmp_path / "b.ids.jsonl"
+    ids = [json.loads(line) for line in names.read_text(encoding="utf-8").splitlines()]
+    ids = [each["id"] for each in ids if "item" in each or "id" in each][-n:]
+    said = list(zip(ids, words, strict=True))
+    rng.shuffle(said)
+    found, _ = read(tmp_path, [ANSWERED[family](*each) for each in said])
+    assert list(found["item"]) == items
+    assert list(found["label"]) == list(table["label"])
+    assert list(found["answer"]) == words

@@ -215,6 +215,48 @@ def other_peoples_files(session: Session) -> None:
             demand(row["answer"] == right, f"{name} says what was meant: {row}")
 
 
+def a_models_labels(session: Session) -> None:
+    """Send a batch to a language model, check 200 of its answers, learn from both: README."""
+    labels = ("--label-names", "kinds.txt")
+    batch = ("ask", "--for", "openai", "--model", "gpt-5-mini", "--kind", "ticked", "--all-items")
+    session.run("complabel", *batch, "--items", "tickets.csv", *labels, "--out", "batch.jsonl")
+    session.run("python", str(HERE / "answer_batch.py"))
+    said = session.run("complabel", "import", "results.jsonl", "--out", "model.csv")
+    demand("1 request failed" in said or "failed" in said, f"what failed is counted\n{said}")
+    demand("refused" in said, f"what was refused is counted\n{said}")
+    check = ("ask", "--against", "model.csv", "-n", "200", "--out", "check.csv")
+    session.run("complabel", *check)
+    truth = session.folder / "tickets-truth.csv"
+    with truth.open(encoding="utf-8") as file:
+        applies = {row["item"]: row for row in csv.DictReader(file)}
+    with (session.folder / "check.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["answer"] = "yes" if applies[row["item"]][row["label"]] == "1" else "no"
+    with (session.folder / "check.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    session.run("complabel", "import", "check.csv", "--out", "people.csv")
+    both = ("model.csv", "people.csv", "--html", "audit.html", "--json", "audit.json")
+    said = session.run("complabel", "audit", *both)
+    demand("You can use its labels for" in said, f"audit says what can be used\n{said}")
+    demand((session.folder / "audit.html").is_file(), "there is a page")
+    found = json.loads((session.folder / "audit.json").read_text(encoding="utf-8"))["labels"]
+    held = 0
+    for label, of_it in found.items():
+        share = sum(row[label] == "1" for row in applies.values()) / len(applies)
+        low, high = of_it["interval"]
+        held += low <= share <= high
+    demand(held >= len(found) - 1, f"the intervals hold how often labels apply: {found}")
+    model = ("--machine", "model.csv", "--features", "T.npz", "--out", "both.safetensors")
+    said = session.run("complabel", "fit", "people.csv", *model)
+    demand("of a person's answer" in said, f"fit says what the machine was worth\n{said}")
+    said = session.run("complabel", "evaluate", "both.safetensors", "T.npz", "--truth", truth.name)
+    reached = re.search(r"[Aa]verage precision.*? ([.0-9]+)", said)
+    demand(reached and float(reached[1]) > 0.9, f"the model has learned\n{said}")
+
+
 def annotate(session: Session) -> None:
     """Answer about pictures in the browser by keys, then learn, predict and evaluate: README."""
     from browser import Browser
@@ -341,6 +383,8 @@ def main() -> None:
             first_round(session)
         with step("a plain export, a model's replies, people who ticked nothing"):
             other_peoples_files(session)
+        with step("a language model's labels, checked by 200 answers"):
+            a_models_labels(session)
         if all(map(shutil.which, ("chromium", "chromedriver"))):
             with step("README's session: pictures, answers in the browser, a model"):
                 annotate(session)
