@@ -25,10 +25,32 @@ def test_the_first_questions_are_half_about_yes_and_half_about_no():
     items, labels = pairs_of(table)
     assert len(set(zip(items.tolist(), labels.tolist(), strict=True))) == 80
     words = machine[items, labels]
-    np.testing.assert_array_equal(np.bincount(labels + 4 * words), 10)
+    np.testing.assert_array_equal(np.bincount(words), 40)
+    np.testing.assert_allclose(np.bincount(labels + 4 * words), 10, atol=1)
     assert list(table["question"].unique()) == ["asked"]
     assert table["probability"].isna().all()
     assert table["answer"].isna().all()
+
+
+def test_a_label_has_questions_by_the_root_of_its_share():
+    machine = np.zeros((900, 3), dtype=int)
+    machine[:400, 0] = machine[:100, 1] = machine[:25, 2] = 1
+    table = suggest_questions(nothing_said(900, 3), 70, against=machine, random_state=0)
+    items, labels = pairs_of(table)
+    about_yes = labels[machine[items, labels] == 1]
+    np.testing.assert_allclose(np.bincount(about_yes), [20, 10, 5], atol=1)
+
+
+def test_with_scores_questions_go_where_the_machine_is_unsure():
+    rng = np.random.default_rng(2)
+    scores = np.where(rng.random((800, 3)) < 0.2, 0.3, 0.001)
+    scores[:50] = 0.9
+    table = suggest_questions(nothing_said(800, 3), 120, against=scores, random_state=0)
+    items, labels = pairs_of(table)
+    asked = scores[items, labels]
+    assert (asked == 0.9).sum() == 60
+    # Shares .19 and .75, standard deviations .46 and .03: four of five are about the smaller part.
+    assert 45 <= (asked == 0.3).sum() <= 52
 
 
 def test_later_questions_go_to_the_label_that_the_machine_has_wrong():

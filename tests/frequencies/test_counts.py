@@ -124,19 +124,6 @@ def test_slope_and_information_are_derivatives_of_the_likelihood():
     np.testing.assert_allclose(ERRING.information(at), curvature, rtol=1e-5)
 
 
-@pytest.mark.parametrize(("yes", "judged"), [(0.0, 0.0), (0.0, 14.0), (3.5, 9.2), (3e5, 1e6)])
-def test_nodes_lie_where_the_likelihood_is(yes, judged):
-    counts = Counts.of_one_group(np.array([yes]), np.array([judged]))
-    logits = counts.where_likely()
-    values = counts.log_likelihood(logits)[0]
-    steps = np.diff(logits[0])
-    np.testing.assert_allclose(steps, steps[0], rtol=1e-6)
-    # Dense where it is high, and up to where it is negligible, or a label all but impossible.
-    assert np.abs(np.diff(values)[values[1:] > values.max() - 2]).max() < 0.5
-    assert values[-1] < values.max() - 25 or logits[0, -1] > 12.9
-    assert values[0] < values.max() - 25 or logits[0, 0] < -12.9
-
-
 def test_free_naming_is_counted_by_label():
     answers = Answers.from_complementary([[1, 0, 0], [1, 0, 0], [0, 0, 1]])
     named = Named.of(answers)

@@ -1,12 +1,15 @@
 """Draw the pairs to ask people about, of a machine's answers to all pairs.
 
 Each question is about a random item of a label and of a stratum: of the pairs of which the machine
-says yes, of which it says no, and of which it says nothing. So the answers need no chance. The
+says yes, of which it says no, and of which it says nothing; with scores, of a cell of pairs with
+about the same score. So the answers need no chance. The
 first questions are half about "yes" and half about "no". Later ones follow what was answered: they
 go where they reduce the variance of a label's frequency most, and some stay spread as the first.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies import checked_probabilities, what_is_left
+from complabel.frequencies import Left, checked_probabilities, what_is_left
 
 # Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
 _SPREAD = 0.2
@@ -28,66 +31,79 @@ def draw_against(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the items and the labels of n questions, (n,), in random order."""
     predictions = checked_probabilities("against", machine, answers.shape, gaps=True)
-    of_pairs, mean, variance, share = what_is_left(answers, predictions)
+    left = what_is_left(answers, predictions)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_labels = predictions.shape[1]
-    place = of_pairs * n_labels + np.arange(n_labels)
-    free = np.bincount(place[~known], minlength=mean.size).reshape(mean.shape)
+    place = left.cell * n_labels + np.arange(n_labels)
+    free = np.bincount(place[~known], minlength=left.mean.size).reshape(left.mean.shape)
     if n > free.sum():
         raise InputError(
             f"{setting('n', n)} questions are more than the {free.sum()} pairs of item and label"
             f" that are not known; give a smaller {setting('n')}",
             parameter="n",
         )
-    asked = np.bincount(place[known], minlength=mean.size).reshape(mean.shape)
+    n_parts = sum(
+        np.count_nonzero(left.shares[left.stratum == stratum].any(axis=0))
+        for stratum in np.unique(left.stratum)
+    )
     n_spread = n
-    if asked.sum() >= _FIRST * np.count_nonzero(share):
+    if np.count_nonzero(known) >= _FIRST * n_parts:
         n_spread = int(np.ceil(_SPREAD * n))
-    more = _spread(free, n_spread, rng)
-    more += _where_variance_falls(mean, variance, share, free - more, n - n_spread, more)
+    more = _spread(left, free, n_spread, rng)
+    more += _where_variance_falls(left, free - more, n - n_spread, more)
     drawn = []
-    for cell in np.flatnonzero(more):
-        label, stratum = cell % n_labels, cell // n_labels
-        items = np.flatnonzero((of_pairs[:, label] == stratum) & ~known[:, label])
-        drawn.append((rng.choice(items, more.flat[cell], replace=False), label))
+    for part in np.flatnonzero(more):
+        label, cell = part % n_labels, part // n_labels
+        items = np.flatnonzero((left.cell[:, label] == cell) & ~known[:, label])
+        drawn.append((rng.choice(items, more.flat[part], replace=False), label))
     items = np.concatenate([items for items, _ in drawn])
     labels = np.concatenate([np.full(len(items), label) for items, label in drawn])
     order = rng.permutation(n)
     return items[order].astype(np.intp), labels[order].astype(np.intp)
 
 
-def _spread(free: NDArray[np.intp], n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Give strata equal numbers of n questions, and the labels in them, as far as pairs last."""
+def _spread(left: Left, free: NDArray[np.intp], n: int, rng: np.random.Generator) -> Any:
+    """Give strata equal numbers of n questions, as far as pairs last.
+
+    Within a stratum, a label has a number in proportion to the root of its share of the items. That
+    lies between equal numbers, which are best for its precision, and numbers in proportion to the
+    share, which are best for frequencies. Of the cells of a label, those have more that the machine
+    is less sure of (Neyman).
+    """
+    weights = left.shares * np.sqrt(np.maximum(left.said * (1 - left.said), _TINY))
+    for stratum in np.unique(left.stratum):
+        rows = left.stratum == stratum
+        share, total = left.shares[rows].sum(axis=0), weights[rows].sum(axis=0)
+        weights[rows] *= np.sqrt(share) / np.maximum(total, _TINY)
     more = np.zeros_like(free)
-    while (left := n - int(more.sum())) > 0:
-        open_ = free > more
-        strata = np.flatnonzero(open_.any(axis=1))
-        each, rest = divmod(left, len(strata))
+    while (rest := n - int(more.sum())) > 0:
+        open_ = weights * (free > more)
+        strata = np.unique(left.stratum[open_.any(axis=1)])
+        each, some = divmod(rest, len(strata))
         for at, stratum in enumerate(rng.permutation(strata)):
-            labels = np.flatnonzero(open_[stratum])
-            of_each, some = divmod(each + (at < rest), len(labels))
-            extra = np.zeros_like(free[stratum])
-            extra[labels] = of_each
-            extra[rng.choice(labels, some, replace=False)] += 1
-            more[stratum] += np.minimum(extra, free[stratum] - more[stratum])
+            here = open_ * (left.stratum == stratum)[:, np.newaxis]
+            more += np.minimum(_divided(here, each + (at < some), rng), free - more)
     return more
 
 
+def _divided(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> Any:
+    """Divide n in proportion to weights (C, K); each part is rounded up or down."""
+    sums = np.cumsum(weights.T)  # cells of one label are neighbours
+    at = (rng.random() + np.arange(n)) * sums[-1] / max(n, 1)
+    place = np.minimum(np.searchsorted(sums, at, side="right"), weights.size - 1)
+    return np.bincount(place, minlength=weights.size).reshape(weights.T.shape).T
+
+
 def _where_variance_falls(
-    mean: NDArray[np.float64],
-    variance: NDArray[np.float64],
-    share: NDArray[np.float64],
-    free: NDArray[np.intp],
-    n: int,
-    planned: NDArray[np.intp],
+    left: Left, free: NDArray[np.intp], n: int, planned: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """Give n questions, one by one, to where the variance of a frequency falls most (Neyman)."""
-    of_one = np.maximum(mean * (1 - mean), _TINY)
-    known = of_one / np.maximum(variance, _TINY) + planned  # as after so many answers
+    of_one = np.maximum(left.mean * (1 - left.mean), _TINY)
+    known = of_one / np.maximum(left.variance, _TINY) + planned  # as after so many answers
     more = np.zeros_like(free)
     for _ in range(n):
         so_far = known + more
-        gain = share**2 * of_one / (so_far * (so_far + 1))
+        gain = left.shares**2 * of_one / (so_far * (so_far + 1))
         best = int(np.where(more < free, gain, -1.0).argmax())
         more.flat[best] += 1
     return more

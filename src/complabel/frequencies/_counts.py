@@ -14,12 +14,6 @@ from complabel.answers import Answers
 
 Array: TypeAlias = NDArray[np.float64]
 
-# Frequencies beyond this logit (2 in a million) are not told apart.
-_MOST_LOGIT = 13.0
-# Logits at which the likelihood of a label is computed, and below which share of its maximum, in
-# logarithms, it is neglected. Each zoom narrows the range to where it is not.
-_NODES, _NEGLIGIBLE, _ZOOMS = 192, 30.0, 3
-
 
 def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
     """Tell which answers (A,) judge random labels: of a known probability, or "ticked" on all."""
@@ -167,20 +161,6 @@ class Counts:
         chance = self.chance_of_yes(logits[:, np.newaxis])[..., 0]
         slope = (1 - self.missed - self.invented) * special.expit(logits) * special.expit(-logits)
         return chance, slope / np.maximum(chance * (1 - chance), np.finfo(float).tiny)
-
-    def where_likely(self) -> Array:
-        """Return equally spaced logits (K, N) where what was said is not all but impossible."""
-        n_labels = self.yes.shape[1]
-        low, high = np.full(n_labels, -_MOST_LOGIT), np.full(n_labels, _MOST_LOGIT)
-        for _ in range(_ZOOMS):
-            logits = np.linspace(low, high, _NODES, axis=1)
-            likely = self.log_likelihood(logits)
-            likely = likely >= likely.max(axis=1, keepdims=True) - _NEGLIGIBLE
-            step = (high - low) / (_NODES - 1)
-            first, last = likely.argmax(axis=1), _NODES - 1 - likely[:, ::-1].argmax(axis=1)
-            high = low + np.minimum(last + 1, _NODES - 1) * step
-            low = low + np.maximum(first - 1, 0) * step
-        return np.linspace(low, high, _NODES, axis=1)
 
 
 def _log(rate: Array) -> Array:

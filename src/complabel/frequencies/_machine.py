@@ -230,7 +230,7 @@ def _audited(
         least=least,
         cardinality=(float(found.values.sum()), float(sums[0]), float(sums[2])),
         n_asked=n_asked,
-        n_more=_to_halve(*posterior.of_strata()),
+        n_more=_to_halve(*posterior.by_cell(), posterior.asked.shares),
     )
 
 

@@ -12,31 +12,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, special
 
 from complabel.frequencies._counts import Array, Counts
+from complabel.frequencies._exchangeable import (
+    Exchangeable,
+    Likelihood,
+    log_prior_of_heterogeneity,
+)
 from complabel.frequencies._naming import NamingLikelihood
 
 # Standard deviations of log-propensities. At .03 all labels are nearly alike; at 1.4 one label in
 # twenty comes to mind ten times as readily as a usual one.
 SPREADS = (0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
-# Standard deviations of the logits of frequencies. At .1 labels are nearly equally frequent; at 3
-# one label in six is twenty times as frequent, or as rare, as a usual one.
-HETEROGENEITY = tuple(np.geomspace(0.1, 3.0, 10).tolist())
-# The same where labels were named: each takes a search for the mode. The largest comes first, under
+# Standard deviations of the logits of frequencies where labels were named: each takes a search for
+# the mode. The largest comes first, under
 # which frequencies may lie anywhere, so that it shows which spreads of propensities are possible.
 _FEWER = (2.4, 1.1, 0.5, 0.2)
 # The prior of the mean of the logits is normal. Nearly any mean frequency is possible.
 PRIOR_MEAN, PRIOR_SD = -1.0, 3.0
 # A grid point is left out if its log-evidence is this much below the best: its weight is e^-10.
 _NEGLIGIBLE = 10.0
-_MEANS = 9  # nodes for the mean of the logits
 _NORMAL_95 = 1.96
-_NEWTON_STEPS, _LONGEST_STEP, _CLOSE = 30, 2.0, 1e-6
 _FAST: Any = {"lower": True, "check_finite": False}
 # Gauss-Hermite nodes and weights for the mean over a standard normal distribution.
 _HERMITE_X, _HERMITE_W = np.polynomial.hermite_e.hermegauss(20)
@@ -55,109 +56,18 @@ class Posterior:
     spread: float
 
 
-def log_prior_of_heterogeneity(sd: float) -> float:
-    """Return the log prior probability of a standard deviation of logits, up to a constant."""
-    # A half-Cauchy distribution of scale 1. The grid has equal steps in the logarithm.
-    return float(np.log(sd) - np.log1p(sd**2))
-
-
 def from_audit(counts: Counts) -> Posterior:
     """Return the posterior from judgements alone, by numerical integration."""
-    nodes = _Nodes.of(counts)
-    found = [each for sd in HETEROGENEITY for each in nodes.over_means(sd)]
-    log_weight = np.array([each.log_weight for each in found])
-    log_chances = np.stack([each.log_chances for each in found])  # (H, K)
-    total = log_weight + log_chances.sum(axis=1)
-    weight = special.softmax(total)
-    means = np.stack([each.mean for each in found])
-    values = weight @ means
-    covariance = ((means - values).T * weight) @ (means - values)
-    covariance += np.diag(weight @ np.stack([each.variance for each in found]))
-    # What the other labels alone tell about the frequency of each label.
-    others = special.softmax(total[:, np.newaxis] - log_chances, axis=0)
-    mean = np.array([each.mean_logit for each in found])
-    sd = np.array([each.sd for each in found])
-    elsewhere = mean @ others
-    intervals = assisted_intervals(counts, elsewhere, (sd**2 + mean**2) @ others - elsewhere**2)
+    n_labels = counts.yes.shape[1]
+    likelihood = Likelihood.of(counts.log_likelihood, special.expit, n_labels)
+    found = Exchangeable.of([likelihood], (PRIOR_MEAN, PRIOR_SD), shares=(0.0,))
+    values, covariance = found.moments()
+    intervals = assisted_intervals(counts, *found.from_others())
     nothing = np.empty(0)
     # The value that is reported beside an interval lies in it.
     low, high = intervals.T
     intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
     return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
-
-
-@dataclass(frozen=True)
-class _Given:
-    """The posterior of each label for one mean and one standard deviation of all logits."""
-
-    mean_logit: float
-    sd: float
-    log_weight: float  # of this node, before the evidence
-    log_chances: Array  # (K,): log-probability of what was answered about each label
-    mean: Array  # (K,), of the frequency
-    variance: Array  # (K,), of the frequency
-
-
-@dataclass(frozen=True)
-class _Nodes:
-    """The likelihood of each label at its own N nodes; arrays are (K, N)."""
-
-    logits: Array
-    log_values: Array  # with the distance between the nodes
-    frequencies: Array
-
-    @classmethod
-    def of(cls, counts: Counts) -> Self:
-        logits = counts.where_likely()
-        steps = np.log(logits[:, 1:2] - logits[:, :1])
-        return cls(logits, counts.log_likelihood(logits) + steps, special.expit(logits))
-
-    def posterior(self, mean: float, sd: float) -> tuple[Array, Array]:
-        """Return the posterior over the nodes (K, N), and log-probabilities of answers (K,)."""
-        log_density = self.log_values - ((self.logits - mean) / sd) ** 2 / 2 - np.log(sd)
-        highest = log_density.max(axis=1, keepdims=True)
-        density = np.exp(log_density - highest)
-        total = density.sum(axis=1, keepdims=True)
-        return density / total, (highest + np.log(total)).ravel()
-
-    def over_means(self, sd: float) -> list[_Given]:
-        """Return the posteriors at Gauss-Hermite nodes around the likeliest mean of the logits."""
-        mode, width = self._likeliest_mean(sd)
-        x, w = np.polynomial.hermite.hermgauss(_MEANS)
-        found = []
-        for node, weight in zip(x, w, strict=True):
-            mean = mode + np.sqrt(2) * width * node
-            posterior, log_chances = self.posterior(mean, sd)
-            of_frequency = (posterior * self.frequencies).sum(axis=1)
-            log_prior = log_prior_of_heterogeneity(sd) - ((mean - PRIOR_MEAN) / PRIOR_SD) ** 2 / 2
-            found.append(
-                _Given(
-                    mean_logit=mean,
-                    sd=sd,
-                    log_weight=log_prior + np.log(weight) + node**2 + np.log(width),
-                    log_chances=log_chances,
-                    mean=of_frequency,
-                    variance=(posterior * self.frequencies**2).sum(axis=1) - of_frequency**2,
-                )
-            )
-        return found
-
-    def _likeliest_mean(self, sd: float) -> tuple[float, float]:
-        """Return the mode of the mean of all logits, and the width of its posterior."""
-        at, precision = PRIOR_MEAN, PRIOR_SD**-2
-        for _ in range(_NEWTON_STEPS):
-            posterior, _ = self.posterior(at, sd)
-            mean = (posterior * self.logits).sum(axis=1)
-            variance = (posterior * self.logits**2).sum(axis=1) - mean**2
-            slope = (mean - at).sum() / sd**2 - (at - PRIOR_MEAN) / PRIOR_SD**2
-            # The likelihood of answers without mistakes is log-concave, and so is this posterior.
-            curvature = np.maximum(sd**2 - variance, 0).sum() / sd**4
-            precision = curvature + PRIOR_SD**-2
-            step = np.clip(slope / precision, -_LONGEST_STEP, _LONGEST_STEP)
-            at += float(step)
-            if abs(step) < _CLOSE:
-                break
-        return at, float(precision**-0.5)
 
 
 def from_audit_and_named(

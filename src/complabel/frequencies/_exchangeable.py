@@ -1,0 +1,264 @@
+"""The posterior of logits that are exchangeable over labels, by matrix products.
+
+The logits of all labels come from one distribution around a common mean: normal, and for a share of
+the labels, which are unlike the others, a wider normal distribution. The mean, the standard
+deviation and that share are unknown. Each has a prior, and all of them are integrated over, and so
+is each logit, on one grid: with the likelihood (K, G) of each label and the prior densities (H, G)
+of all means and spreads, the chances of what was said are one product, (K, H).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array: TypeAlias = NDArray[np.float64]
+Function: TypeAlias = Callable[[Array], Array]  # of logits (K, N)
+
+# All logits: frequencies beyond the ends, 1 in 10 million, are not told apart.
+_STEP = 0.05
+GRID = np.arange(-16.0, 12.0 + _STEP / 2, _STEP)
+# Standard deviations of the logits. At .1 labels are nearly equally frequent; at 3 one label in
+# six is twenty times as frequent, or as rare, as a usual one.
+HETEROGENEITY = tuple(np.geomspace(0.1, 3.0, 10).tolist())
+# Shares of labels that are unlike the others, and by what standard deviation more.
+UNLIKE, _FURTHER = (0.1, 0.3, 0.6), 1.5
+# Means are at so many nodes, where they are likely; each zoom narrows the range to that.
+_MEANS, _ZOOMS, _ENOUGH = 25, 4, 12
+_REACH = 4.0  # standard deviations of the prior of the mean
+# What is below these shares of the largest, in logarithms, is neglected.
+_NEGLIGIBLE, _UNLIKELY = 10.0, 30.0
+# A likelihood over fewer nodes of the grid than these is computed at closer ones.
+_NARROW, _NODES = 10.0, 192
+# Draws have so many different means and spreads.
+_DIFFERENT = 400
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def log_prior_of_heterogeneity(sd: float) -> float:
+    """Return the log prior probability of a standard deviation of logits, up to a constant."""
+    # A half-Cauchy distribution of scale 1. HETEROGENEITY has equal steps in the logarithm.
+    return float(np.log(sd) - np.log1p(sd**2))
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """What was said about each label, if its logit is one of GRID; arrays are (K, G)."""
+
+    values: Array  # over the largest of each label
+    log_highest: Array  # (K,)
+    frequencies: Array
+    squares: Array  # of frequencies
+    log_prior: float = 0.0  # of this likelihood among several
+
+    @classmethod
+    def of(
+        cls,
+        log_likelihood: Function,
+        frequency: Function,
+        n_labels: int,
+        log_prior: float = 0.0,
+    ) -> Self:
+        """Compute a likelihood; both functions are of logits of all labels."""
+        grid = np.tile(GRID, (n_labels, 1))
+        logs, frequencies = log_likelihood(grid), frequency(grid)
+        squares = frequencies**2
+        highest = logs.max(axis=1)
+        values = np.exp(logs - highest[:, np.newaxis])
+        narrow = np.flatnonzero(values.sum(axis=1) < _NARROW)
+        if len(narrow):
+            close = _where_likely(log_likelihood, n_labels)
+            logs, of_close = log_likelihood(close)[narrow], frequency(close)[narrow]
+            highest[narrow] = logs.max(axis=1)
+            step = (close[narrow, 1:2] - close[narrow, :1]) / _STEP
+            chances = np.exp(logs - highest[narrow, np.newaxis]) * step
+            # The chance of a node is divided between the neighbours in the grid.
+            place = np.clip((close[narrow] - GRID[0]) / _STEP, 0, len(GRID) - 1.001)
+            left = place.astype(np.intp)
+            found = np.zeros((3, *values.shape))
+            rows = np.broadcast_to(narrow[:, np.newaxis], left.shape)
+            for at, part in ((left, left + 1 - place), (left + 1, place - left)):
+                for power in range(3):
+                    np.add.at(found[power], (rows, at), chances * part * of_close**power)
+            values[narrow] = found[0, narrow]
+            sums = np.maximum(values[narrow], _TINY)
+            frequencies[narrow], squares[narrow] = found[1:, narrow] / sums
+        return cls(values, highest, frequencies, squares, log_prior)
+
+
+def _where_likely(log_likelihood: Function, n_labels: int) -> Array:
+    """Return equally spaced logits (K, N) where what was said is not all but impossible."""
+    low, high = np.full(n_labels, GRID[0]), np.full(n_labels, GRID[-1])
+    for _ in range(_ZOOMS):
+        logits = np.linspace(low, high, _NODES, axis=1)
+        values = log_likelihood(logits)
+        likely = values >= values.max(axis=1, keepdims=True) - _UNLIKELY
+        step = (high - low) / (_NODES - 1)
+        first, last = likely.argmax(axis=1), _NODES - 1 - likely[:, ::-1].argmax(axis=1)
+        high = low + np.minimum(last + 1, _NODES - 1) * step
+        low = low + np.maximum(first - 1, 0) * step
+    return np.linspace(low, high, _NODES, axis=1)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """H means of the logits at one standard deviation, with U shares of labels unlike others."""
+
+    likelihood: Likelihood
+    sd: float
+    shares: Array  # (U,)
+    mean: Array  # (H,), of the logits
+    priors: Array  # (2, H, G): densities of labels that are like the others, and of those unlike
+    chances: Array  # (H, U, K): of what was said, over the largest
+    log_weights: Array  # (H, U), from the prior and from what was said about all labels
+
+    @classmethod
+    def of(
+        cls,
+        likelihood: Likelihood,
+        sd: float,
+        prior: tuple[float, float],
+        told: NDArray[np.bool_],
+        shares: Array,
+    ) -> Self:
+        center, width = prior
+        low, high = center - _REACH * width, center + _REACH * width
+        for _ in range(_ZOOMS):
+            mean = np.linspace(low, high, _MEANS)
+            apart = (GRID - mean[:, np.newaxis]) ** 2 / 2
+            priors = np.stack(
+                [np.exp(-apart / each**2) / each for each in (sd, np.hypot(sd, _FURTHER))]
+            )
+            chances = _mixed(priors, likelihood.values, shares)
+            logs = np.log(np.maximum(chances[..., told], _TINY)).sum(axis=2)
+            logs -= ((mean - center) / width)[:, np.newaxis] ** 2 / 2
+            kept = np.flatnonzero(logs.max(axis=1) >= logs.max() - _NEGLIGIBLE)
+            low, high = mean[max(kept[0] - 1, 0)], mean[min(kept[-1] + 1, _MEANS - 1)]
+            if len(kept) >= _ENOUGH:
+                break
+        logs += likelihood.log_prior + log_prior_of_heterogeneity(sd) + np.log(mean[1] - mean[0])
+        logs += likelihood.log_highest[told].sum()
+        return cls(likelihood, sd, shares, mean, priors, chances, logs)
+
+    def posteriors(self, weights: Array) -> Array:
+        """Return the sum of the posteriors (K, G) of all labels, with weights (H, U)."""
+        of_each = weights[..., np.newaxis] / np.maximum(self.chances, _TINY)
+        like, unlike = (
+            (part[:, np.newaxis] * of_each).sum(axis=1) for part in (1 - self.shares, self.shares)
+        )
+        return np.asarray(
+            self.likelihood.values * (like.T @ self.priors[0] + unlike.T @ self.priors[1])
+        )
+
+    def posterior(self, at: int, share: int) -> Array:
+        """Return the posterior (K, G) for one mean and one share, up to a factor of each label."""
+        part = self.shares[share]
+        prior = (1 - part) * self.priors[0, at] + part * self.priors[1, at]
+        return np.asarray(self.likelihood.values * prior)
+
+    def means(self) -> Array:
+        """Return the mean frequencies (H, U, K)."""
+        weighted = self.likelihood.values * self.likelihood.frequencies
+        return _mixed(self.priors, weighted, self.shares) / np.maximum(self.chances, _TINY)
+
+
+def _mixed(priors: Array, values: Array, shares: Array) -> Array:
+    """Return integrals (H, U, K) of values (K, G) over both priors (2, H, G), with these shares."""
+    like, unlike = ((each @ values.T)[:, np.newaxis] for each in priors)
+    part = shares[:, np.newaxis]
+    return np.asarray((1 - part) * like + part * unlike)
+
+
+@dataclass(frozen=True)
+class Exchangeable:
+    """The posterior of the logits of K labels: a mixture over means, spreads and likelihoods."""
+
+    given: list[_Given]
+    weights: list[Array]  # (H, U) of each; all together they add up to 1
+
+    @classmethod
+    def of(
+        cls,
+        likelihoods: Sequence[Likelihood],
+        prior: tuple[float, float],
+        told: NDArray[np.bool_] | None = None,
+        shares: Sequence[float] = UNLIKE,
+    ) -> Self:
+        """Integrate over means, with a normal prior (mean, standard deviation), and over spreads.
+
+        Labels (K,) that are not ``told`` say nothing about the others. ``shares`` are those of
+        labels unlike the others; each is as likely.
+        """
+        if told is None:
+            told = np.ones(len(likelihoods[0].values), dtype=np.bool_)
+        found = [
+            _Given.of(each, sd, prior, told, np.array(shares))
+            for each in likelihoods
+            for sd in HETEROGENEITY
+        ]
+        highest = max(each.log_weights.max() for each in found)
+        kept = [each for each in found if each.log_weights.max() >= highest - _UNLIKELY]
+        weights = [np.exp(each.log_weights - highest) for each in kept]
+        total = sum(float(each.sum()) for each in weights)
+        return cls(kept, [each / total for each in weights])
+
+    def marginals(self) -> Iterator[tuple[Likelihood, Array]]:
+        """Yield each likelihood, and the posterior (K, G) of the logits with its weight."""
+        for likelihood in {id(each.likelihood): each.likelihood for each in self.given}.values():
+            found = np.zeros_like(likelihood.values)
+            for each, weights in zip(self.given, self.weights, strict=True):
+                if each.likelihood is likelihood:
+                    found += each.posteriors(weights)
+            yield likelihood, found
+
+    def moments(self) -> tuple[Array, Array]:
+        """Return the mean (K,) and the covariance (K, K) of the frequencies."""
+        square = sum(
+            (posterior * likelihood.squares).sum(axis=1)
+            for likelihood, posterior in self.marginals()
+        )
+        n_labels = len(np.atleast_1d(square))
+        means = np.concatenate([each.means().reshape(-1, n_labels) for each in self.given])
+        weights = np.concatenate([each.ravel() for each in self.weights])
+        mean = weights @ means
+        covariance = ((means - mean).T * weights) @ (means - mean)
+        variance = np.maximum(square - mean**2, np.diag(covariance))
+        np.fill_diagonal(covariance, variance)
+        return mean, covariance
+
+    def from_others(self) -> tuple[Array, Array]:
+        """Return the mean and the variance (K,) of each logit by what the other labels tell."""
+        n_labels = self.given[0].chances.shape[2]
+        logs = np.concatenate([each.log_weights.ravel() for each in self.given])
+        chances = np.concatenate([each.chances.reshape(-1, n_labels) for each in self.given])
+        logs = logs[:, np.newaxis] - np.log(np.maximum(chances, _TINY))
+        others = special.softmax(logs, axis=0)
+        mean = np.concatenate([np.repeat(each.mean, len(each.shares)) for each in self.given])
+        variance = np.concatenate(
+            [np.tile(each.sd**2 + each.shares * _FURTHER**2, len(each.mean)) for each in self.given]
+        )
+        center = mean @ others
+        return center, (variance + mean**2) @ others - center**2
+
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        """Return draws (n, K) of frequencies; labels of one draw have one mean and one spread."""
+        places = [(each, *at) for each in self.given for at in np.ndindex(each.log_weights.shape)]
+        sums = np.cumsum(np.concatenate([each.ravel() for each in self.weights]))
+        chosen = np.searchsorted(sums / sums[-1], (np.arange(_DIFFERENT) + 0.5) / _DIFFERENT)
+        n_labels = self.given[0].chances.shape[2]
+        label, found = np.arange(n_labels), []
+        for place, times in zip(*np.unique(chosen, return_counts=True), strict=True):
+            given, at, share = places[place]
+            # Rows of sums, one after the other, rise from 0 to K, so one search finds all nodes.
+            sums = np.cumsum(given.posterior(at, share), axis=1)
+            rising = (sums / sums[:, -1:] + label[:, np.newaxis]).ravel()
+            uniform = rng.random((-(-n * times // _DIFFERENT), n_labels))
+            node = np.searchsorted(rising, uniform + label) - label * len(GRID)
+            node = np.clip(node, 0, len(GRID) - 1)
+            found.append(given.likelihood.frequencies[label, node])
+        return rng.permutation(np.concatenate(found))[:n]
