@@ -98,7 +98,10 @@ def _where_variance_falls(
     left: Left, free: NDArray[np.intp], n: int, planned: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """Give n questions, one by one, to where the variance of a frequency falls most (Neyman)."""
-    of_one = np.maximum(left.mean * (1 - left.mean), _TINY)
+    # Where first answers mislead, others must follow: chances are taken one error closer to .5.
+    error = np.sqrt(left.variance)
+    chance = left.mean + np.clip(0.5 - left.mean, -error, error)
+    of_one = np.maximum(chance * (1 - chance), _TINY)
     known = of_one / np.maximum(left.variance, _TINY) + planned  # as after so many answers
     more = np.zeros_like(free)
     for _ in range(n):
