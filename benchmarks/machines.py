@@ -109,8 +109,8 @@ def model_of(name: str, data: str, seed: int = 0) -> tuple[Array, Array, Array]:
     sure = np.zeros(Y.shape)
     for k in range(Y.shape[1]):
         yes, no = np.flatnonzero(Y[:, k]), np.flatnonzero(Y[:, k] == 0)
-        n_right = int(round((1 - missed[k]) * len(yes)))
-        n_wrong = min(int(round(n_right * (1 / precision[k] - 1))), len(no) // 2)
+        n_right = round((1 - missed[k]) * len(yes))
+        n_wrong = min(round(n_right * (1 / precision[k] - 1)), len(no) // 2)
         for items, n_said in ((yes, n_right), (no, n_wrong)):
             cut = np.sort(z[items, k])[::-1][n_said - 1] if n_said else np.inf
             sure[items, k] = z[items, k] - cut + 1e-9 if n_said else z[items, k] - z[items, k].max()
@@ -318,7 +318,9 @@ def cell(
     """Return what each draw found, of all estimators."""
     truth, found = Y.mean(axis=0), []
     for draw in draws:
-        drawn = {words: designs(n)[design](Y, said if words else p, draw) for words in (True, False)}
+        drawn = {
+            words: designs(n)[design](Y, said if words else p, draw) for words in (True, False)
+        }
         for name in names:
             scores = name == "ours, scores"
             answers = drawn[not scores]
@@ -363,9 +365,7 @@ def rates_by_ppi(answers: Answers, machine: Array) -> dict[str, Array]:
     recall = joint[1] / total
     of_recall = ((1 - recall) ** 2 * spread[1] + recall**2 * spread[0]) / total**2
     return {
-        name: np.clip(
-            np.stack([value - _Z * np.sqrt(of_it), value + _Z * np.sqrt(of_it)], 1), 0, 1
-        )
+        name: np.clip(np.stack([value - _Z * np.sqrt(of_it), value + _Z * np.sqrt(of_it)], 1), 0, 1)
         for name, value, of_it in (
             ("precision", precision, of_precision),
             ("recall", recall, of_recall),
@@ -410,12 +410,13 @@ def print_rates(given: argparse.Namespace) -> None:
         Y, _, said = _world(name, given.data, share)
         for n, design in itertools.product(given.answers, given.designs):
             parts = np.array_split(np.arange(given.draws), given.jobs)
-            found = sum(
-                Parallel(n_jobs=given.jobs)(
+            found = [
+                row
+                for rows in Parallel(n_jobs=given.jobs)(
                     delayed(rates_cell)(Y, said, n, part.tolist(), design) for part in parts
-                ),
-                [],
-            )
+                )
+                for row in rows
+            ]
             both = (Y * said).sum(axis=0)
             for rate, of in (("precision", said), ("recall", Y)):
                 value = both / np.maximum(of.sum(axis=0), 1)
@@ -429,10 +430,37 @@ def print_rates(given: argparse.Namespace) -> None:
                         width = np.nanmean([w[places] for _, w in of_it])
                         row.append(f"{100 * held:.0f} %, {width:.3f}")
                 print(
-                    f"| {name} | {f'{100 * share:g} %' if share else 'model'} | {n} | {design}"
-                    f" | {rate} | {' | '.join(row)} |",
+                    f"| {name} | {_called(share)} | {n} | {design} | {rate} | {' | '.join(row)} |",
                     flush=True,
                 )
+
+
+def print_plain(given: argparse.Namespace) -> None:
+    """Print what random questions tell without a machine."""
+    print("| labels | answers | rmse | held, % | worst label | width |")
+    print("|---|---|---|---|---|---|")
+
+    def found(Y: Array, n: int, draw: int) -> tuple[Any, ...]:
+        of_draw, truth = estimate_label_frequencies(randomly(Y, n, draw)), Y.mean(axis=0)
+        low, high = of_draw.intervals.T
+        error = np.sqrt(((of_draw.values - truth) ** 2).mean())
+        return error, (low <= truth) & (truth <= high), (high - low).mean()
+
+    for name, n in itertools.product(given.datasets, given.answers):
+        Y = np.asarray(items_of(name, given.data)[1])
+        of_draws = Parallel(n_jobs=given.jobs)(
+            delayed(found)(Y, n, draw) for draw in range(given.draws)
+        )
+        error, held, width = (np.mean(each, axis=0) for each in zip(*of_draws, strict=True))
+        print(
+            f"| {name} | {n} | {error:.5f} | {100 * held.mean():.1f} | {100 * held.min():.1f}"
+            f" | {width:.4f} |",
+            flush=True,
+        )
+
+
+def _called(share: float) -> str:
+    return f"{100 * share:g} %" if share else "model"
 
 
 def _world(name: str, data: str, share: float) -> tuple[Array, Array, Array]:
@@ -457,7 +485,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--estimators", nargs="+", default=[*ESTIMATORS, "ours, scores"])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rates", action="store_true", help="precision and recall")
+    parser.add_argument("--plain", action="store_true", help="no machine")
     given = parser.parse_args(arguments)
+    if given.plain:
+        print_plain(given)
+        return
     if given.rates:
         print_rates(given)
         return
@@ -481,7 +513,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     for key in ("rmse", "width", "sum", "seconds")
                 )
                 print(
-                    f"| {name} | {f'{100 * share:g} %' if share else 'model'} | {n} | {design} | {each} | {rmse:.4f}"
+                    f"| {name} | {_called(share)} | {n} | {design} | {each} | {rmse:.4f}"
                     f" | {100 * held.mean():.0f} | {100 * held.min():.0f} | {width:.3f}"
                     f" | {off:.2f} | {seconds:.2f} |",
                     flush=True,

@@ -219,11 +219,9 @@ def test_what_is_left_falls_where_people_answered():
     Y, machine = world(1000, 6)
     some = np.flatnonzero(machine[:, 2])[:20]
     answers = asked_about(Y, some, np.full(len(some), 2))
-    left = what_is_left(answers, machine.astype(float))
-    np.testing.assert_array_equal(left.stratum[left.cell], machine)
-    assert left.variance[1].argmin() == 2
-    np.testing.assert_allclose(left.shares[1], machine.mean(axis=0))
-    assert ((left.mean >= 0) & (left.mean <= 1)).all()
+    mean, variance = what_is_left(answers, Strata.of(machine.astype(float)))
+    assert variance[1].argmin() == 2
+    assert ((mean[:2] > 0) & (mean[:2] < 1)).all()
 
 
 def test_labels_about_which_nobody_was_asked_tell_nothing_about_the_others():

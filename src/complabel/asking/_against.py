@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies import Left, checked_probabilities, what_is_left
+from complabel.frequencies import Strata, checked_probabilities, what_is_left
 
 # Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
 _SPREAD = 0.2
@@ -31,11 +32,11 @@ def draw_against(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the items and the labels of n questions, (n,), in random order."""
     predictions = checked_probabilities("against", machine, answers.shape, gaps=True)
-    left = what_is_left(answers, predictions)
+    strata = Strata.of(predictions)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_labels = predictions.shape[1]
-    place = left.cell * n_labels + np.arange(n_labels)
-    free = np.bincount(place[~known], minlength=left.mean.size).reshape(left.mean.shape)
+    place = strata.cell * n_labels + np.arange(n_labels)
+    free = np.bincount(place[~known], minlength=strata.shares.size).reshape(strata.shares.shape)
     if n > free.sum():
         raise InputError(
             f"{setting('n', n)} questions are more than the {free.sum()} pairs of item and label"
@@ -43,18 +44,19 @@ def draw_against(
             parameter="n",
         )
     n_parts = sum(
-        np.count_nonzero(left.shares[left.stratum == stratum].any(axis=0))
-        for stratum in np.unique(left.stratum)
+        np.count_nonzero(strata.shares[strata.stratum == stratum].any(axis=0))
+        for stratum in np.unique(strata.stratum)
     )
-    n_spread = n
-    if np.count_nonzero(known) >= _FIRST * n_parts:
-        n_spread = int(np.ceil(_SPREAD * n))
-    more = _spread(left, free, n_spread, rng)
-    more += _where_variance_falls(left, free - more, n - n_spread, more)
+    first = np.count_nonzero(known) < _FIRST * n_parts
+    n_spread = n if first else int(np.ceil(_SPREAD * n))
+    more = _spread(strata, free, n_spread, rng)
+    if not first:
+        left = what_is_left(answers, strata)
+        more += _where_variance_falls(strata.shares, *left, free - more, n - n_spread, more)
     drawn = []
     for part in np.flatnonzero(more):
         label, cell = part % n_labels, part // n_labels
-        items = np.flatnonzero((left.cell[:, label] == cell) & ~known[:, label])
+        items = np.flatnonzero((strata.cell[:, label] == cell) & ~known[:, label])
         drawn.append((rng.choice(items, more.flat[part], replace=False), label))
     items = np.concatenate([items for items, _ in drawn])
     labels = np.concatenate([np.full(len(items), label) for items, label in drawn])
@@ -62,7 +64,7 @@ def draw_against(
     return items[order].astype(np.intp), labels[order].astype(np.intp)
 
 
-def _spread(left: Left, free: NDArray[np.intp], n: int, rng: np.random.Generator) -> Any:
+def _spread(strata: Strata, free: NDArray[np.intp], n: int, rng: np.random.Generator) -> Any:
     """Give strata equal numbers of n questions, as far as pairs last.
 
     Within a stratum, a label has a number in proportion to the root of its share of the items. That
@@ -70,18 +72,21 @@ def _spread(left: Left, free: NDArray[np.intp], n: int, rng: np.random.Generator
     share, which are best for frequencies. Of the cells of a label, those have more that the machine
     is less sure of (Neyman).
     """
-    weights = left.shares * np.sqrt(np.maximum(left.said * (1 - left.said), _TINY))
-    for stratum in np.unique(left.stratum):
-        rows = left.stratum == stratum
-        share, total = left.shares[rows].sum(axis=0), weights[rows].sum(axis=0)
-        weights[rows] *= np.sqrt(share) / np.maximum(total, _TINY)
+    weights = strata.shares
+    if strata.log_odds is not None:
+        said = special.expit(strata.log_odds)
+        weights = weights * np.sqrt(said * (1 - said))
+    for stratum in np.unique(strata.stratum):
+        rows = (strata.stratum == stratum)[:, np.newaxis]
+        share, total = ((rows * each).sum(axis=0) for each in (strata.shares, weights))
+        weights = np.where(rows, weights * np.sqrt(share) / np.maximum(total, _TINY), weights)
     more = np.zeros_like(free)
     while (rest := n - int(more.sum())) > 0:
         open_ = weights * (free > more)
-        strata = np.unique(left.stratum[open_.any(axis=1)])
-        each, some = divmod(rest, len(strata))
-        for at, stratum in enumerate(rng.permutation(strata)):
-            here = open_ * (left.stratum == stratum)[:, np.newaxis]
+        parts = np.unique(strata.stratum[open_.any(axis=1)])
+        each, some = divmod(rest, len(parts))
+        for at, stratum in enumerate(rng.permutation(parts)):
+            here = open_ * (strata.stratum == stratum)[:, np.newaxis]
             more += np.minimum(_divided(here, each + (at < some), rng), free - more)
     return more
 
@@ -95,18 +100,23 @@ def _divided(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> 
 
 
 def _where_variance_falls(
-    left: Left, free: NDArray[np.intp], n: int, planned: NDArray[np.intp]
+    shares: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    free: NDArray[np.intp],
+    n: int,
+    planned: NDArray[np.intp],
 ) -> NDArray[np.intp]:
     """Give n questions, one by one, to where the variance of a frequency falls most (Neyman)."""
     # Where first answers mislead, others must follow: chances are taken one error closer to .5.
-    error = np.sqrt(left.variance)
-    chance = left.mean + np.clip(0.5 - left.mean, -error, error)
+    error = np.sqrt(variance)
+    chance = mean + np.clip(0.5 - mean, -error, error)
     of_one = np.maximum(chance * (1 - chance), _TINY)
-    known = of_one / np.maximum(left.variance, _TINY) + planned  # as after so many answers
+    known = of_one / np.maximum(variance, _TINY) + planned  # as after so many answers
     more = np.zeros_like(free)
     for _ in range(n):
         so_far = known + more
-        gain = left.shares**2 * of_one / (so_far * (so_far + 1))
+        gain = shares**2 * of_one / (so_far * (so_far + 1))
         best = int(np.where(more < free, gain, -1.0).argmax())
         more.flat[best] += 1
     return more

@@ -13,7 +13,7 @@ from complabel.frequencies._estimate import given_frequencies as given_frequenci
 from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
-from complabel.frequencies._strata import Left as Left
+from complabel.frequencies._strata import Strata as Strata
 from complabel.frequencies._strata import said_by as said_by
 from complabel.frequencies._strata import what_is_left as what_is_left
 

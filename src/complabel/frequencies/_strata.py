@@ -352,33 +352,18 @@ def _likelihood(
     return Likelihood.of(log_likelihood, frequency, within.shape[1], log_prior)
 
 
+def what_is_left(answers: Answers, strata: Strata) -> tuple[Array, Array]:
+    """Return the mean and the variance (C, K) of the chance that a label applies in each cell."""
+    asked = Asked.of(strata, Audit.of(answers, strata.of_pairs))
+    return asked.frequencies().by_cell()
+
+
 def said_by(machine: Answers) -> Array:
     """Return a machine's answers as predictions (n, K): 1, 0, and NaN where it says nothing."""
     yes, no = machine.known_relevant > 0, machine.complementary > 0
     found = np.full(machine.shape, np.nan)
     found[yes & ~no], found[no & ~yes] = 1.0, 0.0
     return found
-
-
-@dataclass(frozen=True)
-class Left:
-    """What answers leave unknown of the pairs of C cells, by what a machine says."""
-
-    cell: NDArray[np.intp]  # (n, K)
-    stratum: NDArray[np.intp]  # (C,): 0 where the machine says no, 1 yes, 2 nothing
-    shares: Array  # (C, K), of the items
-    said: Array  # (C, K): what the machine thinks of a cell, as a probability; .5 if it has words
-    mean: Array  # (C, K), of the chance that a label applies
-    variance: Array  # (C, K), of this chance
-
-
-def what_is_left(answers: Answers, predictions: Array) -> Left:
-    """Return what answers leave unknown, beside what a machine says of all pairs."""
-    strata = Strata.of(predictions)
-    asked = Asked.of(strata, Audit.of(answers, strata.of_pairs))
-    said = np.zeros_like(strata.shares) if strata.log_odds is None else strata.log_odds
-    moments = asked.frequencies().by_cell()
-    return Left(strata.cell, strata.stratum, strata.shares, special.expit(said), *moments)
 
 
 def _least_share(shares: Array) -> float:
