@@ -11,6 +11,9 @@ not err are drawn, again and again, and each estimator gets the same draws:
 - ppi++: prediction-powered means with the tuned factor, label by label (Angelopoulos et al. 2023).
 - strata: plain shares in both strata of each label; intervals of Clopper and Pearson, combined.
 - rogan-gladen: the machine's share, corrected by its two rates of mistakes over all labels.
+- ppi_py; glide, scores: these packages (``pip install ppi-python``; ``pip install glide-py``, which
+  needs Python 3.12); both are off unless ``--estimators`` names them.
+- ours, scores: with the machine's probabilities, by which the questions are drawn, too.
 
 Printed are the root mean square error, the share of 95 % intervals that hold (mean, worst label),
 their mean width, and the error of the cardinality.
@@ -290,6 +293,49 @@ def audit_sum(audit: Any, values: Any) -> Array:
     return np.bincount(audit.label, weights=values, minlength=audit.n_labels)
 
 
+def ppi_py(answers: Answers, machine: Array) -> Found:
+    """PPI++ of the mean, label by label, by the package ``ppi-python``."""
+    from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
+
+    item, label, yes = _pairs(answers)
+    values, ends = machine.mean(axis=0).astype(float), np.tile([0.0, 1.0], (machine.shape[1], 1))
+    for k in range(machine.shape[1]):
+        at = label == k
+        f, said = machine[item[at], k].astype(float), machine[:, k].astype(float)
+        if at.sum() < 2 or f.std() == 0:
+            continue
+        # As many answers in each stratum as it has pairs.
+        q = (said > 0.5).mean()
+        w = np.where(f > 0.5, q / max((f > 0.5).sum(), 1), (1 - q) / max((f <= 0.5).sum(), 1))
+        given = (yes[at].astype(float), f, said)
+        values[k] = np.ravel(ppi_mean_pointestimate(*given, w=w))[0]
+        ends[k] = np.ravel(ppi_mean_ci(*given, alpha=0.05, w=w))
+    return np.clip(values, 0, 1), np.clip(ends, 0, 1)
+
+
+def glide(answers: Answers, machine: Array) -> Found:
+    """Stratified PPI++ of ``glide-py``, label by label; the machine's share where it refuses.
+
+    It refuses strata in which the machine says one word, so it needs scores, and those with fewer
+    than two answers or equal ones.
+    """
+    from glide.estimators import StratifiedPPIMeanEstimator
+
+    item, label, yes = _pairs(answers)
+    values, ends = machine.mean(axis=0).astype(float), np.tile([0.0, 1.0], (machine.shape[1], 1))
+    for k in range(machine.shape[1]):
+        at, said = label == k, machine[:, k].astype(float)
+        true = np.full(len(said), np.nan)
+        true[item[at]] = yes[at]
+        try:
+            found = StratifiedPPIMeanEstimator().estimate(true, said, (said > 0.5).astype(int))
+        except ValueError:
+            continue
+        of_it = found.confidence_interval
+        values[k], ends[k] = of_it.mean, (of_it.lower_bound, of_it.upper_bound)
+    return np.clip(values, 0, 1), np.clip(ends, 0, 1)
+
+
 ESTIMATORS: dict[str, Callable[[Answers, Array], Found]] = {
     "machine": raw,
     "before": before,
@@ -297,7 +343,10 @@ ESTIMATORS: dict[str, Callable[[Answers, Array], Found]] = {
     "ppi++": ppi,
     "strata": strata,
     "rogan-gladen": rogan_gladen,
+    "ppi_py": ppi_py,
+    "glide, scores": glide,
 }
+_INSTALLED = [name for name in ESTIMATORS if name not in ("ppi_py", "glide, scores")]
 
 
 def designs(n: int) -> dict[str, Callable[[Array, Array, int], Answers]]:
@@ -322,9 +371,9 @@ def cell(
             words: designs(n)[design](Y, said if words else p, draw) for words in (True, False)
         }
         for name in names:
-            scores = name == "ours, scores"
-            answers = drawn[not scores]
-            estimator = ours if scores else ESTIMATORS[name]
+            scores = name.endswith(", scores")
+            answers = drawn[name != "ours, scores"]
+            estimator = ours if name == "ours, scores" else ESTIMATORS[name]
             start = time.process_time()
             values, ends = estimator(answers, p if scores else said)
             found.append(
@@ -482,7 +531,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--answers", nargs="+", type=int, default=[200])
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--designs", nargs="+", default=["random", "half and half", "three rounds"])
-    parser.add_argument("--estimators", nargs="+", default=[*ESTIMATORS, "ours, scores"])
+    parser.add_argument("--estimators", nargs="+", default=[*_INSTALLED, "ours, scores"])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rates", action="store_true", help="precision and recall")
     parser.add_argument("--plain", action="store_true", help="no machine")

@@ -27,7 +27,7 @@ GRID = np.arange(-16.0, 12.0 + _STEP / 2, _STEP)
 # six is twenty times as frequent, or as rare, as a usual one.
 HETEROGENEITY = tuple(np.geomspace(0.1, 3.0, 10).tolist())
 # Shares of labels that are unlike the others, and by what standard deviation more.
-UNLIKE, _FURTHER = (0.3, 0.6), 1.5
+UNLIKE, _FURTHER = (0.0, 0.1, 0.3, 0.6), 1.5
 # Means are at so many nodes, where they are likely; each zoom narrows the range to that.
 _MEANS, _ZOOMS, _ENOUGH = 25, 4, 12
 _REACH = 4.0  # standard deviations of the prior of the mean
