@@ -95,6 +95,8 @@ def fit(
     The selection likelihood reads a Parquet file with more than 1 GiB of features in pieces; such a
     fit is not scored.
     """
+    from complabel._training import dask_client
+    from complabel.answers import UnansweredRowWarning
     from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
@@ -102,13 +104,31 @@ def fit(
         _refuse_beside_machine(classifier, dask)
     feature_table = _features_for(classifier, features, items, dask)
     in_pieces = hasattr(feature_table.X, "pieces")
-    asked_of = (label_names, question, contradictions)
-    answer_set, said = _answers_and_machine(answers, machine, feature_table, *asked_of)
+    ids, asked_of = [*feature_table.items], (question, contradictions)
+    names: Any = label_names
+    said, beside = None, None
+    if machine is not None:
+        # A machine has answers about all labels; some people's may be about fewer.
+        of_machine, said = own.read_machine(machine, ids, label_names, *asked_of)
+        names = list(of_machine.label_names or ())
+    answer_set = own.read_own_answers(answers, ids, names, *asked_of)
+    X = own.framed(feature_table.X, feature_table.feature_names)
     started = time.monotonic()
     with working(f"fitting {method}") as far:
-        beside = _learn(classifier, feature_table, answer_set, said, dask, seed, far)
+        if said is not None:
+            beside = _beside(classifier, X, answer_set, said, seed, far)
+            classifier = beside.classifier
+        else:
+            _tell(classifier, far)
+            with (
+                warnings.catch_warnings(),
+                nullcontext() if dask is None else dask_client(dask, as_default=True),
+            ):
+                # The number of items with answers is printed already.
+                warnings.simplefilter("ignore", UnansweredRowWarning)
+                classifier.fit(X, answer_set)
+            _tell(classifier, None)
     seconds = time.monotonic() - started
-    classifier = classifier if beside is None else beside.classifier
     notes: dict[str, Any] = {
         "answers": [*map(str, answers)],
         "features": str(features),
@@ -157,52 +177,6 @@ def fit(
 def _say_lines(lines: list[str]) -> None:
     for line in lines:
         say(line)
-
-
-def _answers_and_machine(
-    answers: list[Path],
-    machine: Path | None,
-    feature_table: Features,
-    label_names: Path | None,
-    question: str | None,
-    contradictions: str,
-) -> tuple[Answers, Any]:
-    """Read people's answers, and what a machine says (n_items, n_labels), or None."""
-    items: list[str] = list(feature_table.items)
-    if machine is None:
-        return own.read_own_answers(answers, items, label_names, question, contradictions), None
-    # A machine has answers about all labels; some people's may be about fewer.
-    of_machine, said = own.read_machine(machine, items, label_names, question, contradictions)
-    names = list(of_machine.label_names or ())
-    return own.read_own_answers(answers, items, names, question, contradictions), said
-
-
-def _learn(
-    classifier: Any,
-    feature_table: Features,
-    answers: Answers,
-    said: Any,
-    dask: str | None,
-    seed: int,
-    far: Callable[[str], None],
-) -> BesideMachine | None:
-    """Fit the classifier; or clones of it beside a machine, which are returned."""
-    from complabel._training import dask_client
-    from complabel.answers import UnansweredRowWarning
-
-    X = own.framed(feature_table.X, feature_table.feature_names)
-    if said is not None:
-        return _beside(classifier, X, answers, said, seed, far)
-    _tell(classifier, far)
-    with (
-        warnings.catch_warnings(),
-        nullcontext() if dask is None else dask_client(dask, as_default=True),
-    ):
-        # The number of items with answers is printed already.
-        warnings.simplefilter("ignore", UnansweredRowWarning)
-        classifier.fit(X, answers)
-    _tell(classifier, None)
-    return None
 
 
 def _figures(score: HeldOutScore) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from complabel.answers import Answers, UnansweredRowWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine
-from complabel.methods._beside import _chosen, _recalibrated, _together
+from complabel.methods.selection._beside import _chosen, _recalibrated, _together
 from complabel.simulate import draw_answers
 
 DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)
