@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_LABELS = 12
 _CARDINALITY = "labels that apply to an item, on average"
+_WORTH = ("weight", "gain", "gain_error", "n_answers")
 _ESTIMATES = {
     "alpha_": "penalty",
     "mean_cardinality_": _CARDINALITY,
@@ -106,7 +107,7 @@ def fit(
     in_pieces = hasattr(feature_table.X, "pieces")
     ids, asked_of = [*feature_table.items], (question, contradictions)
     names: Any = label_names
-    said, beside = None, None
+    said, beside, worth = None, None, {}
     if machine is not None:
         # A machine has answers about all labels; some people's may be about fewer.
         of_machine, said = own.read_machine(machine, ids, label_names, *asked_of)
@@ -117,7 +118,8 @@ def fit(
     with working(f"fitting {method}") as far:
         if said is not None:
             beside = _beside(classifier, X, answer_set, said, seed, far)
-            classifier = beside.classifier
+            classifier, of_it = beside.classifier, {name: getattr(beside, name) for name in _WORTH}
+            worth = {"machine": {"answers": str(machine), **of_it}}
         else:
             _tell(classifier, far)
             with (
@@ -135,7 +137,7 @@ def fit(
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "seconds": round(seconds, 1),
         **notes_of(answer_set, classifier),
-        **_worth(beside, machine),
+        **worth,
     }
     if feature_table.recipe is not None:
         notes["recipe"] = feature_table.recipe
@@ -216,32 +218,18 @@ def _beside(
     """Fit beside a machine, and say how far that is."""
     from complabel.methods import fit_beside_machine
 
-    if hasattr(X, "pieces"):
-        raise InputError("--machine needs features that fit into memory; give fewer items")
-
-    def tell(done: int, n_fits: int) -> None:
-        far(f"fit {done} of {n_fits}: people alone, and the machine with different weights")
+    def tell(done: int, of: int) -> None:
+        far(f"step {done} of {of}: people alone, and the machine with different weights")
 
     return fit_beside_machine(classifier, X, answers, said, random_state=seed, on_fit=tell)
 
 
-def _worth(beside: BesideMachine | None, machine: Path | None) -> dict[str, Any]:
-    """Return what a model file keeps about the machine."""
-    if beside is None:
-        return {}
-    names = ("weight", "gain", "gain_error", "n_answers")
-    found = {name: getattr(beside, name) for name in names}
-    return {"machine": {"answers": str(machine), **found}}
-
-
 def _about_machine(beside: BesideMachine) -> list[str]:
     """Return lines that say what the machine's answers were worth."""
-    if not beside.weight:
-        return [
-            "the machine's answers are not used: held-out answers of people are likelier without"
-        ]
+    helps = beside.gain > 2 * beside.gain_error
     return [
-        f"each answer of the machine counts {beside.weight:g} of a person's answer:",
+        f"each answer of the machine counts {beside.weight:.2g} of a person's answer"
+        + (":" if helps else ", but it is not shown that this helps:"),
         f"  log-likelihood of {beside.n_answers:,} held-out answers of people (nats per answer)",
         f"  gain over people's answers alone  {beside.gain:.4f} ± {beside.gain_error:.4f}",
     ]

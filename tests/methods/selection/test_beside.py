@@ -1,5 +1,7 @@
 """A machine beside people: its weight, people without a name, and what is refused."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,8 +9,8 @@ from sklearn.base import clone
 from complabel.answers import Answers, UnansweredRowWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine
-from complabel.methods.selection._beside import _chosen, _recalibrated, _together
+from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine, load
+from complabel.methods.selection._beside import _counts, _recalibrated, _together
 from complabel.simulate import draw_answers
 
 DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)
@@ -31,17 +33,74 @@ def test_a_machine_that_is_right_helps_where_people_said_little():
     found = beside(DATA.Y, few, on_fit=lambda *call: calls.append(call))
     with pytest.warns(UnansweredRowWarning):
         alone = clone(LINEAR).fit(DATA.X, few)
-    assert found.weight > 0
-    assert found.gain > 0
+    assert found.weight > 0.5
+    assert found.gain > 2 * found.gain_error
     assert log_likelihood(found.classifier) > log_likelihood(alone)
-    assert calls == [(number, 20) for number in range(1, 21)]
+    assert calls == [(number, 27) for number in range(1, 28)]
 
 
-def test_a_machine_that_says_what_it_likes_is_left_out_or_hardly_counts():
+def test_a_machine_that_says_what_it_likes_does_no_harm():
     machine = np.random.default_rng(3).integers(0, 2, DATA.Y.shape)
     found = beside(machine)
     alone = clone(LINEAR).fit(DATA.X, PEOPLE)
+    assert found.gain < 2 * found.gain_error
     assert log_likelihood(found.classifier) > log_likelihood(alone) - 0.02
+
+
+def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_shares(tmp_path):
+    machine = np.where(np.random.default_rng(1).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
+    classifier = clone(LINEAR).set_params(scaling="global", rank=None)
+    found = beside(machine, classifier=classifier)
+    assert found.shares.sum() == pytest.approx(1)
+    assert np.count_nonzero(found.shares) > 1
+    assert found.weight == pytest.approx(found.weights @ found.shares.sum(axis=1))
+    both, of_machine = _together(PEOPLE, machine.astype(float))
+    rates = {name: getattr(found.classifier, name) for name in ("missed", "invented")}
+    mean = np.zeros(DATA.Y.shape)
+    for at, share in np.ndenumerate(found.shares):
+        if share:
+            weight, alpha = max(found.weights[at[0]], 1e-6), found.alphas[at[1]]
+            given = both.with_weight(np.where(both.annotator == of_machine, weight, 1.0))
+            one = clone(classifier).set_params(alpha=alpha, **rates).fit(DATA.X, given)
+            mean += share * one.decision_function(DATA.X)
+    decision = found.classifier.decision_function(DATA.X)
+    np.testing.assert_allclose(decision, mean, rtol=0.01, atol=0.01)
+    found.classifier.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
+    np.testing.assert_array_equal(again, decision)
+
+
+def test_with_a_kernel_the_model_is_saved_and_predicts_the_same(tmp_path):
+    kernel = SelectionLikelihoodClassifier(kernel="rbf", n_components=20, random_state=0)
+    found = beside(DATA.Y, classifier=kernel).classifier
+    found.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
+    np.testing.assert_array_equal(again, found.decision_function(DATA.X))
+    assert log_likelihood(found) > log_likelihood(clone(kernel).fit(DATA.X, PEOPLE)) - 0.02
+
+
+def test_judgements_stand_for_the_pairs_of_which_the_machine_says_the_same():
+    said = np.where(np.random.default_rng(2).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
+    said = np.where(DATA.X[:, [0]] > 1, np.nan, said)
+    judged = PEOPLE.statements()
+    counts = _counts(said, judged)
+    assert counts.mean() == pytest.approx(1)
+    for label, word in itertools.product(range(3), (0, 1, np.nan)):
+        of = judged.label == label
+        pairs = np.array([said[i, label] for i in judged.item])
+        of &= np.isnan(pairs) if np.isnan(word) else pairs == word
+        column = said[:, label]
+        n = np.isnan(column).sum() if np.isnan(word) else (column == word).sum()
+        assert counts[of].sum() * said.size == pytest.approx(n * len(counts))
+
+
+def test_answers_of_people_with_the_weight_0_are_left_out():
+    few = np.arange(PEOPLE.n_answers) < 200
+    weighted, fewer = (
+        beside(DATA.Y, people).classifier.decision_function(DATA.X)
+        for people in (PEOPLE.with_weight(few.astype(float)), PEOPLE.only(few))
+    )
+    np.testing.assert_array_equal(weighted, fewer)
 
 
 def test_gaps_and_probabilities_are_read_as_no_answer_and_as_yes_or_no():
@@ -65,20 +124,12 @@ def test_people_without_a_name_do_not_get_the_rates_of_the_machine():
     assert PEOPLE.annotator_names == ()
 
 
-def test_settings_that_a_fit_chose_give_the_same_fit():
-    model = clone(LINEAR).fit(DATA.X, PEOPLE)
-    again = clone(LINEAR).set_params(**_chosen(model)).fit(DATA.X, PEOPLE)
-    np.testing.assert_allclose(
-        again.decision_function(DATA.X), model.decision_function(DATA.X), rtol=1e-3, atol=1e-3
-    )
-
-
 def test_a_shift_and_a_slope_of_log_odds_change_nothing():
     z = np.random.default_rng(0).normal(size=400)
     yes = np.random.default_rng(1).random(400) < 1 / (1 + np.exp(-z))
     # The prior of the slope hardly matters beside 400 answers.
     np.testing.assert_allclose(
-        _recalibrated(1.5 * z + 2, yes).mean(), _recalibrated(z, yes).mean(), atol=2e-3
+        _recalibrated(1.5 * z + 2, yes, 1).mean(), _recalibrated(z, yes, 1).mean(), atol=2e-3
     )
 
 

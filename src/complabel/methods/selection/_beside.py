@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,18 +13,26 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 from sklearn.base import clone
 
-from complabel.answers import Answers
+from complabel._training import LinearMap, one_thread
+from complabel.answers import Answers, Statements
 from complabel.errors import InputError
 from complabel.frequencies import audit_machine, checked_probabilities
 from complabel.methods._arrays import Array
 from complabel.methods._held_out import _folds, _paired
+from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+from complabel.methods.selection._plan import plan_for
+from complabel.methods.selection._trials import fit_maps, probably_best
 
-# How much an answer of the machine counts beside one of a person. The first: people alone.
-_WEIGHTS = (0.0, 0.01, 0.03, 0.1, 0.3)
+# How much an answer of the machine counts beside one of a person, and the penalties.
+_WEIGHTS, _ALPHAS = (0.0, 0.03, 0.1, 0.3, 1.0), (0.1, 0.03, 0.01, 0.003, 0.001)
+# Features are chosen with the first; with the second, people are alone, but for the features.
+_CHOOSING, _NEARLY_NOTHING = 0.1, 1e-6
+# Fits that are the best with less than this probability are left out of the mean.
+_LEAST_SHARE = 0.02
 # Rates of a machine are kept from 0, and their sum from 1, where a yes would mean nothing.
 _LEAST, _MOST = 1e-3, 0.95
-_CHOSEN = ("alpha", "cardinality", "kernel", "rank")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +42,22 @@ class BesideMachine:
     Attributes
     ----------
     classifier : SelectionLikelihoodClassifier
-        Fitted to all answers.
+        The mean of fits to all answers. Its ``alpha_`` is the one of the greatest share.
     weight : float
-        How much an answer of the machine counts beside one of a person; 0: people alone.
+        How much an answer of the machine counts beside one of a person, the mean of the fits; 0:
+        people alone.
     weights : ndarray of shape (W,), dtype float64
         The weights that were tried.
-    log_likelihood : ndarray of shape (W,), dtype float64
-        Mean log-likelihood of people's held-out answers with each weight, in nats per answer, after
+    alphas : ndarray of shape (A,), dtype float64
+        The values of ``alpha`` that were tried with each of them.
+    shares : ndarray of shape (W, A), dtype float64
+        The share of each fit in the mean.
+    log_likelihood : ndarray of shape (W, A), dtype float64
+        Mean log-likelihood of people's held-out answers with each fit, in nats per answer, after
         one slope and one shift of all log-odds.
     gain, gain_error : float
-        By how much the log-likelihood is greater than by people alone, and its standard error.
+        By how much the log-likelihood of the mean is greater than the one of the best fit to
+        people's answers alone, and its standard error.
     n_answers : int
         Number of people's answers about single labels.
     """
@@ -50,6 +65,8 @@ class BesideMachine:
     classifier: SelectionLikelihoodClassifier
     weight: float
     weights: NDArray[np.float64]
+    alphas: NDArray[np.float64]
+    shares: NDArray[np.float64]
     log_likelihood: NDArray[np.float64]
     gain: float
     gain_error: float
@@ -70,10 +87,10 @@ def fit_beside_machine(
 
     A machine's mistakes depend on the item, so many of its answers tell less than their number, and
     a fit to both can be worse than one to people's answers alone. Here its answers have rates of
-    mistakes by label, from :func:`complabel.frequencies.audit_machine`, and the weight (.01, .03,
-    .1 or .3) under which held-out answers of people are likeliest. People were often asked by what
-    the machine says, so one slope and one shift of the log-odds are fitted first. People alone are
-    chosen if they are better by two standard errors.
+    mistakes by label, from :func:`complabel.frequencies.audit_machine`. Features are chosen once.
+    Then fits with several weights of the machine's answers and penalties are compared by people's
+    held-out answers, and averaged by how probable each is to be the best. Answers count by how many
+    pairs there are of which the machine says the same, since people are often asked by that.
 
     Parameters
     ----------
@@ -90,7 +107,7 @@ def fit_beside_machine(
     random_state : int, default=0
         Seed of the folds.
     on_fit : callable or None, default=None
-        Called with the number of fits that are done, and of all fits.
+        Called with the number of steps that are done, and of all steps.
 
     Returns
     -------
@@ -100,7 +117,8 @@ def fit_beside_machine(
     ------
     InputError
         If no answer is about a single label, there are fewer items with answers than folds,
-        ``machine`` has another shape or values outside [0, 1], or people's rates are not numbers.
+        ``machine`` has another shape or values outside [0, 1], people's rates are not numbers, or
+        X is read in blocks.
 
     Examples
     --------
@@ -123,7 +141,10 @@ def fit_beside_machine(
             "beside a machine, people's mistakes are missed and invented, two numbers; set these,"
             " and leave out error_rate"
         )
+    if hasattr(X, "pieces") or hasattr(X, "dask"):
+        raise InputError("beside a machine, features must fit into memory; give fewer items")
     rows, people = _paired(X, answers)
+    people = people.only(people.weight > 0)
     said = checked_probabilities("machine", machine, people.shape, gaps=True)
     said = np.where(np.isnan(said), np.nan, said >= 0.5)
     audit = audit_machine(people, said, missed=rates[0], invented=rates[1])
@@ -132,50 +153,108 @@ def fit_beside_machine(
         name: _by_annotator(both, of_machine, getattr(audit, name).values, rate)
         for name, rate in zip(("missed", "invented"), rates, strict=True)
     }
+    kept = np.flatnonzero(both.answered)
+    rows, both, people, said = rows[kept], both[kept], people[kept], said[kept]
+    folds = [test for _, test in _folds(np.flatnonzero(people.answered), n_folds, random_state)]
     judged = people.only(people.judges).statements()
-    folds = list(_folds(np.flatnonzero(people.answered), n_folds, random_state))
-    n_fits, done = len(_WEIGHTS) * (n_folds + 1), 0
-    fitted, log_odds = [], []
-    for weight in _WEIGHTS:
-        given: Answers = people
-        settings: dict[str, Any] = {"callback": None}
-        if weight:
-            given = both.with_weight(np.where(both.annotator == of_machine, weight, 1.0))
-            settings |= known
-        found = np.empty(people.shape)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as one about items without an answer
-            for fold in (None, *folds):
-                # Items about which people were not asked are learned from in all folds.
-                kept = given.answered.copy()
-                if fold is None:
-                    model = clone(classifier).set_params(**settings).fit(rows[:], given)
-                    fitted.append(model)
-                    settings |= _chosen(model)
-                else:
-                    kept[fold[1]] = False
-                    learned = np.flatnonzero(kept)
-                    model = clone(classifier).set_params(**settings)
-                    model.fit(rows[learned], given[learned])
-                    found[fold[1]] = model.decision_function(rows[fold[1]])
-                done += 1
-                if on_fit is not None:
-                    on_fit(done, n_fits)
-        log_odds.append(found[judged.item, judged.label])
-    values = np.stack([_recalibrated(z, judged.applies) for z in log_odds])
-    best = 1 + int(values[1:].sum(axis=1).argmax())
-    gain, error = _gain(values[best] - values[0])
-    if gain < -2 * error:
-        best, gain, error = 0, 0.0, 0.0
+    counts, found = _counts(said, judged), []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as one about labels that nobody named
+        model = clone(classifier).set_params(callback=None, warm_start=False, **known)
+        fits = _Fits.of(model, rows, both, both.annotator == of_machine)
+        n_steps = len(_WEIGHTS) * len(fits.alphas) + 2
+        tell = on_fit or (lambda *_: None)
+        tell(1, n_steps)
+        for weight in _WEIGHTS:
+            for log_odds in fits.held_out(weight, folds):
+                found.append(log_odds[judged.item, judged.label])
+                tell(len(found) + 1, n_steps)
+        values = np.stack([_recalibrated(z, judged.applies, counts) for z in found])
+        shares = probably_best(values, random_state)
+        shares[shares < _LEAST_SHARE * shares.max()] = 0
+        shares /= shares.sum()
+        fits.average(shares.reshape(len(_WEIGHTS), -1))
+        tell(n_steps, n_steps)
+    mean = _recalibrated(shares @ np.stack(found), judged.applies, counts)
+    alone = values[: len(fits.alphas)]
+    gain = mean - alone[alone.sum(axis=1).argmax()]
+    shares = shares.reshape(len(_WEIGHTS), -1)
     return BesideMachine(
-        fitted[best],
-        _WEIGHTS[best],
+        model,
+        float(shares.sum(axis=1) @ _WEIGHTS),
         np.array(_WEIGHTS),
-        values.mean(axis=1),
-        gain,
-        error,
-        len(judged.item),
+        np.array(fits.alphas),
+        shares,
+        values.mean(axis=1).reshape(shares.shape),
+        float(gain.mean()),
+        float(gain.std(ddof=1) / np.sqrt(len(gain))),
+        len(gain),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """Fits of the same features to people's answers and a machine's."""
+
+    model: SelectionLikelihoodClassifier
+    prepared: PreparedFeatures
+    answers: Answers
+    of_machine: NDArray[np.bool_]
+    alphas: tuple[float, ...]
+
+    @classmethod
+    def of(cls, model: Any, X: Any, answers: Answers, of_machine: NDArray[np.bool_]) -> _Fits:
+        """Let a model choose the features."""
+        weighted = answers.with_weight(answers.weight * np.where(of_machine, _CHOOSING, 1.0))
+        rows = model.fit(X, weighted)._validate_new(X)
+        scaling, gamma = (getattr(model, name, None) for name in ("scaling_", "gamma_"))
+        kernel = getattr(model.model_, "transformer", None)
+        prepared = FeatureMap(scaling, gamma).prepared(rows, kernel, weighted.item_weight)
+        alphas = _ALPHAS if isinstance(model.alpha, str) else (float(model.alpha),)
+        return cls(model, prepared, answers, of_machine, alphas)
+
+    def choices(self, weight: float) -> Choices:
+        """Return what is learned from if the machine's answers have this weight."""
+        counts = np.where(self.of_machine, max(weight, _NEARLY_NOTHING), 1.0)
+        weighted = self.answers.with_weight(self.answers.weight * counts)
+        known = copy(self.model).set_params(
+            propensities=getattr(self.model, "propensities_", self.model.propensities)
+        )
+        return plan_for(known, weighted, n_features=self.model.n_features_in_)[0]
+
+    def setting(self, alpha: float) -> Setting:
+        rank = getattr(self.model, "rank_", None)
+        return Setting(FeatureMap(None), alpha, self.model.cardinality_, rank)
+
+    def held_out(self, weight: float, folds: list[NDArray[np.intp]]) -> Iterator[Array]:
+        """Yield log-odds (n, K) for each alpha, of items in folds by fits to the others."""
+        train = [np.setdiff1d(np.arange(self.answers.n_items), test) for test in folds]
+        choices, fits = self.choices(weight).of_rows(np.concatenate(train)), None
+        short = self.prepared.in_short()
+        for alpha in self.alphas:
+            with one_thread():
+                fits = fit_maps(short, choices, self.setting(alpha), rows=train, start=fits)
+            log_odds = np.full(self.answers.shape, np.nan)
+            log_odds[np.concatenate(folds)] = fits.logits_of(folds)
+            yield log_odds
+
+    def average(self, shares: Array) -> None:
+        """Give the model the mean of maps, by shares (W, A), that are fitted to all items."""
+        n_labels, n_columns = self.answers.n_labels, self.prepared.X.shape[1]
+        mean = LinearMap(np.zeros((n_labels, n_columns)), np.zeros(n_labels))
+        for weight, row in zip(_WEIGHTS, shares, strict=True):
+            choices, fits = self.choices(weight) if row.any() else None, None
+            for alpha, share in zip(self.alphas, row, strict=True):
+                if choices is not None and share:
+                    with one_thread():
+                        fits = fit_maps(self.prepared, choices, self.setting(alpha), start=fits)
+                    mean.coef[:] += share * fits.models[0].coef
+                    mean.intercept[:] += share * fits.models[0].intercept
+        self.model._forget("rank_")  # a mean of maps has a greater rank
+        self.model.alpha_ = self.alphas[int(shares.sum(axis=0).argmax())]
+        self.model.model_ = self.prepared.model(mean)
+        self.model.mean_cardinality_ = self.prepared.mean_cardinality(mean, None)
+        self.model._set_derived()
 
 
 def _together(people: Answers, said: Array) -> tuple[Answers, int]:
@@ -215,19 +294,24 @@ def _by_annotator(both: Answers, of_machine: int, values: Array, of_people: Any)
     return rates
 
 
-def _chosen(model: SelectionLikelihoodClassifier) -> dict[str, Any]:
-    """Return what a fit chose, so that fits to folds need not choose it."""
-    found = {name: getattr(model, f"{name}_") for name in _CHOSEN if hasattr(model, f"{name}_")}
-    own = "gamma" if found.get("kernel") == "rbf" else "scaling"
-    return {"rank": None, **found, own: getattr(model, f"{own}_")}
+def _counts(said: Array, judged: Statements) -> Array:
+    """Return how much each judgement (J,) counts, so that they stand for all pairs."""
+    n_labels = said.shape[1]
+    place = np.nan_to_num(said, nan=2).astype(np.intp) * n_labels + np.arange(n_labels)
+    asked = place[judged.item, judged.label]
+    n_pairs, n_asked = (
+        np.bincount(each, minlength=3 * n_labels) for each in (place.ravel(), asked)
+    )
+    counts = n_pairs[asked] / n_asked[asked]
+    return np.asarray(counts / counts.mean())
 
 
-def _recalibrated(log_odds: Array, applies: NDArray[np.bool_]) -> Array:
+def _recalibrated(log_odds: Array, applies: NDArray[np.bool_], counts: Array) -> Array:
     """Return the log-likelihood (J,) of yes and no after one slope and one shift."""
     sign = np.where(applies, 1.0, -1.0)
 
     def each(at: Array) -> Array:
-        return np.asarray(-np.logaddexp(0, -sign * (at[0] * log_odds + at[1])))
+        return np.asarray(-counts * np.logaddexp(0, -sign * (at[0] * log_odds + at[1])))
 
     def loss(at: Array) -> float:
         return float((at[0] - 1) ** 2 / 2 - each(at).sum())
@@ -236,7 +320,3 @@ def _recalibrated(log_odds: Array, applies: NDArray[np.bool_]) -> Array:
         loss, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(0.05, 5.0), (None, None)]
     )
     return each(found.x)
-
-
-def _gain(difference: Array) -> tuple[float, float]:
-    return float(difference.mean()), float(difference.std(ddof=1) / np.sqrt(len(difference)))
