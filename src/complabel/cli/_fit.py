@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_LABELS = 12
 _CARDINALITY = "labels that apply to an item, on average"
+_BESIDE = "SelectionLikelihoodClassifier"  # which also reads features in pieces
 _WORTH = ("weight", "gain", "gain_error", "n_answers")
 _ESTIMATES = {
     "alpha_": "penalty",
@@ -101,8 +102,11 @@ def fit(
     from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
-    if machine is not None:
-        _refuse_beside_machine(classifier, dask)
+    if machine is not None and (dask or type(classifier).__name__ != _BESIDE):
+        raise InputError(
+            "--machine needs --method selection-likelihood on this computer; leave out --dask,"
+            " --match-frequencies and other methods"
+        )
     feature_table = _features_for(classifier, features, items, dask)
     in_pieces = hasattr(feature_table.X, "pieces")
     ids, asked_of = [*feature_table.items], (question, contradictions)
@@ -117,7 +121,16 @@ def fit(
     started = time.monotonic()
     with working(f"fitting {method}") as far:
         if said is not None:
-            beside = _beside(classifier, X, answer_set, said, seed, far)
+            from complabel.methods import fit_beside_machine
+
+            beside = fit_beside_machine(
+                classifier,
+                X,
+                answer_set,
+                said,
+                random_state=seed,
+                on_fit=lambda done, of: far(f"step {done} of {of}, beside the machine"),
+            )
             classifier, of_it = beside.classifier, {name: getattr(beside, name) for name in _WORTH}
             worth = {"machine": {"answers": str(machine), **of_it}}
         else:
@@ -144,10 +157,10 @@ def fit(
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
-    _say_lines([*chosen(classifier, out, seconds), f"wrote {out}"])
+    say("\n".join([*chosen(classifier, out, seconds), f"wrote {out}"]))
     advice = ""
     if beside is not None:
-        _say_lines(_about_machine(beside))
+        say("\n".join(_about_machine(beside)))
     elif in_pieces:
         remark(
             "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
@@ -155,8 +168,9 @@ def fit(
         )
     elif folds:
         score = _held_out(classifier, feature_table.X, answer_set, folds, seed, seconds)
-        classifier.save(out, provenance={**notes, "held_out": _figures(score)})
-        _say_lines(scored(score))
+        figures = {name: value if value == value else None for name, value in asdict(score).items()}
+        classifier.save(out, provenance={**notes, "held_out": figures})  # a file has no NaN
+        say("\n".join(scored(score)))
         advice = verdict(score)
     if advice:
         remark(advice, style="yellow")
@@ -176,16 +190,6 @@ def fit(
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 
-def _say_lines(lines: list[str]) -> None:
-    for line in lines:
-        say(line)
-
-
-def _figures(score: HeldOutScore) -> dict[str, Any]:
-    """Return a score as a model file keeps it; a file has no NaN."""
-    return {name: None if value != value else value for name, value in asdict(score).items()}
-
-
 def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     """Make the classifier that the command names; refuse one that learns from true labels."""
     from complabel.methods import FrequencyMatchedClassifier, make_classifier
@@ -202,28 +206,6 @@ def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     return classifier
 
 
-def _refuse_beside_machine(classifier: Any, dask: str | None) -> None:
-    from complabel.methods import SelectionLikelihoodClassifier
-
-    if dask is not None or not isinstance(classifier, SelectionLikelihoodClassifier):
-        raise InputError(
-            "--machine needs --method selection-likelihood on this computer; leave out --dask,"
-            " --match-frequencies and other methods"
-        )
-
-
-def _beside(
-    classifier: Any, X: Any, answers: Answers, said: Any, seed: int, far: Callable[[str], None]
-) -> BesideMachine:
-    """Fit beside a machine, and say how far that is."""
-    from complabel.methods import fit_beside_machine
-
-    def tell(done: int, of: int) -> None:
-        far(f"step {done} of {of}: people alone, and the machine with different weights")
-
-    return fit_beside_machine(classifier, X, answers, said, random_state=seed, on_fit=tell)
-
-
 def _about_machine(beside: BesideMachine) -> list[str]:
     """Return lines that say what the machine's answers were worth."""
     helps = beside.gain > 2 * beside.gain_error
@@ -237,9 +219,7 @@ def _about_machine(beside: BesideMachine) -> list[str]:
 
 def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:
     """Read features, in pieces if they are many or for a cluster, and the method can use these."""
-    from complabel.methods import SelectionLikelihoodClassifier
-
-    reads_pieces = isinstance(classifier, SelectionLikelihoodClassifier)
+    reads_pieces = type(classifier).__name__ == _BESIDE
     if dask is not None and not (reads_pieces and path.suffix == ".parquet"):
         raise InputError(
             "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"

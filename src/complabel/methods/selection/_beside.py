@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize
+from scipy import optimize, special
 from sklearn.base import clone
 
 from complabel._training import LinearMap, one_thread
@@ -18,10 +17,11 @@ from complabel.answers import Answers, Statements
 from complabel.errors import InputError
 from complabel.frequencies import audit_machine, checked_probabilities
 from complabel.methods._arrays import Array
+from complabel.methods._features import moments_of
 from complabel.methods._held_out import _folds, _paired
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
-from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
 from complabel.methods.selection._plan import plan_for
 from complabel.methods.selection._trials import fit_maps, probably_best
 
@@ -31,6 +31,8 @@ _WEIGHTS, _ALPHAS = (0.0, 0.03, 0.1, 0.3, 1.0), (0.1, 0.03, 0.01, 0.003, 0.001)
 _CHOOSING, _NEARLY_NOTHING = 0.1, 1e-6
 # Fits that are the best with less than this probability are left out of the mean.
 _LEAST_SHARE = 0.02
+_NAMES = ("people", "machine")
+_CHOSEN = ("scaling", "gamma", "rank")
 # Rates of a machine are kept from 0, and their sum from 1, where a yes would mean nothing.
 _LEAST, _MOST = 1e-3, 0.95
 
@@ -54,7 +56,7 @@ class BesideMachine:
         The share of each fit in the mean.
     log_likelihood : ndarray of shape (W, A), dtype float64
         Mean log-likelihood of people's held-out answers with each fit, in nats per answer, after
-        one slope and one shift of all log-odds.
+        one slope of all log-odds and a shift of each label.
     gain, gain_error : float
         By how much the log-likelihood of the mean is greater than the one of the best fit to
         people's answers alone, and its standard error.
@@ -89,8 +91,8 @@ def fit_beside_machine(
     a fit to both can be worse than one to people's answers alone. Here its answers have rates of
     mistakes by label, from :func:`complabel.frequencies.audit_machine`. Features are chosen once.
     Then fits with several weights of the machine's answers and penalties are compared by people's
-    held-out answers, and averaged by how probable each is to be the best. Answers count by how many
-    pairs there are of which the machine says the same, since people are often asked by that.
+    held-out answers, and averaged by how probable each is to be the best. People are often asked by
+    what the machine says, so one slope and a shift of each label are fitted to log-odds first.
 
     Parameters
     ----------
@@ -157,33 +159,33 @@ def fit_beside_machine(
     rows, both, people, said = rows[kept], both[kept], people[kept], said[kept]
     folds = [test for _, test in _folds(np.flatnonzero(people.answered), n_folds, random_state)]
     judged = people.only(people.judges).statements()
-    counts, found = _counts(said, judged), []
+    found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as one about labels that nobody named
         model = clone(classifier).set_params(callback=None, warm_start=False, **known)
         fits = _Fits.of(model, rows, both, both.annotator == of_machine)
-        n_steps = len(_WEIGHTS) * len(fits.alphas) + 2
+        n_steps = len(_WEIGHTS) * len(fits.settings) + 2
         tell = on_fit or (lambda *_: None)
         tell(1, n_steps)
         for weight in _WEIGHTS:
             for log_odds in fits.held_out(weight, folds):
                 found.append(log_odds[judged.item, judged.label])
                 tell(len(found) + 1, n_steps)
-        values = np.stack([_recalibrated(z, judged.applies, counts) for z in found])
+        values = np.stack([_recalibrated(z, judged) for z in found])
         shares = probably_best(values, random_state)
         shares[shares < _LEAST_SHARE * shares.max()] = 0
         shares /= shares.sum()
-        fits.average(shares.reshape(len(_WEIGHTS), -1))
+        mean = _recalibrated(shares @ np.stack(found), judged)
+        shares = shares.reshape(len(_WEIGHTS), -1)
+        fits.average(shares)
         tell(n_steps, n_steps)
-    mean = _recalibrated(shares @ np.stack(found), judged.applies, counts)
-    alone = values[: len(fits.alphas)]
+    alone = values[: len(fits.settings)]
     gain = mean - alone[alone.sum(axis=1).argmax()]
-    shares = shares.reshape(len(_WEIGHTS), -1)
     return BesideMachine(
         model,
         float(shares.sum(axis=1) @ _WEIGHTS),
         np.array(_WEIGHTS),
-        np.array(fits.alphas),
+        np.array([each.alpha for each in fits.settings]),
         shares,
         values.mean(axis=1).reshape(shares.shape),
         float(gain.mean()),
@@ -200,58 +202,54 @@ class _Fits:
     prepared: PreparedFeatures
     answers: Answers
     of_machine: NDArray[np.bool_]
-    alphas: tuple[float, ...]
+    settings: list[Setting]
 
     @classmethod
     def of(cls, model: Any, X: Any, answers: Answers, of_machine: NDArray[np.bool_]) -> _Fits:
-        """Let a model choose the features."""
+        """Let a model choose the features, the cardinality and the rank."""
         weighted = answers.with_weight(answers.weight * np.where(of_machine, _CHOOSING, 1.0))
         rows = model.fit(X, weighted)._validate_new(X)
-        scaling, gamma = (getattr(model, name, None) for name in ("scaling_", "gamma_"))
-        kernel = getattr(model.model_, "transformer", None)
-        prepared = FeatureMap(scaling, gamma).prepared(rows, kernel, weighted.item_weight)
+        scaling, gamma, rank = (getattr(model, f"{name}_", None) for name in _CHOSEN)
+        features, kernel = FeatureMap(scaling, gamma), getattr(model.model_, "transformer", None)
+        rows = rows if kernel is None else _transformed(kernel, rows)
+        moments = moments_of(rows, weighted.item_weight)
+        prepared = PreparedFeatures(rows, kernel, features._scaling(moments))
         alphas = _ALPHAS if isinstance(model.alpha, str) else (float(model.alpha),)
-        return cls(model, prepared, answers, of_machine, alphas)
+        settings = [Setting(features, alpha, model.cardinality_, rank) for alpha in alphas]
+        if hasattr(model, "propensities_"):
+            model.set_params(propensities=model.propensities_)
+        return cls(model, prepared, answers, of_machine, settings)
 
     def choices(self, weight: float) -> Choices:
         """Return what is learned from if the machine's answers have this weight."""
         counts = np.where(self.of_machine, max(weight, _NEARLY_NOTHING), 1.0)
         weighted = self.answers.with_weight(self.answers.weight * counts)
-        known = copy(self.model).set_params(
-            propensities=getattr(self.model, "propensities_", self.model.propensities)
-        )
-        return plan_for(known, weighted, n_features=self.model.n_features_in_)[0]
-
-    def setting(self, alpha: float) -> Setting:
-        rank = getattr(self.model, "rank_", None)
-        return Setting(FeatureMap(None), alpha, self.model.cardinality_, rank)
+        return plan_for(self.model, weighted, n_features=self.model.n_features_in_)[0]
 
     def held_out(self, weight: float, folds: list[NDArray[np.intp]]) -> Iterator[Array]:
         """Yield log-odds (n, K) for each alpha, of items in folds by fits to the others."""
         train = [np.setdiff1d(np.arange(self.answers.n_items), test) for test in folds]
         choices, fits = self.choices(weight).of_rows(np.concatenate(train)), None
         short = self.prepared.in_short()
-        for alpha in self.alphas:
+        for setting in self.settings:
             with one_thread():
-                fits = fit_maps(short, choices, self.setting(alpha), rows=train, start=fits)
+                fits = fit_maps(short, choices, setting, rows=train, start=fits)
             log_odds = np.full(self.answers.shape, np.nan)
             log_odds[np.concatenate(folds)] = fits.logits_of(folds)
             yield log_odds
 
     def average(self, shares: Array) -> None:
         """Give the model the mean of maps, by shares (W, A), that are fitted to all items."""
-        n_labels, n_columns = self.answers.n_labels, self.prepared.X.shape[1]
-        mean = LinearMap(np.zeros((n_labels, n_columns)), np.zeros(n_labels))
+        maps = []
         for weight, row in zip(_WEIGHTS, shares, strict=True):
-            choices, fits = self.choices(weight) if row.any() else None, None
-            for alpha, share in zip(self.alphas, row, strict=True):
-                if choices is not None and share:
-                    with one_thread():
-                        fits = fit_maps(self.prepared, choices, self.setting(alpha), start=fits)
-                    mean.coef[:] += share * fits.models[0].coef
-                    mean.intercept[:] += share * fits.models[0].intercept
+            choices, fits = self.choices(weight), None
+            for at in np.flatnonzero(row):
+                with one_thread():
+                    fits = fit_maps(self.prepared, choices, self.settings[at], start=fits)
+                maps.append((row[at] * fits.models[0].coef, row[at] * fits.models[0].intercept))
+        mean = LinearMap(*(np.sum(each, axis=0) for each in zip(*maps, strict=True)))
         self.model._forget("rank_")  # a mean of maps has a greater rank
-        self.model.alpha_ = self.alphas[int(shares.sum(axis=0).argmax())]
+        self.model.alpha_ = self.settings[int(shares.sum(axis=0).argmax())].alpha
         self.model.model_ = self.prepared.model(mean)
         self.model.mean_cardinality_ = self.prepared.mean_cardinality(mean, None)
         self.model._set_derived()
@@ -261,12 +259,13 @@ def _together(people: Answers, said: Array) -> tuple[Answers, int]:
     """Return people's answers and the machine's, and the machine's number among annotators."""
     # A person without a name would have the mean rates of all, those of the machine included.
     names, unknown = people.annotator_names, people.annotator < 0
+    unnamed, name = (
+        next(name for n in range(len(names) + 1) if (name := each + "'" * n) not in names)
+        for each in _NAMES
+    )
     if unknown.any():
         codes = np.where(unknown, len(names), people.annotator).astype(people.annotator.dtype)
-        people = replace(
-            people, annotator=codes, annotator_names=(*names, _new_name("people", names))
-        )
-    name = _new_name("machine", people.annotator_names)
+        people = replace(people, annotator=codes, annotator_names=(*names, unnamed))
     items = np.flatnonzero(~np.isnan(said).all(axis=1))
     answers = Answers.from_arrays(
         relevant=(said == 1).astype(np.uint8)[items],
@@ -281,12 +280,6 @@ def _together(people: Answers, said: Array) -> tuple[Answers, int]:
     return both, list(both.annotator_names).index(name)
 
 
-def _new_name(name: str, names: tuple[str, ...]) -> str:
-    while name in names:
-        name += "'"
-    return name
-
-
 def _by_annotator(both: Answers, of_machine: int, values: Array, of_people: Any) -> Array:
     """Return rates (R, K) of all annotators; half the most where a rate has no meaning."""
     rates = np.full((len(both.annotator_names), both.n_labels), float(of_people))
@@ -294,29 +287,26 @@ def _by_annotator(both: Answers, of_machine: int, values: Array, of_people: Any)
     return rates
 
 
-def _counts(said: Array, judged: Statements) -> Array:
-    """Return how much each judgement (J,) counts, so that they stand for all pairs."""
-    n_labels = said.shape[1]
-    place = np.nan_to_num(said, nan=2).astype(np.intp) * n_labels + np.arange(n_labels)
-    asked = place[judged.item, judged.label]
-    n_pairs, n_asked = (
-        np.bincount(each, minlength=3 * n_labels) for each in (place.ravel(), asked)
-    )
-    counts = n_pairs[asked] / n_asked[asked]
-    return np.asarray(counts / counts.mean())
+def _recalibrated(log_odds: Array, judged: Statements) -> Array:
+    """Return the log-likelihood (J,) of yes and no after one slope, and a shift of each label.
 
+    Labels have different shares of yes among the questions, which depend on what the machine says.
+    The slope is normal around 1, the shifts of labels around a common one; all spreads are 1.
+    """
+    sign = np.where(judged.applies, 1.0, -1.0)
+    start = np.append([1.0, 0.0], np.zeros(judged.label.max(initial=0) + 1))
+    has_prior = np.arange(len(start)) != 1
 
-def _recalibrated(log_odds: Array, applies: NDArray[np.bool_], counts: Array) -> Array:
-    """Return the log-likelihood (J,) of yes and no after one slope and one shift."""
-    sign = np.where(applies, 1.0, -1.0)
+    def margins(at: Array) -> Array:
+        return np.asarray(sign * (at[0] * log_odds + at[1] + at[2:][judged.label]))
 
-    def each(at: Array) -> Array:
-        return np.asarray(-counts * np.logaddexp(0, -sign * (at[0] * log_odds + at[1])))
+    def loss(at: Array) -> tuple[float, Array]:
+        margin, away = margins(at), (at - start) * has_prior
+        slope = -sign * special.expit(-margin)
+        common = np.array([slope @ log_odds, slope.sum()])
+        through = np.concatenate([common, np.bincount(judged.label, slope)])
+        return float(np.logaddexp(0, -margin).sum() + away @ away / 2), through + away
 
-    def loss(at: Array) -> float:
-        return float((at[0] - 1) ** 2 / 2 - each(at).sum())
-
-    found: Any = optimize.minimize(
-        loss, np.array([1.0, 0.0]), method="L-BFGS-B", bounds=[(0.05, 5.0), (None, None)]
-    )
-    return each(found.x)
+    bounds = [(0.05, 5.0)] + [(None, None)] * (len(start) - 1)
+    found: Any = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(-np.logaddexp(0, -margins(found.x)))

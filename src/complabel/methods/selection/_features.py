@@ -153,10 +153,6 @@ class FeatureMap:
                 moments = X.blocks.moments(transform, weights)
             model = partial(model_of, transformer)
             return PreparedBlocks(X, transform, moments, self._scaling(moments), model)
-        return self.prepared(X, transformer, weights)
-
-    def prepared(self, X: Features, transformer: Any, weights: Any = None) -> PreparedFeatures:
-        """Apply a transformer that was fitted before to rows X, of which weights (n,) count."""
         transformed = X if transformer is None else _transformed(transformer, X)
         moments = moments_of(transformed, weights)
         return PreparedFeatures(transformed, transformer, self._scaling(moments))
