@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _MOST_LABELS = 12
 _CARDINALITY = "labels that apply to an item, on average"
+_BESIDE = "SelectionLikelihoodClassifier"  # which also reads features in pieces
+_WORTH = ("weight", "gain", "gain_error", "n_answers")
 _ESTIMATES = {
     "alpha_": "penalty",
     "mean_cardinality_": _CARDINALITY,
@@ -95,37 +97,70 @@ def fit(
     The selection likelihood reads a Parquet file with more than 1 GiB of features in pieces; such a
     fit is not scored.
     """
+    from complabel._training import dask_client
+    from complabel.answers import UnansweredRowWarning
     from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
-    if machine is not None:
-        _refuse_beside_machine(classifier, dask)
+    if machine is not None and (dask or type(classifier).__name__ != _BESIDE):
+        raise InputError(
+            "--machine needs --method selection-likelihood on this computer; leave out --dask,"
+            " --match-frequencies and other methods"
+        )
     feature_table = _features_for(classifier, features, items, dask)
     in_pieces = hasattr(feature_table.X, "pieces")
-    asked_of = (label_names, question, contradictions)
-    answer_set, said = _answers_and_machine(answers, machine, feature_table, *asked_of)
+    ids, asked_of = [*feature_table.items], (question, contradictions)
+    names: Any = label_names
+    said, beside, worth = None, None, {}
+    if machine is not None:
+        # A machine has answers about all labels; some people's may be about fewer.
+        of_machine, said = own.read_machine(machine, ids, label_names, *asked_of)
+        names = list(of_machine.label_names or ())
+    answer_set = own.read_own_answers(answers, ids, names, *asked_of)
+    X = own.framed(feature_table.X, feature_table.feature_names)
     started = time.monotonic()
     with working(f"fitting {method}") as far:
-        beside = _learn(classifier, feature_table, answer_set, said, dask, seed, far)
+        if said is not None:
+            from complabel.methods import fit_beside_machine
+
+            beside = fit_beside_machine(
+                classifier,
+                X,
+                answer_set,
+                said,
+                random_state=seed,
+                on_fit=lambda done, of: far(f"step {done} of {of}, beside the machine"),
+            )
+            classifier, of_it = beside.classifier, {name: getattr(beside, name) for name in _WORTH}
+            worth = {"machine": {"answers": str(machine), **of_it}}
+        else:
+            _tell(classifier, far)
+            with (
+                warnings.catch_warnings(),
+                nullcontext() if dask is None else dask_client(dask, as_default=True),
+            ):
+                # The number of items with answers is printed already.
+                warnings.simplefilter("ignore", UnansweredRowWarning)
+                classifier.fit(X, answer_set)
+            _tell(classifier, None)
     seconds = time.monotonic() - started
-    classifier = classifier if beside is None else beside.classifier
     notes: dict[str, Any] = {
         "answers": [*map(str, answers)],
         "features": str(features),
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "seconds": round(seconds, 1),
         **notes_of(answer_set, classifier),
-        **_worth(beside, machine),
+        **worth,
     }
     if feature_table.recipe is not None:
         notes["recipe"] = feature_table.recipe
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
-    _say_lines([*chosen(classifier, out, seconds), f"wrote {out}"])
+    say("\n".join([*chosen(classifier, out, seconds), f"wrote {out}"]))
     advice = ""
     if beside is not None:
-        _say_lines(_about_machine(beside))
+        say("\n".join(_about_machine(beside)))
     elif in_pieces:
         remark(
             "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
@@ -133,8 +168,9 @@ def fit(
         )
     elif folds:
         score = _held_out(classifier, feature_table.X, answer_set, folds, seed, seconds)
-        classifier.save(out, provenance={**notes, "held_out": _figures(score)})
-        _say_lines(scored(score))
+        figures = {name: value if value == value else None for name, value in asdict(score).items()}
+        classifier.save(out, provenance={**notes, "held_out": figures})  # a file has no NaN
+        say("\n".join(scored(score)))
         advice = verdict(score)
     if advice:
         remark(advice, style="yellow")
@@ -154,62 +190,6 @@ def fit(
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
 
 
-def _say_lines(lines: list[str]) -> None:
-    for line in lines:
-        say(line)
-
-
-def _answers_and_machine(
-    answers: list[Path],
-    machine: Path | None,
-    feature_table: Features,
-    label_names: Path | None,
-    question: str | None,
-    contradictions: str,
-) -> tuple[Answers, Any]:
-    """Read people's answers, and what a machine says (n_items, n_labels), or None."""
-    items: list[str] = list(feature_table.items)
-    if machine is None:
-        return own.read_own_answers(answers, items, label_names, question, contradictions), None
-    # A machine has answers about all labels; some people's may be about fewer.
-    of_machine, said = own.read_machine(machine, items, label_names, question, contradictions)
-    names = list(of_machine.label_names or ())
-    return own.read_own_answers(answers, items, names, question, contradictions), said
-
-
-def _learn(
-    classifier: Any,
-    feature_table: Features,
-    answers: Answers,
-    said: Any,
-    dask: str | None,
-    seed: int,
-    far: Callable[[str], None],
-) -> BesideMachine | None:
-    """Fit the classifier; or clones of it beside a machine, which are returned."""
-    from complabel._training import dask_client
-    from complabel.answers import UnansweredRowWarning
-
-    X = own.framed(feature_table.X, feature_table.feature_names)
-    if said is not None:
-        return _beside(classifier, X, answers, said, seed, far)
-    _tell(classifier, far)
-    with (
-        warnings.catch_warnings(),
-        nullcontext() if dask is None else dask_client(dask, as_default=True),
-    ):
-        # The number of items with answers is printed already.
-        warnings.simplefilter("ignore", UnansweredRowWarning)
-        classifier.fit(X, answers)
-    _tell(classifier, None)
-    return None
-
-
-def _figures(score: HeldOutScore) -> dict[str, Any]:
-    """Return a score as a model file keeps it; a file has no NaN."""
-    return {name: None if value != value else value for name, value in asdict(score).items()}
-
-
 def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     """Make the classifier that the command names; refuse one that learns from true labels."""
     from complabel.methods import FrequencyMatchedClassifier, make_classifier
@@ -226,48 +206,12 @@ def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     return classifier
 
 
-def _refuse_beside_machine(classifier: Any, dask: str | None) -> None:
-    from complabel.methods import SelectionLikelihoodClassifier
-
-    if dask is not None or not isinstance(classifier, SelectionLikelihoodClassifier):
-        raise InputError(
-            "--machine needs --method selection-likelihood on this computer; leave out --dask,"
-            " --match-frequencies and other methods"
-        )
-
-
-def _beside(
-    classifier: Any, X: Any, answers: Answers, said: Any, seed: int, far: Callable[[str], None]
-) -> BesideMachine:
-    """Fit beside a machine, and say how far that is."""
-    from complabel.methods import fit_beside_machine
-
-    if hasattr(X, "pieces"):
-        raise InputError("--machine needs features that fit into memory; give fewer items")
-
-    def tell(done: int, n_fits: int) -> None:
-        far(f"fit {done} of {n_fits}: people alone, and the machine with different weights")
-
-    return fit_beside_machine(classifier, X, answers, said, random_state=seed, on_fit=tell)
-
-
-def _worth(beside: BesideMachine | None, machine: Path | None) -> dict[str, Any]:
-    """Return what a model file keeps about the machine."""
-    if beside is None:
-        return {}
-    names = ("weight", "gain", "gain_error", "n_answers")
-    found = {name: getattr(beside, name) for name in names}
-    return {"machine": {"answers": str(machine), **found}}
-
-
 def _about_machine(beside: BesideMachine) -> list[str]:
     """Return lines that say what the machine's answers were worth."""
-    if not beside.weight:
-        return [
-            "the machine's answers are not used: held-out answers of people are likelier without"
-        ]
+    helps = beside.gain > 2 * beside.gain_error
     return [
-        f"each answer of the machine counts {beside.weight:g} of a person's answer:",
+        f"each answer of the machine counts {beside.weight:.2g} of a person's answer"
+        + (":" if helps else ", but it is not shown that this helps:"),
         f"  log-likelihood of {beside.n_answers:,} held-out answers of people (nats per answer)",
         f"  gain over people's answers alone  {beside.gain:.4f} ± {beside.gain_error:.4f}",
     ]
@@ -275,9 +219,7 @@ def _about_machine(beside: BesideMachine) -> list[str]:
 
 def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:
     """Read features, in pieces if they are many or for a cluster, and the method can use these."""
-    from complabel.methods import SelectionLikelihoodClassifier
-
-    reads_pieces = isinstance(classifier, SelectionLikelihoodClassifier)
+    reads_pieces = type(classifier).__name__ == _BESIDE
     if dask is not None and not (reads_pieces and path.suffix == ".parquet"):
         raise InputError(
             "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"

@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._arrays import Indicator as Indicator
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
-    from complabel.methods._beside import BesideMachine, fit_beside_machine
     from complabel.methods._decisions import RegressionScores as RegressionScores
     from complabel.methods._decisions import ScoresAroundHalf as ScoresAroundHalf
     from complabel.methods._door import warn_assumed as warn_assumed
@@ -52,6 +51,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods.gradient.mlcl import MLCLClassifier
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
     from complabel.methods.matched import FrequencyMatchedClassifier
+    from complabel.methods.selection._beside import BesideMachine, fit_beside_machine
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
     from complabel.methods.selection._constant import (
         constant_log_likelihood as constant_log_likelihood,
@@ -78,7 +78,6 @@ __all__ = [
 _NAMES_IN = {
     "_arrays": "Array Features Indicator",
     "_base": "ComplementaryClassifier load",
-    "_beside": "BesideMachine fit_beside_machine",
     "_decisions": "RegressionScores ScoresAroundHalf",
     "_door": "warn_assumed warn_user",
     "_features": "far_centre range_of refuse_lost_distances refuse_overflow",
@@ -89,6 +88,7 @@ _NAMES_IN = {
     "_saving": "MISSING Numbers Rows read_header read_model",
     "gradient._base": "GradientClassifier",
     "gradient._side_by_side": "fit_side_by_side",
+    "selection._beside": "BesideMachine fit_beside_machine",
     "selection._constant": "constant_log_likelihood",
     "selection._model": "ProgressCallback",
 }

@@ -201,20 +201,13 @@ class Trials:
     def weights(self, settings: Sequence[Setting]) -> NDArray[np.float64]:
         """Return how probable it is for each setting (S,) to be the best, given the held-out rows.
 
-        These are the weights of pseudo-BMA+, in which rows are drawn anew: Yao, Vehtari, Simpson
-        and Gelman, "Using stacking to average Bayesian predictive distributions", Bayesian
-        Analysis, 2018. Settings that were clearly worse on the first part have the weight 0.
+        Settings that were clearly worse on the first part have the weight 0.
         """
         parts = len(self._parts)
         whole = [at for at, each in enumerate(settings) if len(self.by_part[each]) == parts]
         rows = np.array([np.concatenate(self.by_part[settings[at]]) for at in whole])
-        # Sums of rows that are drawn anew are about normal.
-        n = rows.shape[1]
-        sums = np.random.default_rng(self.seed).multivariate_normal(
-            n * rows.mean(axis=1), n * np.atleast_2d(np.cov(rows)), size=_DRAWS, method="eigh"
-        )
         weights = np.zeros(len(settings))
-        weights[whole] = special.softmax(sums, axis=1).mean(axis=0)
+        weights[whole] = probably_best(rows, self.seed)
         return weights
 
     def alike_by_cardinality(self, features: FeatureMap, *, errors: float) -> dict[float, bool]:
@@ -352,6 +345,20 @@ class Trials:
             assert not isinstance(prepared, PreparedBlocks)
             self._prepared[features] = _Prepared(prepared, prepared.in_short())
         return self._prepared[features].whole
+
+
+def probably_best(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Return the weights (S,) of pseudo-BMA+ for log-likelihoods (S, n): rows are drawn anew.
+
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions",
+    Bayesian Analysis, 2018.
+    """
+    # Sums of rows that are drawn anew are about normal.
+    n = rows.shape[1]
+    sums = np.random.default_rng(seed).multivariate_normal(
+        n * rows.mean(axis=1), n * np.atleast_2d(np.cov(rows)), size=_DRAWS, method="eigh"
+    )
+    return np.asarray(special.softmax(sums, axis=1).mean(axis=0))
 
 
 def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[Any]]:

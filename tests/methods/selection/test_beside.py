@@ -1,0 +1,138 @@
+"""A machine beside people: its weight, people without a name, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from complabel.answers import Answers, Statements, UnansweredRowWarning
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine, load
+from complabel.methods.selection._beside import _recalibrated, _together
+from complabel.simulate import draw_answers
+
+DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)
+PEOPLE = draw_answers(DATA.Y, question="asked", random_state=1)
+LINEAR = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+
+
+def beside(machine, people=PEOPLE, classifier=LINEAR, **options):
+    return fit_beside_machine(classifier, DATA.X, people, machine, n_folds=3, **options)
+
+
+def log_likelihood(classifier):
+    z = np.where(DATA.Y == 1, 1, -1) * classifier.decision_function(DATA.X)
+    return -np.logaddexp(0, -z).mean()
+
+
+def test_a_machine_that_is_right_helps_where_people_said_little():
+    few = PEOPLE.only(np.arange(PEOPLE.n_answers) < 30)
+    calls = []
+    found = beside(DATA.Y, few, on_fit=lambda *call: calls.append(call))
+    with pytest.warns(UnansweredRowWarning):
+        alone = clone(LINEAR).fit(DATA.X, few)
+    assert found.weight > 0.5
+    assert found.gain > 2 * found.gain_error
+    assert log_likelihood(found.classifier) > log_likelihood(alone)
+    assert calls == [(number, 27) for number in range(1, 28)]
+
+
+def test_a_machine_that_says_what_it_likes_does_no_harm():
+    machine = np.random.default_rng(3).integers(0, 2, DATA.Y.shape)
+    found = beside(machine)
+    alone = clone(LINEAR).fit(DATA.X, PEOPLE)
+    assert found.gain < 2 * found.gain_error
+    assert log_likelihood(found.classifier) > log_likelihood(alone) - 0.02
+
+
+def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_shares(tmp_path):
+    machine = np.where(np.random.default_rng(1).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
+    classifier = clone(LINEAR).set_params(scaling="global", rank=None)
+    found = beside(machine, classifier=classifier)
+    assert found.shares.sum() == pytest.approx(1)
+    assert np.count_nonzero(found.shares) > 1
+    assert found.weight == pytest.approx(found.weights @ found.shares.sum(axis=1))
+    both, of_machine = _together(PEOPLE, machine.astype(float))
+    rates = {name: getattr(found.classifier, name) for name in ("missed", "invented")}
+    mean = np.zeros(DATA.Y.shape)
+    for at, share in np.ndenumerate(found.shares):
+        if share:
+            weight, alpha = max(found.weights[at[0]], 1e-6), found.alphas[at[1]]
+            given = both.with_weight(np.where(both.annotator == of_machine, weight, 1.0))
+            one = clone(classifier).set_params(alpha=alpha, **rates).fit(DATA.X, given)
+            mean += share * one.decision_function(DATA.X)
+    decision = found.classifier.decision_function(DATA.X)
+    np.testing.assert_allclose(decision, mean, rtol=0.01, atol=0.01)
+    found.classifier.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
+    np.testing.assert_array_equal(again, decision)
+
+
+def test_with_a_kernel_the_model_is_saved_and_predicts_the_same(tmp_path):
+    kernel = SelectionLikelihoodClassifier(kernel="rbf", n_components=20, random_state=0)
+    found = beside(DATA.Y, classifier=kernel).classifier
+    found.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
+    np.testing.assert_array_equal(again, found.decision_function(DATA.X))
+    assert log_likelihood(found) > log_likelihood(clone(kernel).fit(DATA.X, PEOPLE)) - 0.02
+
+
+def test_answers_of_people_with_the_weight_0_are_left_out():
+    few = np.arange(PEOPLE.n_answers) < 200
+    weighted, fewer = (
+        beside(DATA.Y, people).classifier.decision_function(DATA.X)
+        for people in (PEOPLE.with_weight(few.astype(float)), PEOPLE.only(few))
+    )
+    np.testing.assert_array_equal(weighted, fewer)
+
+
+def test_gaps_and_probabilities_are_read_as_no_answer_and_as_yes_or_no():
+    p = np.where(DATA.Y == 1, 0.9, 0.2)
+    p[::3, 1] = np.nan
+    words = np.where(np.isnan(p), np.nan, p >= 0.5)
+    first, second = beside(p), beside(words)
+    np.testing.assert_array_equal(
+        first.classifier.decision_function(DATA.X), second.classifier.decision_function(DATA.X)
+    )
+    both, of_machine = _together(PEOPLE, words)
+    of_it = both.only(both.annotator == of_machine).statements()
+    assert len(of_it.label) == np.count_nonzero(~np.isnan(p))
+
+
+def test_people_without_a_name_do_not_get_the_rates_of_the_machine():
+    both, of_machine = _together(PEOPLE, DATA.Y.astype(float))
+    assert both.annotator_names == ("people", "machine")
+    assert of_machine == 1
+    assert (both.annotator >= 0).all()
+    assert PEOPLE.annotator_names == ()
+
+
+def test_a_slope_and_a_shift_of_each_label_change_hardly_anything():
+    rng = np.random.default_rng(0)
+    z, label = rng.normal(size=3000), rng.integers(3, size=3000)
+    yes = rng.random(3000) < 1 / (1 + np.exp(-z))
+    at = np.arange(3000)
+    judged = Statements(at, at, label, np.zeros(3000, dtype=np.int8), yes, 3)
+    true = -np.logaddexp(0, -np.where(yes, z, -z)).mean()
+    for other in (z, 1.5 * z + 2, 0.7 * z + np.array([-0.5, 0, 0.5])[label]):
+        # Five unknowns fit 3,000 answers by 2.5 nats better than the truth, on average.
+        assert _recalibrated(other, judged).mean() == pytest.approx(true, abs=2.5e-3)
+    assert _recalibrated(-z, judged).mean() < true - 0.05
+
+
+@pytest.mark.parametrize("known", [{"missed": "auto", "invented": "auto"}, {"error_rate": 0.1}])
+def test_rates_of_people_that_are_not_known_are_refused(known):
+    with pytest.raises(InputError, match="missed and invented"):
+        beside(DATA.Y, classifier=clone(LINEAR).set_params(**known))
+
+
+def test_answers_that_judge_nothing_and_other_shapes_are_refused():
+    with pytest.raises(InputError, match="about a single label"):
+        beside(DATA.Y, draw_answers(DATA.Y, random_state=0))
+    with pytest.raises(InputError, match="machine have shape"):
+        beside(DATA.Y[:, :2])
+    nobody = Answers.from_arrays(
+        absent=np.eye(3, dtype=np.uint8)[:1], question="asked", item=[0], n_items=300
+    )
+    with pytest.raises(InputError, match="folds"):
+        beside(DATA.Y, nobody)
