@@ -181,7 +181,8 @@ def ask(
     for line in _way_back(tool, kind.partition("-")[0], fields, out, answered):
         say(line)
     if tool in _BATCHES:  # what a model says is checked by people
-        last = f"  {command('ask', against=answered, show=show, number=200, out='check.csv')}"
+        of = {"items": items, "show": None if show == items else show}
+        last = f"  {command('ask', against=answered, **of, number=200, out='check.csv')}"
     say(last)
 
 
