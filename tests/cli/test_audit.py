@@ -196,7 +196,7 @@ def test_other_machines_are_measured_where_questions_are_random_for_them(folder,
     asked(folder, tmp_path, run, *AGAINST)
     words = ("audit", "machine.csv", "people.csv", "--other", "second.csv", "--force")
     code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
-    assert (code, "is not known" in out) == (0, True)
+    assert (code, "do not tell" in out) == (0, True)
     told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
     assert told["same"][-1] == pytest.approx((machine == second).mean())
     assert told["same"][1] == pytest.approx((machine == second)[:, 1].mean())
@@ -215,7 +215,7 @@ def test_other_machines_are_measured_where_questions_are_random_for_them(folder,
         writer.writeheader()
         writer.writerows(rows)
     code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
-    assert (code, "is not known" in out) == (0, False)
+    assert (code, "do not tell" in out) == (0, False)
     told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
     low, high = told["audit"]["all_pairs"]["precision"][1:]
     assert low < Y[second == 1].mean() < high

@@ -31,7 +31,7 @@ _ONLY_FEATURES = (
     " an answer: give --features, and leave out --kind and --label-names, and also --annotator"
 )
 _ONLY_MACHINE = (
-    "--against asks yes or no about a machine's answers: leave out --to-evaluate, --kind,"
+    "--against asks yes or no about a machine's answers: leave out --to-evaluate, --figure, --kind,"
     " --all-known, --all-items and --features; --items names all items"
 )
 _HEADER = 4096  # most bytes of a file with a header alone
@@ -146,7 +146,7 @@ def ask(
     files = [path for path in answers or () if not _is_blank(path)]
     given = _Given(files, features, items, label_names, question, contradictions, seed)
     if against is not None:
-        if to_evaluate or features or all_known or all_items or kind != "asked":
+        if to_evaluate or figure or features or all_known or all_items or kind != "asked":
             raise InputError(_ONLY_MACHINE)
         table, labels, then = _on_machine(against, given, n, only_yes=only_yes)
     elif to_evaluate is not None or figure is not None:

@@ -86,7 +86,7 @@ def audit(
         found = find(said, least=least)
         others = {name: find(each, least=least) for name, each in at_random.items()}
     agreements = {name: agreement(said, each) for name, each in said_by.items()}
-    sentences = audit_sentences(found, said, len(unsure[0]))
+    sentences = audit_sentences(found, said, len(unsure[0]), agreements, others)
     say(f"{audit_headline(found)}.")
     for sentence in sentences:
         say(f"  {sentence}.")
@@ -96,12 +96,19 @@ def audit(
         f" {least:g}, with a probability of .8 or more. More: so many more answers about the"
         " label halve the interval of how often it applies."
     )
-    _show_others(agreements, others)
     if html is not None:
         from complabel.reports import render_audit
 
         save(html, render_audit(found, sentences, agreements=agreements, others=others))
-    save_json(json_file, found.as_dict() | {"others": _as_dict(agreements, others)})
+    beside = {
+        name: {
+            "same": [None if each != each else each for each in same.tolist()],
+            "kappa": [None if each != each else each for each in kappa.tolist()],
+            "audit": others[name].as_dict() if name in others else None,
+        }
+        for name, (same, kappa) in agreements.items()  # of each label, and last of all pairs
+    }
+    save_json(json_file, found.as_dict() | {"others": beside})
     given: Any = {"items": items, "only_yes": only_yes, "label_names": label_names}
     given |= {"question": question, "contradictions": contradictions}
     more = command("ask", *answers, against=machine, **given, number=60, out="more.csv")
@@ -131,36 +138,6 @@ def _show_labels(found: MachineAudit) -> None:
     show(table)
     if len(words) > _MOST_LABELS:
         say(f"{len(words) - _MOST_LABELS:,} more labels are not shown; --json FILE writes them")
-
-
-def _show_others(agreements: dict[str, Any], others: dict[str, MachineAudit]) -> None:
-    """Print how often other machines agree with the first one, and how good they are."""
-    if not agreements:
-        return
-    table = new_table("", "other machine", numbers=["the same", "kappa", "precision", "recall"])
-    for name, (same, kappa) in agreements.items():
-        found = others.get(name)
-        rates = [] if found is None else [found.precision.overall, found.recall.overall]
-        known = [_percent(*rate) for rate in rates] or ["-", "-"]
-        table.add_row(Text(name), _percent(same[-1], digits=1), f"{kappa[-1]:.2f}", *known)
-    show(table)
-    if not others:
-        explain(
-            "How good the other machines are is not known, since people were asked by what the"
-            " first one says. Ask against each, or about random labels, without --against."
-        )
-
-
-def _as_dict(agreements: dict[str, Any], others: dict[str, MachineAudit]) -> dict[str, Any]:
-    """Return what JSON can hold: lists of labels, and last all pairs; what has no meaning: None."""
-    return {
-        name: {
-            "same": [None if each != each else each for each in same.tolist()],
-            "kappa": [None if each != each else each for each in kappa.tolist()],
-            "audit": others[name].as_dict() if name in others else None,
-        }
-        for name, (same, kappa) in agreements.items()
-    }
 
 
 def _percent(value: float, *ends: float, digits: int = 0) -> str:

@@ -153,11 +153,8 @@ def read_people(
     if not paths:
         return Answers.from_table({"item": [], "label": []}, items=items, label_names=names)
     alone, called = read_quietly(paths, question=question).answers, " and ".join(map(str, paths))
-    n_pairs, n_said = (
-        int((alone.complementary + alone.known_relevant > 0).sum()),
-        (said == said).sum(),
-    )
-    if n_pairs > n_said:
+    n_pairs = int((alone.complementary + alone.known_relevant > 0).sum())
+    if n_pairs > (n_said := int((said == said).sum())):
         raise InputError(
             f"{called}: answers about {n_pairs:,} pairs of an item and a label, more than the"
             f" {n_said:,} of {machine_path}; people answer about fewer than a machine: are the"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,13 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def audit_sentences(audit: MachineAudit, said: NDArray[np.float64], n_unsure: int = 0) -> list[str]:
+def audit_sentences(
+    audit: MachineAudit,
+    said: NDArray[np.float64],
+    n_unsure: int = 0,
+    agreements: Mapping[str, Agreement] = MappingProxyType({}),
+    others: Mapping[str, MachineAudit] = MappingProxyType({}),
+) -> list[str]:
     """Say what is known of all labels together, and what more answers would give.
 
     ``said`` is what the machine says of all pairs, (n_items, n_labels).
@@ -73,6 +80,15 @@ def audit_sentences(audit: MachineAudit, said: NDArray[np.float64], n_unsure: in
         sentences.append(
             f"People were unsure {n_unsure:,} times; how often they are where a label applies, and"
             " where it does not, is estimated"
+        )
+    for name, (same, kappa) in agreements.items():
+        known = "how good it is, questions by what the first machine says do not tell"
+        if found := others.get(name):
+            known = f"of 100 labels that it says, {_of_hundred(found.precision.overall)} apply; of"
+            known += f" 100 that apply, it says {_of_hundred(found.recall.overall)}"
+        sentences.append(
+            f"{name} says the same about {100 * same[-1]:.1f} % of the pairs (kappa"
+            f" {kappa[-1]:.2f}); {known}"
         )
     return sentences
 
@@ -107,8 +123,8 @@ def render_audit(
     audit: MachineAudit,
     sentences: Sequence[str],
     *,
-    agreements: Mapping[str, Agreement] | None = None,
-    others: Mapping[str, MachineAudit] | None = None,
+    agreements: Mapping[str, Agreement] = MappingProxyType({}),
+    others: Mapping[str, MachineAudit] = MappingProxyType({}),
 ) -> str:
     """Render an audit of a machine as one HTML page without external files.
 
@@ -126,7 +142,7 @@ def render_audit(
         top=top_of_scale([highest]),
         n_answers=int(audit.n_asked.sum()),
         n_asked=audit.n_asked.sum(axis=0).tolist(),
-        agreements=agreements or {},
-        others=others or {},
+        agreements=agreements,
+        others=others,
         complabel=__version__,
     )
