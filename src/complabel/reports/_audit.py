@@ -36,7 +36,7 @@ def audit_headline(audit: MachineAudit) -> str:
             worst = np.flatnonzero(of)[np.argsort(-share[of], kind="stable")]
             mean = (share * weight)[of].sum() / max(weight[of].sum(), 1e-12)
             listed = _listed([audit.label_names[label] for label in worst])
-            parts.append(f"for {listed} {round(10 * mean) or 'fewer than 1'} in 10 {word}")
+            parts.append(f"for {listed}, {round(10 * mean) or 'fewer than 1'} in 10 {word}")
     return "; ".join(parts)
 
 
@@ -73,8 +73,8 @@ def audit_sentences(
         n_items = int(nothing.all(axis=1).sum())
         sentences.append(
             f"The machine says nothing about {nothing.sum():,} of {nothing.size:,} pairs of an item"
-            f" and a label, among them all labels of {n_items:,} items: what was refused, failed or"
-            " left out"
+            f" and a label, among them all labels of {n_items:,} items: it refused, failed, was"
+            " unsure or was not asked"
         )
     if n_unsure:
         sentences.append(
