@@ -84,11 +84,7 @@ def ask(
         " [default: --items, if it has one of these columns]",
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
-    kind: str = option(
-        "KIND",
-        f"What to ask. {kinds_in_words()}",
-        default="asked",
-    ),
+    kind: str = option("KIND", f"What to ask. {kinds_in_words()}", default="asked"),
     to_evaluate: Path | None = option(
         "MODEL",
         "With --features: ask what tells most about how good this model is, about items without an"
