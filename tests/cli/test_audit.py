@@ -111,14 +111,30 @@ def test_answers_about_items_that_the_machine_lacks_need_all_items(folder, tmp_p
     kept = [line for line in lines if line.split(",")[0] not in gone]
     (tmp_path / "machine.csv").write_text("".join(kept), "utf-8")
     code, _, errors = run("audit", "machine.csv", "people.csv")
-    assert (code, f"{len(gone)} items that machine.csv" in errors, "--items" in errors) == (
-        *(1, True, True),
-    )
+    assert (code, f"({len(gone)} in all)" in errors, "--items" in errors) == (*(1, True, True),)
     (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
     code, out, _ = run("audit", "machine.csv", "people.csv", "--items", "all.txt")
     assert (code, f"{4 * len(gone)} of 800 pairs" in out) == (0, True)
     code, out, _ = run("ask", "people.csv", *AGAINST, "--items", "all.txt", "--out", "more.csv")
     assert (code, "answered-more.csv --items all.txt" in out) == (0, True)
+
+
+def test_labels_that_the_machine_lacks_need_all_names(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST)
+    text = (tmp_path / "people.csv").read_text("utf-8")
+    (tmp_path / "people.csv").write_text(text.replace("dog", "Dog"), "utf-8")
+    code, _, errors = run("audit", "machine.csv", "people.csv")
+    assert (
+        code,
+        "labels that machine.csv" in errors,
+        "'Dog'" in errors,
+        "--label-names" in errors,
+    ) == (*(1, True, True, True),)
+    (tmp_path / "labels.txt").write_text("\n".join([*NAMES, "Dog"]), "utf-8")
+    given = ("--label-names", "labels.txt", "--json", "audit.json")
+    assert run("audit", "machine.csv", "people.csv", *given)[0] == 0
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["labels"]
+    assert (told["Dog"]["machine"], told["dog"]["asked"]["yes"]) == (None, 0)
 
 
 def test_what_a_machine_does_not_list_is_a_no_only_if_the_user_says_so(folder, tmp_path, run):

@@ -160,13 +160,16 @@ def read_people(
             f" {n_said:,} of {machine_path}; people answer about fewer than a machine: are the"
             " files in the right order?"
         )
-    strangers = sorted({*names_of(alone)[0]} - {*items})
-    if strangers:
-        raise InputError(
-            f"{called}: answers about {len(strangers):,} items that {machine_path} does not"
-            f" mention: {some_of(strangers)}; if the machine said nothing about them, give all"
-            " items with --items"
-        )
+    for what, found, known in zip(
+        ("items", "labels"), names_of(alone), (items, names), strict=True
+    ):
+        if strangers := sorted({*found} - {*known}):
+            option = "--items" if what == "items" else "--label-names"
+            raise InputError(
+                f"{called}: answers about {what} that {machine_path} does not mention:"
+                f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}. If the"
+                f" machine says nothing about them, give all {what} with {option}"
+            )
     return read_own_answers(paths, items, names, question, contradictions)
 
 
