@@ -167,8 +167,8 @@ def read_people(
             option = "--items" if what == "items" else "--label-names"
             raise InputError(
                 f"{called}: answers about {what} that {machine_path} does not mention:"
-                f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}. If the"
-                f" machine says nothing about them, give all {what} with {option}"
+                f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}. If"
+                f" the machine says nothing about them, give all {what} with {option}"
             )
     return read_own_answers(paths, items, names, question, contradictions)
 
