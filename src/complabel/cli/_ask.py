@@ -7,7 +7,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,8 +71,20 @@ def ask(
         "Ask about all items, or with --kind asked about all pairs of an item and a label.",
         "--all-items",
     ),
+    items_per_request: int = option(
+        "N",
+        "In a batch of the kind ticked: how many items a request is about.",
+        "--items-per-request",
+        default=1,
+        min=1,
+    ),
+    logprobs: bool = flag(
+        "In a batch of the kind asked: ask how probable yes and no are. Some models refuse that.",
+        "--logprobs",
+    ),
     dry_run: bool = flag(
-        "In a batch: say how many requests and characters there are; write nothing.", "--dry-run"
+        "In a batch: say how many requests, characters, bytes and files there are; write nothing.",
+        "--dry-run",
     ),
     show: Path | None = option(
         "FILE",
@@ -152,12 +164,15 @@ def ask(
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
-    where = _Where(out, tool, seen, answer_set.label_names, _of_batch(tool, model, show, dry_run))
+    batch = {"model": model, "items_per_request": items_per_request, "logprobs": logprobs}
+    batch = _of_batch(tool, batch, show, dry_run)
+    where = _Where(out, tool, seen, answer_set.label_names, batch)
     if dry_run:
         where.say_size(table)
         return
     asked = where.write(table)
-    say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
+    paths = ", ".join(map(str, where.written or [out]))
+    say(f"wrote {paths}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
     n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
     n_known -= asked
     if n_known:
@@ -200,12 +215,17 @@ def _on_items(known: Answers, n: int | None, kind: str, seed: int) -> Any:
     return suggest_questions(known, n, kind=kind, random_state=seed)
 
 
-def _of_batch(tool: str, model: str | None, show: Path | None, dry_run: bool) -> dict[str, Any]:
+def _of_batch(
+    tool: str, settings: dict[str, Any], show: Path | None, dry_run: bool
+) -> dict[str, Any]:
     """Return what only batches need, or refuse it."""
     if tool in _BATCHES:
-        return {"model": model, "folder": Path() if show is None else show.parent}
-    if dry_run or model is not None:
-        raise InputError(f"--dry-run and --model are about batches, such as --for {_BATCHES[0]}")
+        return {**settings, "folder": Path() if show is None else show.parent}
+    if dry_run or settings != {"model": None, "items_per_request": 1, "logprobs": False}:
+        raise InputError(
+            "--dry-run, --model, --items-per-request and --logprobs are about batches, such as"
+            f" --for {_BATCHES[0]}"
+        )
     return {}
 
 
@@ -218,6 +238,7 @@ class _Where:
     shown: dict[str, dict[str, str]] | None
     label_names: Sequence[str] | None
     batch: Mapping[str, Any]
+    written: list[Path] = field(default_factory=list)  # files of a batch
 
     def write(self, table: Any) -> int:
         from complabel.importers import write_questions
@@ -228,16 +249,21 @@ class _Where:
             tool=self.tool,
             shown=self.shown,
             label_names=self.label_names,
+            written=self.written,
             **self.batch,
         )
 
     def say_size(self, table: Any) -> None:
         """Say how large a batch is, without leaving a file."""
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, self.out.name)
-            n = replace(self, out=path).write(table)
-            n_characters = len(path.read_text(encoding="utf-8"))
-        say(f"{n:,} requests, {n_characters:,} characters; nothing was written")
+            n = replace(self, out=Path(folder, self.out.name)).write(table)
+            sizes = [path.stat().st_size for path in self.written]
+            n_characters = sum(len(path.read_text(encoding="utf-8")) for path in self.written)
+        n_requests = math.ceil(n / self.batch["items_per_request"])
+        say(
+            f"{n_requests:,} requests, {n_characters:,} characters, {sum(sizes):,} bytes in"
+            f" {'1 file' if len(sizes) == 1 else f'{len(sizes):,} files'}; nothing was written"
+        )
 
 
 def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
@@ -291,8 +317,9 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield f"next: publish a batch with {out}, download its results as {file}, then"
     elif tool in _BATCHES:
         file = "results.jsonl"
-        yield f"next: send the batch to {tool}, or run it yourself. The file {out.name} has short"
-        yield "ids; what they ask stays in the file beside it. Save the results here, then"
+        yield f"next: send the batch to {tool}, or run it yourself. It has short ids; what they ask"
+        yield "stays in the files .ids.jsonl. Save the results here; if they are in several files,"
+        yield "or failures in a second one, give import all of them"
     else:
         file = "replies.jsonl"
         picture = " with the picture that its field image names" if "image" in fields else ""

@@ -64,7 +64,10 @@ def read_machine(
     question: str | None = None,
     contradictions: str = "error",
 ) -> tuple[Answers, Any]:
-    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels)."""
+    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels).
+
+    If the table has a confidence of each, they are probabilities.
+    """
     from complabel.frequencies import said_by
 
     machine = read_own_answers([path], items, label_names, question, contradictions)
@@ -79,7 +82,45 @@ def read_machine(
     n_nothing = said.size - n_yes - n_no
     gaps = f"; it says nothing about {n_nothing:,} pairs" if n_nothing else ""
     say(f"  yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
-    return machine, said
+    sure = _confidence_of(path, machine, said, question)
+    return machine, said if sure is None else said_by(machine, sure)
+
+
+def _confidence_of(path: Path, machine: Answers, said: Any, question: str | None) -> Any:
+    """Return how sure a machine is of each answer (n_items, n_labels); None if it is not told."""
+    import numpy as np
+
+    from complabel.files import CONFIDENCE, ITEM_TABLES, Table
+
+    if CONFIDENCE not in Table.open(path, "tables of answers", endings=ITEM_TABLES).columns:
+        return None
+    rows = _judgments([path], machine, question)
+    place = rows["item"], rows["label"]
+    agree = np.where(said[place] == 1, "yes", "no") == rows["answer"]
+    least = np.full(said.shape, np.inf)
+    np.minimum.at(least, tuple(each[agree] for each in place), rows[CONFIDENCE][agree])
+    gaps = int((~np.isfinite(least) & ~np.isnan(said)).sum())
+    if gaps:
+        say(f"  {gaps:,} of these answers have no confidence, so only yes and no count")
+        return None
+    say("  each answer has a confidence, which counts")
+    return least
+
+
+def unsure_about(paths: Sequence[Path], people: Answers, question: str | None = None) -> Any:
+    """Return the positions of the items and the labels about which people were unsure."""
+    rows = _judgments(paths, people, question)
+    unsure = rows["answer"] == "unsure"
+    if n := int(unsure.sum()):
+        say(f"unsure about {n:,} pairs of an item and a label; these have rates of their own")
+    return rows["item"][unsure], rows["label"][unsure]
+
+
+def _judgments(paths: Sequence[Path], answer_set: Answers, question: str | None) -> Any:
+    from complabel.files import read_judgments
+
+    items, names = answer_set.item_names, answer_set.label_names
+    return read_judgments(paths, list(map(str, items or ())), list(names or ()), question)
 
 
 def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import check_choice
 from complabel.answers import (
     ANSWER_WORDS,
     CONTRADICTION_POLICIES,
+    QUESTIONS,
     USED_COLUMNS,
     Answers,
     CodedTable,
@@ -30,10 +32,12 @@ from complabel.answers import (
 from complabel.errors import AnnotationError
 from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
+from complabel.files._write import CONFIDENCE
 
-_NUMBERS = ("asked_for", "probability", "seconds")
+_NUMBERS = ("asked_for", "probability", "seconds", CONFIDENCE)
 _WHAT = "tables of answers, which complabel import makes from other files,"
 _TEXTS = ("answer_id", "label", "question", "annotator")
+_CHOSEN = ("named", "excluded")  # questions of which a row does not judge its label alone
 
 
 class UnmatchedItemsWarning(UserWarning):
@@ -308,6 +312,37 @@ class AnswerSheet:
             if not self.columns["answer"].values:
                 refuse_answers_as_labels(sorted(names))
         return names
+
+
+def read_judgments(
+    path: StrPaths, items: Sequence[str], label_names: Sequence[str], question: Any = None
+) -> dict[str, NDArray[Any]]:
+    """Return each row of tables that judges one of these labels of one of these items.
+
+    ``item`` and ``label`` are positions, (R,); ``answer`` is "yes", "no" or "unsure", and
+    ``confidence`` is NaN where there is none.
+    """
+    found = []
+    for each in existing_ones("path", path):
+        table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
+        rows = AnswerSheet.read(table, question, names=(*USED_COLUMNS, CONFIDENCE)).columns
+        sure = np.array([*rows[CONFIDENCE].values, np.nan])[rows[CONFIDENCE].codes]
+        with _in_file(each):
+            if (wrong := (sure < 0) | (sure > 1)).any():
+                told = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
+                raise rows.refusal(int(wrong.argmax()), told)
+            judges = np.isin(rows.held_as(question), [QUESTIONS.index(name) for name in _CHOSEN])
+        columns = {CONFIDENCE: sure, "answer": np.array([*rows["answer"].values, ""])}
+        columns["answer"] = columns["answer"][rows["answer"].codes]
+        for name, names in (("item", items), ("label", label_names)):
+            at = {each: number for number, each in enumerate(names)}
+            numbers = [at.get(value, -1) for value in rows[name].values]
+            columns[name] = np.array([*numbers, -1], dtype=np.intp)[rows[name].codes]
+        kept = (
+            ~judges & (columns["item"] >= 0) & (columns["label"] >= 0) & (columns["answer"] != "")
+        )
+        found.append({name: column[kept] for name, column in columns.items()})
+    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 
 
 def _n_repeated(table: CodedTable) -> int:
