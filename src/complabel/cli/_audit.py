@@ -64,8 +64,10 @@ def audit(
         question,
         contradictions,
     )
+    unsure = own.unsure_about(answers, people, question)
     with working("comparing people's answers with the machine's"):
-        found = audit_machine(people, said, missed=missed, invented=invented, least=least)
+        rates = {"missed": missed, "invented": invented, "unsure": unsure}
+        found = audit_machine(people, said, **rates, least=least)
     say(f"{audit_headline(found)}.")
     for sentence in audit_sentences(found, float(found.as_dict()["machine_cardinality"])):
         say(f"  {sentence}.")
