@@ -86,41 +86,34 @@ def read_machine(
     return machine, said if sure is None else said_by(machine, sure)
 
 
-def _confidence_of(path: Path, machine: Answers, said: Any, question: str | None) -> Any:
+def _confidence_of(path: Path, machine: Answers, said: Any, question: Any) -> Any:
     """Return how sure a machine is of each answer (n_items, n_labels); None if it is not told."""
     import numpy as np
 
-    from complabel.files import CONFIDENCE, ITEM_TABLES, Table
+    from complabel.files import CONFIDENCE, read_judgments
 
-    if CONFIDENCE not in Table.open(path, "tables of answers", endings=ITEM_TABLES).columns:
+    rows = read_judgments([path], machine, question, needed=CONFIDENCE)
+    if not len(rows["item"]):
         return None
-    rows = _judgments([path], machine, question)
-    place = rows["item"], rows["label"]
-    agree = np.where(said[place] == 1, "yes", "no") == rows["answer"]
+    agree = rows["answer"] == said[rows["item"], rows["label"]]
     least = np.full(said.shape, np.inf)
-    np.minimum.at(least, tuple(each[agree] for each in place), rows[CONFIDENCE][agree])
-    gaps = int((~np.isfinite(least) & ~np.isnan(said)).sum())
-    if gaps:
-        say(f"  {gaps:,} of these answers have no confidence, so only yes and no count")
+    np.minimum.at(least, (rows["item"][agree], rows["label"][agree]), rows[CONFIDENCE][agree])
+    if gaps := int((~np.isfinite(least) & ~np.isnan(said)).sum()):
+        say(f"  answers without a confidence: {gaps:,}; so only yes and no count")
         return None
     say("  each answer has a confidence, which counts")
     return least
 
 
-def unsure_about(paths: Sequence[Path], people: Answers, question: str | None = None) -> Any:
+def unsure_about(paths: Sequence[Path], people: Answers, question: Any = None) -> Any:
     """Return the positions of the items and the labels about which people were unsure."""
-    rows = _judgments(paths, people, question)
-    unsure = rows["answer"] == "unsure"
+    from complabel.files import read_judgments
+
+    rows = read_judgments(paths, people, question)
+    unsure = rows["answer"] == 2
     if n := int(unsure.sum()):
         say(f"unsure about {n:,} pairs of an item and a label; these have rates of their own")
     return rows["item"][unsure], rows["label"][unsure]
-
-
-def _judgments(paths: Sequence[Path], answer_set: Answers, question: str | None) -> Any:
-    from complabel.files import read_judgments
-
-    items, names = answer_set.item_names, answer_set.label_names
-    return read_judgments(paths, list(map(str, items or ())), list(names or ()), question)
 
 
 def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:

@@ -37,7 +37,6 @@ from complabel.files._write import CONFIDENCE
 _NUMBERS = ("asked_for", "probability", "seconds", CONFIDENCE)
 _WHAT = "tables of answers, which complabel import makes from other files,"
 _TEXTS = ("answer_id", "label", "question", "annotator")
-_CHOSEN = ("named", "excluded")  # questions of which a row does not judge its label alone
 
 
 class UnmatchedItemsWarning(UserWarning):
@@ -315,34 +314,41 @@ class AnswerSheet:
 
 
 def read_judgments(
-    path: StrPaths, items: Sequence[str], label_names: Sequence[str], question: Any = None
+    path: StrPaths, about: Answers, question: Question | None = None, *, needed: str = "item"
 ) -> dict[str, NDArray[Any]]:
-    """Return each row of tables that judges one of these labels of one of these items.
+    """Return the rows of tables that judge one label of an item each, among those of ``about``.
 
-    ``item`` and ``label`` are positions, (R,); ``answer`` is "yes", "no" or "unsure", and
-    ``confidence`` is NaN where there is none.
+    ``item`` and ``label`` are positions, (R,). ``answer`` is 0 (no), 1 (yes) or 2 (unsure), and
+    ``confidence`` is NaN where there is none. Tables without the column ``needed`` are left out.
     """
-    found = []
+    names = {
+        "item": about.item_names,
+        "label": about.label_names,
+        "answer": ("no", "yes", "unsure"),
+    }
+    found: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, CONFIDENCE)}
     for each in existing_ones("path", path):
         table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
+        if needed not in table.columns:
+            continue
         rows = AnswerSheet.read(table, question, names=(*USED_COLUMNS, CONFIDENCE)).columns
         sure = np.array([*rows[CONFIDENCE].values, np.nan])[rows[CONFIDENCE].codes]
         with _in_file(each):
             if (wrong := (sure < 0) | (sure > 1)).any():
                 told = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
                 raise rows.refusal(int(wrong.argmax()), told)
-            judges = np.isin(rows.held_as(question), [QUESTIONS.index(name) for name in _CHOSEN])
-        columns = {CONFIDENCE: sure, "answer": np.array([*rows["answer"].values, ""])}
-        columns["answer"] = columns["answer"][rows["answer"].codes]
-        for name, names in (("item", items), ("label", label_names)):
-            at = {each: number for number, each in enumerate(names)}
-            numbers = [at.get(value, -1) for value in rows[name].values]
-            columns[name] = np.array([*numbers, -1], dtype=np.intp)[rows[name].codes]
-        kept = (
-            ~judges & (columns["item"] >= 0) & (columns["label"] >= 0) & (columns["answer"] != "")
-        )
-        found.append({name: column[kept] for name, column in columns.items()})
-    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+            chosen = [QUESTIONS.index(word) for word in ("named", "excluded")]
+            judges = ~np.isin(rows.held_as(question), chosen)
+        codes = []
+        for name, values in names.items():
+            at = {value: code for code, value in enumerate(() if values is None else values)}
+            known = [at.get(value, -1) for value in rows[name].values]
+            codes.append(replace(rows[name], values=known).numbers())
+        kept = judges & (np.min(codes, axis=0) >= 0)
+        for parts, column in zip(found.values(), [*codes, sure], strict=True):
+            parts.append(column[kept])
+    none = np.zeros(0, dtype=np.intp)
+    return {name: np.concatenate(parts) if parts else none for name, parts in found.items()}
 
 
 def _n_repeated(table: CodedTable) -> int:

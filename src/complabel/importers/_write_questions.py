@@ -177,8 +177,9 @@ def _write_batch(tasks: list[Task], target: Path, batch: Batch) -> list[Path]:
     paths = [target] if len(counts) == 1 else [target.with_name(name) for name in names]
     for path, count in zip(paths, counts, strict=True):
         with (
-            explained(path),
+            explained(table_of_ids(path)),
             replacing(table_of_ids(path)) as partial_ids,
+            explained(path),
             replacing(path) as partial,
             partial.open("w", encoding="utf-8", newline="") as out,
             partial_ids.open("w", encoding="utf-8", newline="") as table,
