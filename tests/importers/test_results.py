@@ -26,6 +26,7 @@ TICKED = {
 }
 TEXTS = {item: {"text": f"Text of {item}."} for item in ASKED["item"]}
 WORDS = ["yes", "no", "unsure", "yes", "no", "no"]
+ROW = ("item", "label", "answer")
 
 
 def chat(text, end="stop", **message):
@@ -572,12 +573,27 @@ def test_what_a_batch_lacks_is_named(tmp_path, options, named):
 
 
 @pytest.mark.parametrize("n_mutants", [150, pytest.param(10_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("family", ["openai", "responses", "anthropic", "gemini", "bedrock"])
+@pytest.mark.parametrize(
+    "family", ["openai", "responses", "anthropic", "gemini", "bedrock", "several", "logprobs"]
+)
 def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, family, n_mutants):
-    ids, _ = written(tmp_path, family)
-    good = [ANSWERED[family](*each) for each in zip(ids, WORDS, strict=True)]
+    if family == "several":
+        ids, _ = written(tmp_path, table=TICKED, items_per_request=3)
+        judged = [dict(zip(LABELS, np.roll(WORDS, n)[:3].tolist(), strict=True)) for n in range(N)]
+        replies = [{f"item {n + 1}": judged[at + n] for n in range(3)} for at in (0, 3)]
+        good = [openai(ident, json.dumps(each)) for ident, each in zip(ids, replies, strict=True)]
+        right = {(f"i{n}", name): judged[n][name] for n in range(N) for name in LABELS}
+    else:
+        ids, _ = written(tmp_path, "openai" if family == "logprobs" else family)
+        good = [ANSWERED.get(family, openai)(*each) for each in zip(ids, WORDS, strict=True)]
+        if family == "logprobs":
+            good = [
+                likely(i, (w, -0.5), -2.0) if w != "unsure" else openai(i, w)
+                for i, w in zip(ids, WORDS, strict=True)
+            ]
+        pairs = zip(ASKED["item"], ASKED["label"], strict=True)
+        right = dict(zip(pairs, WORDS, strict=True))
     text = "".join(json.dumps(each) + "\n" for each in good)
-    right = dict(zip(ASKED["item"], WORDS, strict=True))
     rng = np.random.default_rng(0)
     path = tmp_path / "results.jsonl"
     n_read = 0
@@ -590,9 +606,9 @@ def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, fa
         except ComplabelError:
             continue
         n_read += 1
-        for item, answer in zip(table["item"], table["answer"], strict=True):
-            assert answer == right[item]
-    print(f"\n{family}: {n_read:,} mutants were read, {n_mutants - n_read:,} refused")
+        for item, label, answer in zip(*(table[x] for x in ROW), strict=True):
+            assert answer == right[item, label]
+    print(f"\n{family}: {n_read:,} were read, {n_mutants - n_read:,} refused")  # noqa: T201  # for docs
     assert n_read > 10
 
 
