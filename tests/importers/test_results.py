@@ -561,6 +561,27 @@ def test_pictures_travel_in_the_request(tmp_path, family):
     assert "image/png" in text
 
 
+def test_pictures_of_several_items_stand_behind_their_names(tmp_path):
+    (tmp_path / "p.png").write_bytes(b"\x89PNG not really")
+    shown = {**TEXTS, "i1": {"image": "p.png", "text": "Two."}, "i2": {"image": "p.png"}}
+    _, found = written(tmp_path, table=TICKED, shown=shown, folder=tmp_path, items_per_request=N)
+    parts = found[0]["body"]["messages"][0]["content"]
+    assert [part["type"] for part in parts] == ["text", "image_url"] * 2 + ["text"]
+    ends = [
+        "item 1 is this text:\nText of i0.\n\nitem 2 is this text:\nTwo.\n\nitem 2 is this picture."
+    ]
+    ends.append("item 3 is this picture.")
+    assert all(part["text"].endswith(end) for part, end in zip(parts[::2], ends, strict=False))
+    assert parts[4]["text"].startswith("item 4 is this text:\nText of i3.")
+
+
+@pytest.mark.parametrize("family", ["openai", "gemini", "bedrock"])
+def test_requests_are_no_results(tmp_path, family):
+    written(tmp_path, family)
+    with pytest.raises(ComplabelError, match="line 1: is no result"):
+        import_answers(tmp_path / "batch.jsonl", format="results")
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [({"model": None}, "model"), ({"shown": None}, "shown"), ({"tool": "anthropic"}, "json")],

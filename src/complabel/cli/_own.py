@@ -82,8 +82,7 @@ def read_machine(
     n_nothing = said.size - n_yes - n_no
     gaps = f"; it says nothing about {n_nothing:,} pairs" if n_nothing else ""
     say(f"  yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
-    sure = _confidence_of(path, machine, said, question)
-    return machine, said if sure is None else said_by(machine, sure)
+    return machine, said_by(machine, _confidence_of(path, machine, said, question))
 
 
 def _confidence_of(path: Path, machine: Answers, said: Any, question: Any) -> Any:

@@ -76,8 +76,8 @@ class Batch(NamedTuple):
 
     def check(self, tasks: Sequence[Task]) -> None:
         """Refuse what a batch cannot ask."""
-        questions, menus = {t["question"] for t in tasks}, {str(t.get("offered")) for t in tasks}
-        if self.n_items > 1 and (questions != {"ticked"} or len(menus) > 1):
+        questions = {task["question"] for task in tasks}
+        if self.n_items > 1 and (questions != {"ticked"} or _menus(tasks)[1:]):
             raise InputError(
                 f"{setting('items_per_request', self.n_items)} needs questions of the kind ticked,"
                 " about all labels of each item",
@@ -92,10 +92,10 @@ class Batch(NamedTuple):
 
     def requests(self, tasks: Sequence[Task]) -> Iterator[tuple[str, list[Task]]]:
         """Yield each request as JSON, with its lines of the table of ids."""
-        about = [[task["item"], task.get("label"), task.get("offered")] for task in tasks]
+        menus = _menus(tasks)
+        about = [*menus, *([task["item"], task.get("label")] for task in tasks)]
         said = json.dumps([self.tool, self.model, self.n_items, about])
         batch = hashlib.sha256(said.encode()).hexdigest()[:6]
-        drawn = any(task.get("offered") != tasks[0].get("offered") for task in tasks)
         for number, at in enumerate(range(0, len(tasks), self.n_items), 1):
             ident, chunk = f"q{number:06}-{batch}", tasks[at : at + self.n_items]
             first, several = chunk[0], self.n_items > 1
@@ -105,7 +105,7 @@ class Batch(NamedTuple):
             asks = _Asks(content, labels, names, self.logprobs)
             request = json.dumps(_request(self.tool, ident, self.model, asks), ensure_ascii=False)
             # A label, and a menu that was drawn, are no part of the form of a prompt.
-            form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if drawn else {})}
+            form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if menus[1:] else {})}
             digest = hashlib.sha256(_prompt(form, several).encode()).hexdigest()[:8]
             kept = [{name: v for name, v in t.items() if name not in SHOWN} for t in chunk]
             lines = [{"id": ident, **t, "annotator": f"{self.model} {digest}"} for t in kept]
@@ -151,6 +151,10 @@ _JUDGE = {
     " these labels, say whether the label applies to the item. Judge each item by itself. Answer"
     " with one JSON object that has the name of each item as a key. Its value is an",
 }
+
+
+def _menus(tasks: Sequence[Task]) -> list[str]:
+    return list(dict.fromkeys(str(task.get("offered")) for task in tasks))
 
 
 def _prompt(task: Task, several: bool) -> str:
@@ -223,6 +227,9 @@ def _schema(asks: _Asks, strict: Task) -> Task:
         return {**labels, "$defs": {"word": word}}
     whole = of(asks.names, {"$ref": "#/$defs/labels"})
     return {**whole, "$defs": {"word": word, "labels": labels}}
+
+
+_TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
 
 
 class _Result(NamedTuple):
@@ -424,8 +431,10 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     said: dict[_Key, _Said] = {}
     worst: dict[_Key, str] = {}  # of questions without a clear answer, the last reason
     n_in = n_out = 0
-    for place, value in itertools.chain.from_iterable(map(records, (path, *options.more))):
-        if not isinstance(value, dict) or not isinstance(_id_of(value), str):
+    files = dict.fromkeys((path, *options.more))
+    for place, value in itertools.chain.from_iterable(map(records, files)):
+        is_result = isinstance(value, dict) and not _TOLD.isdisjoint(value)
+        if not is_result or not isinstance(_id_of(value), str):
             raise fault(place, "is no result with an id (custom_id, key or recordId)")
         ident = _id_of(value)
         if ident not in asked:
