@@ -75,8 +75,20 @@ def ask(
         "Ask about all items, or with --kind asked about all pairs of an item and a label.",
         "--all-items",
     ),
+    items_per_request: int = option(
+        "N",
+        "In a batch of the kind ticked: how many items a request is about.",
+        "--items-per-request",
+        default=1,
+        min=1,
+    ),
+    logprobs: bool = flag(
+        "In a batch of the kind asked: ask how probable yes and no are. Some models refuse that.",
+        "--logprobs",
+    ),
     dry_run: bool = flag(
-        "In a batch: say how many requests and characters there are; write nothing.", "--dry-run"
+        "In a batch: say how many requests, characters, bytes and files there are; write nothing.",
+        "--dry-run",
     ),
     show: Path | None = option(
         "FILE",
@@ -138,7 +150,8 @@ def ask(
     from complabel.importers import write_questions
 
     show = _with_what_is_shown(show, items, tool)
-    batch = _of_batch(tool, model, show, dry_run)
+    settings = {"model": model, "items_per_request": items_per_request, "logprobs": logprobs}
+    batch = _of_batch(tool, settings, show, dry_run)
     files = [path for path in answers or () if not _is_blank(path)]
     given = _Given(files, features, items, label_names, question, contradictions, seed)
     if against is not None:
@@ -157,14 +170,16 @@ def ask(
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
+    written: list[Path] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, out.name) if dry_run else out
-        asked = write_questions(table, path, tool=tool, shown=seen, label_names=labels, **batch)
+        how: Any = {"tool": tool, "shown": seen, "label_names": labels, "written": written}
+        asked = write_questions(table, path, **how, **batch)
         if dry_run:
-            n_characters = len(path.read_text(encoding="utf-8"))
-            say(f"{asked:,} requests, {n_characters:,} characters; nothing was written")
+            _say_size(written, math.ceil(asked / items_per_request))
             return
-    say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
+    paths = ", ".join(map(str, written or [out]))
+    say(f"wrote {paths}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
     n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
     n_known -= asked
     if n_known:
@@ -291,13 +306,28 @@ def _to_evaluate(path: Path | None, given: _Given, n: int, figure: str) -> _Ques
     return table, answers.label_names, evaluate
 
 
-def _of_batch(tool: str, model: str | None, show: Path | None, dry_run: bool) -> dict[str, Any]:
+def _of_batch(
+    tool: str, settings: dict[str, Any], show: Path | None, dry_run: bool
+) -> dict[str, Any]:
     """Return what only batches need, or refuse it."""
     if tool in _BATCHES:
-        return {"model": model, "folder": Path() if show is None else show.parent}
-    if dry_run or model is not None:
-        raise InputError(f"--dry-run and --model are about batches, such as --for {_BATCHES[0]}")
+        return {**settings, "folder": Path() if show is None else show.parent}
+    if dry_run or settings != {"model": None, "items_per_request": 1, "logprobs": False}:
+        raise InputError(
+            "--dry-run, --model, --items-per-request and --logprobs are about batches, such as"
+            f" --for {_BATCHES[0]}"
+        )
     return {}
+
+
+def _say_size(written: list[Path], n_requests: int) -> None:
+    """Say how large a batch is."""
+    n_bytes = sum(path.stat().st_size for path in written)
+    n_characters = sum(len(path.read_text(encoding="utf-8")) for path in written)
+    say(
+        f"{n_requests:,} requests, {n_characters:,} characters, {n_bytes:,} bytes in"
+        f" {'1 file' if len(written) == 1 else f'{len(written):,} files'}; nothing was written"
+    )
 
 
 def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
@@ -351,8 +381,9 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield f"next: publish a batch with {out}, download its results as {file}, then"
     elif tool in _BATCHES:
         file = "results.jsonl"
-        yield f"next: send the batch to {tool}, or run it yourself. The file {out.name} has short"
-        yield "ids; what they ask stays in the file beside it. Save the results here, then"
+        yield f"next: send the batch to {tool}, or run it yourself. It has short ids; what they ask"
+        yield "stays in the files .ids.jsonl. Save the results here; if they are in several files,"
+        yield "or failures in a second one, give import all of them"
     else:
         file = "replies.jsonl"
         picture = " with the picture that its field image names" if "image" in fields else ""

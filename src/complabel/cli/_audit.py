@@ -76,7 +76,7 @@ def audit(
     read = partial(own.read_machine, only_yes=only_yes)
     of_machine, said = read(machine, known, label_names, *asked_of)
     people = own.read_people(answers, machine, of_machine, said, *asked_of)
-    unsure = own.unsure_pairs(answers, of_machine, question)
+    unsure = own.unsure_about(answers, people, question)
     names = own.names_of(of_machine)
     said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
     find = partial(audit_machine, people, unsure=unsure, missed=missed, invented=invented)

@@ -68,8 +68,8 @@ def read_machine(
 ) -> tuple[Answers, Any]:
     """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels).
 
-    A table with a column for each label has probabilities; then no answers are returned but the
-    names of items and labels. With ``only_yes``, it says no of what is not listed.
+    If the table has a confidence of each, or a column for each label instead, they are
+    probabilities. With ``only_yes``, a machine says no of what is not listed.
     """
     from complabel.files import ITEM_TABLES, Table
     from complabel.frequencies import said_by
@@ -81,7 +81,7 @@ def read_machine(
         )
     if {"item", "label"} <= {*Table.open(path, "tables of answers", endings=ITEM_TABLES).columns}:
         machine = read_own_answers([path], items, label_names, question, contradictions)
-        said = said_by(machine)
+        said = said_by(machine, _confidence_of(path, machine, said_by(machine), question))
     else:
         machine, said = _read_probabilities(path, items, label_names)
     n_yes, n_no = int((said >= 0.5).sum()), int((said < 0.5).sum())
@@ -99,6 +99,34 @@ def read_machine(
     gaps = f"; it says nothing about {n_nothing:,} pairs" if n_nothing else ""
     say(f"  yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
     return machine, said
+
+
+def _confidence_of(path: Path, machine: Answers, said: Any, question: Any) -> Any:
+    """Return how sure a machine is of each answer (n_items, n_labels); None if it is not told."""
+    import numpy as np
+
+    from complabel.files import CONFIDENCE, read_judgments
+
+    rows = read_judgments([path], machine, question, needed=CONFIDENCE)
+    if not len(rows["item"]):
+        return None
+    agree = rows["answer"] == said[rows["item"], rows["label"]]
+    least = np.full(said.shape, np.inf)
+    np.minimum.at(least, (rows["item"][agree], rows["label"][agree]), rows[CONFIDENCE][agree])
+    if gaps := int((~np.isfinite(least) & ~np.isnan(said)).sum()):
+        say(f"  answers without a confidence: {gaps:,}; so only yes and no count")
+        return None
+    say("  each answer has a confidence, which counts")
+    return least
+
+
+def unsure_about(paths: Sequence[Path], people: Answers, question: Any = None) -> Any:
+    """Return the positions of the items and the labels about which people were unsure."""
+    from complabel.files import read_judgments
+
+    rows = read_judgments(paths, people, question)
+    unsure = rows["answer"] == 2
+    return rows["item"][unsure], rows["label"][unsure]
 
 
 def _read_probabilities(
@@ -171,22 +199,6 @@ def read_people(
                 f" the machine says nothing about them, give all {what} with {option}"
             )
     return read_own_answers(paths, items, names, question, contradictions)
-
-
-def unsure_pairs(paths: Sequence[Path], machine: Answers, question: Any = None) -> tuple[Any, Any]:
-    """Return positions of the items and of the labels about which people were unsure."""
-    from complabel.answers import ANSWER_WORDS
-    from complabel.files import ITEM_TABLES, AnswerSheet, Table
-
-    # Read as if "unsure" were yes, and nothing else were said.
-    words = {word: ("unsure", "yes")[of == "unsure"] for word, of in ANSWER_WORDS.items()}
-    found: Any = 0
-    for path in paths:
-        table = Table.open(path, "tables of answers", ("item", "label"), endings=ITEM_TABLES)
-        sheet = AnswerSheet.read(table, question, words=words)
-        found = found + sheet.answers(*names_of(machine), question).answers.known_relevant
-    items, labels = found.nonzero()
-    return items, labels
 
 
 def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:
