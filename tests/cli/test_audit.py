@@ -33,11 +33,12 @@ def folder(tmp_path, monkeypatch):
 def answer(questions, target, Y):
     with open(questions, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    filled = []
     for row in rows:
-        applies = Y[int(row["item"][1:]), NAMES.index(row["label"])]
-        filled.append((row["item"], row["label"], ["no", "yes"][applies], "asked"))
-    write(target, filled)
+        row["answer"] = ["no", "yes"][Y[int(row["item"][1:]), NAMES.index(row["label"])]]
+    with target.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
     return {(row["item"], row["label"]) for row in rows}
 
 
@@ -54,11 +55,10 @@ def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
     options = ("--against", "machine.csv", "-n", 40, "--seed", 1, "--out", "more.csv")
     assert run("ask", "people.csv", *options)[0] == 0
     assert answer("more.csv", tmp_path / "more-people.csv", Y).isdisjoint(first)
-    code, out, _ = run(
-        "audit", "machine.csv", "people.csv", "more-people.csv",
-        "--html", "audit.html", "--json", "audit.json",
-    )  # fmt: skip
+    files = ("machine.csv", "people.csv", "more-people.csv")
+    code, out, _ = run("audit", *files, "--html", "audit.html", "--json", "audit.json")
     assert code == 0
+    assert "--against machine.csv --number 60" in out
     assert "of 4 labels" in out
     told = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert told["n_answers"] == 100
@@ -75,6 +75,8 @@ def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
         (("--kind", "ticked"), "--kind"),
         (("--to-evaluate", "m.safetensors"), "--to-evaluate"),
         (("--all-known",), "--all-known"),
+        (("--all-items",), "--all-items"),
+        (("--features", "X.csv"), "--features"),
         (("-n", 900), "900"),
     ],
 )
@@ -85,11 +87,148 @@ def test_what_does_not_go_with_a_machine_is_refused(folder, options, named, run)
     assert named in errors
 
 
-def test_a_machine_that_only_says_yes_is_refused(folder, tmp_path, run):
-    write(tmp_path / "yes.csv", [(f"i{at}", "cat", "yes", "asked") for at in range(30)])
-    code, _, errors = run("ask", "--against", "yes.csv", "-n", 5, "--out", "check.csv")
-    assert code == 1
-    assert "yes.csv" in errors
+def asked(folder, tmp_path, run, *options, n=60):
+    """Let people answer some questions; return what they were asked."""
+    assert run("ask", *options, "-n", n, "--out", "check.csv")[0] == 0
+    return answer("check.csv", tmp_path / "people.csv", folder[0])
+
+
+AGAINST = ("--against", "machine.csv")
+
+
+def test_files_in_the_wrong_order_are_refused(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST)
+    swapped = ("machine.csv", "--against", "people.csv", "--out", "more.csv")
+    for words in (("audit", "people.csv", "machine.csv"), ("ask", *swapped)):
+        code, _, errors = run(*words)
+        assert (code, "60 of people.csv" in errors, "order" in errors) == (1, True, True)
+
+
+def test_answers_about_items_that_the_machine_lacks_need_all_items(folder, tmp_path, run):
+    of_people = asked(folder, tmp_path, run, *AGAINST)
+    lines = (tmp_path / "machine.csv").read_text("utf-8").splitlines(keepends=True)
+    gone = {item for item, _ in of_people if item.endswith("7")}
+    kept = [line for line in lines if line.split(",")[0] not in gone]
+    (tmp_path / "machine.csv").write_text("".join(kept), "utf-8")
+    code, _, errors = run("audit", "machine.csv", "people.csv")
+    assert (code, f"({len(gone)} in all)" in errors, "--items" in errors) == (*(1, True, True),)
+    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
+    code, out, _ = run("audit", "machine.csv", "people.csv", "--items", "all.txt")
+    assert (code, f"{4 * len(gone)} of 800 pairs" in out) == (0, True)
+    code, out, _ = run("ask", "people.csv", *AGAINST, "--items", "all.txt", "--out", "more.csv")
+    assert (code, "answered-more.csv --items all.txt" in out) == (0, True)
+
+
+def test_labels_that_the_machine_lacks_need_all_names(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST)
+    text = (tmp_path / "people.csv").read_text("utf-8")
+    (tmp_path / "people.csv").write_text(text.replace("dog", "Dog"), "utf-8")
+    code, _, errors = run("audit", "machine.csv", "people.csv")
+    assert (
+        code,
+        "labels that machine.csv" in errors,
+        "'Dog'" in errors,
+        "--label-names" in errors,
+    ) == (*(1, True, True, True),)
+    (tmp_path / "labels.txt").write_text("\n".join([*NAMES, "Dog"]), "utf-8")
+    given = ("--label-names", "labels.txt", "--json", "audit.json")
+    assert run("audit", "machine.csv", "people.csv", *given)[0] == 0
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["labels"]
+    assert (told["Dog"]["machine"], told["dog"]["asked"]["yes"]) == (None, 0)
+
+
+def test_what_a_machine_does_not_list_is_a_no_only_if_the_user_says_so(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST)
+    lines = (tmp_path / "machine.csv").read_text("utf-8").splitlines(keepends=True)
+    rows = [line for line in lines if "no" not in line.split(",")]
+    (tmp_path / "yes.csv").write_text("".join(rows), "utf-8")
+    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
+    told = {}
+    for machine, given, named in (
+        ("yes.csv", (), "--only-yes"),
+        ("yes.csv", ("--only-yes",), "--items"),
+        ("machine.csv", ("--only-yes", "--items", "all.txt"), "leave out"),
+        ("yes.csv", ("--only-yes", "--items", "all.txt"), None),
+        ("machine.csv", (), None),
+    ):
+        code, _, errors = run("audit", machine, "people.csv", *given, "--json", f"{machine}.json")
+        assert (code, named is None or named in errors) == (int(named is not None), True)
+        if named is None:
+            told[machine] = json.loads((tmp_path / f"{machine}.json").read_text("utf-8"))
+    assert told["yes.csv"] == told["machine.csv"]
+    more = ("--against", "yes.csv", "--only-yes", "--items", "all.txt", "--out", "more.csv")
+    code, out, _ = run("ask", "people.csv", *more)
+    assert (code, "--items all.txt --only-yes" in out) == (0, True)
+
+
+def write_wide(path, values, names=NAMES):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["item", *names])
+        writer.writerows([f"i{at}", *row] for at, row in enumerate(values.tolist()))
+
+
+def test_a_table_of_probabilities_is_a_machine(folder, tmp_path, run):
+    Y, machine = folder
+    asked(folder, tmp_path, run, *AGAINST)
+    at = [2, 0, 3, 1]  # columns in another order
+    write_wide(tmp_path / "wide.csv", machine[:150, at], [NAMES[each] for each in at])
+    (tmp_path / "labels.txt").write_text("\n".join(NAMES), "utf-8")
+    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
+    given = ("--items", "all.txt", "--label-names", "labels.txt")
+    lines = (tmp_path / "machine.csv").read_text("utf-8").splitlines(keepends=True)
+    (tmp_path / "machine.csv").write_text("".join(lines[:601]), "utf-8")
+    found = []
+    for name in ("wide.csv", "machine.csv"):
+        assert run("audit", name, "people.csv", *given, "--json", f"{name}.json")[0] == 0
+        found.append(json.loads((tmp_path / f"{name}.json").read_text("utf-8")))
+    assert found[0] == found[1]
+    write_wide(tmp_path / "scores.csv", np.where(Y, 0.7, 0.05))
+    code, out, _ = run("ask", "--against", "scores.csv", "--out", "more.csv")
+    assert (code, f"yes about {Y.sum()} pairs" in out) == (0, True)
+    write_wide(tmp_path / "far.csv", 3 * machine)
+    write_wide(tmp_path / "other.csv", machine, ["cat", "dog", "sofa", "car"])
+    (tmp_path / "words.csv").write_text("item,labels\ni1,cat;dog\n", "utf-8")
+    refused = {"far.csv": "to 3", "other.csv": "'car'", "words.csv": "complabel import"}
+    for name, named in refused.items():
+        code, _, errors = run("audit", name, "people.csv", "--label-names", "labels.txt")
+        assert (code, named in errors) == (1, True)
+
+
+def test_unsure_people_count(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST)
+    text = (tmp_path / "people.csv").read_text("utf-8").splitlines(keepends=True)
+    unsure = [line.replace("no", "unsure").replace("yes", "?") for line in text[1:9]]
+    (tmp_path / "people.csv").write_text("".join([text[0], *unsure, *text[9:]]), "utf-8")
+    code, out, _ = run("audit", "machine.csv", "people.csv", "--json", "audit.json")
+    assert (code, "People were unsure 8 times" in out) == (0, True)
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert told["n_answers"] == 52
+
+
+def test_other_machines_are_measured_where_questions_are_random_for_them(folder, tmp_path, run):
+    Y, machine = folder
+    second = np.where(np.random.default_rng(5).random(Y.shape) < 0.1, 1 - Y, Y)
+    write_wide(tmp_path / "second.csv", second)
+    asked(folder, tmp_path, run, *AGAINST)
+    words = ("audit", "machine.csv", "people.csv", "--other", "second.csv", "--force")
+    code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
+    assert (code, "do not tell" in out) == (0, True)
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
+    assert told["same"][-1] == pytest.approx((machine == second).mean())
+    assert told["same"][1] == pytest.approx((machine == second)[:, 1].mean())
+    assert told["audit"] is None
+    # Questions about random labels say of both how good they are.
+    (tmp_path / "labels.txt").write_text("\n".join(NAMES), "utf-8")
+    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
+    known = ("--items", "all.txt", "--label-names", "labels.txt", "--force")
+    asked(folder, tmp_path, run, *known, n=300)
+    code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
+    assert (code, "do not tell" in out) == (0, False)
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
+    low, high = told["audit"]["all_pairs"]["precision"][1:]
+    assert low < Y[second == 1].mean() < high
+    assert "second.csv" in (tmp_path / "audit.html").read_text("utf-8")
 
 
 def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run):
@@ -104,6 +243,10 @@ def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run
     assert (code, "2 requests" in out) == (0, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.txt", "tickets.csv"]
     assert run(*words, "--model", "m")[0] == 0
+    assert (
+        "ask --against answered-batch.csv --items tickets.csv"
+        in run(*words, "--model", "m", "--force")[1]
+    )
     lines = (tmp_path / "batch.jsonl").read_text("utf-8").splitlines()
     content = json.dumps({"billing": "yes", "bug": "no"})
     results = [

@@ -149,6 +149,9 @@ NAMED = {"id": "q1", "item": "a", "question": "named", "offered": MENU}
         ("No, the picture shows a city.", "no"),
         ("no\nThe picture shows a city.", "no"),
         ("**Yes**: there is one.", "yes"),
+        ("Yes, there is no doubt.", "yes"),
+        ("No, none of it; it does not apply.", "no"),
+        ("Unsure. It could be yes or no.", "unsure"),
         ({"answer": "No"}, "no"),
         ({"Answer": " yes. ", "why": "there it is"}, "yes"),
         ('```json\n{"answer": "no"}\n```', "no"),
@@ -172,6 +175,26 @@ NAMED = {"id": "q1", "item": "a", "question": "named", "offered": MENU}
 )
 def test_a_judgment_is_read_if_it_is_plain(tmp_path, reply, said):
     assert read_reply(tmp_path, JUDGED, reply) == ([] if said is None else [("sea", said)])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("No, it does not... yes", "No. Wait, yes.", "Yes, but no", "No\n\nFinal answer: Yes"),
+        *("Yes. On reflection, no.", "Yes.\n\nIt shows a wolf, so the answer is no."),
+        *("Yes, the label does not apply.", "Yes: it doesn't apply", "Yes, not applicable."),
+        *("No, the label 'sea' applies.", "No, it does apply.", "No, I am unsure.", "Yes, unsure"),
+        *("'Yes' is wrong.", '"No" would be the wrong answer.', "`yes` is not right"),
+        *("(Yes) would be wrong", "No. 1 on the list is the sea", "No.5", "Yes, or no?"),
+        *("Yes. No sea is here.", "Unsure, yes", "No problem, yes", "Yes? No idea", "no doubt"),
+        *('{"answer": "no", "answer": "yes"}', '{"answer": "yes"} No, I take it back: no.'),
+        *('No. {"answer": "yes"}', '{"yes": false}', '{"answer": {"answer": "yes"}}'),
+        *('{"answer": "no", "x": {"answer": "yes"},}', '{"answer": "yes"', '["yes", "no"]'),
+        '{"answer": "no"}' + "{}" * 200 + '{"answer": "yes"}',
+    ],
+)
+def test_a_reply_that_could_be_read_upside_down_is_not_read(tmp_path, reply):
+    assert read_reply(tmp_path, JUDGED, reply) == []
 
 
 @pytest.mark.parametrize(

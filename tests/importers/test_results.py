@@ -1,12 +1,14 @@
 """Batches of language models: out, answered as each family answers, and back."""
 
 import json
+import math
 
 import numpy as np
 import pytest
 
 from complabel.errors import ComplabelError, InputError
-from complabel.importers import import_answers, write_questions
+from complabel.importers import Options, import_answers, write_questions
+from complabel.importers._batches import FAMILIES
 
 LABELS = ["cat", 'a "dog"', "Möwe"]
 N = 6
@@ -24,6 +26,7 @@ TICKED = {
 }
 TEXTS = {item: {"text": f"Text of {item}."} for item in ASKED["item"]}
 WORDS = ["yes", "no", "unsure", "yes", "no", "no"]
+ROW = ("item", "label", "answer")
 
 
 def chat(text, end="stop", **message):
@@ -98,7 +101,8 @@ FAILED = {
 def written(tmp_path, family="openai", table=ASKED, shown=TEXTS, **options):
     tool = {"responses": "openai", "bare": "openai"}.get(family, family)
     path = tmp_path / ("batch.json" if tool == "anthropic" else "batch.jsonl")
-    assert write_questions(table, path, tool=tool, shown=shown, model="gpt", **options) == N
+    options = {"model": "gpt", **options}
+    assert write_questions(table, path, tool=tool, shown=shown, **options) == N
     text = path.read_text(encoding="utf-8")
     found = (
         json.loads(text)["requests"]
@@ -217,6 +221,336 @@ def test_results_need_the_table_of_their_own_batch(tmp_path):
         read(tmp_path, [openai(ids[0], "yes"), openai(f"q999999{ids[0][7:]}", "yes")])
 
 
+def failed(ident, status=200, body=None, **more):
+    return {"custom_id": ident, "response": {"status_code": status, "body": body}, **more}
+
+
+def stopped(answer, ident, **changes):
+    """A result of one family that ended in another way."""
+    found = answer(ident, "yes")
+    inside = found.get("modelOutput") or found.get("response") or found["result"]["message"]
+    inside = inside.get("body", inside)
+    (inside.get("choices") or inside.get("candidates") or [inside])[0].update(changes)
+    return found
+
+
+FAILED_, REFUSED_ = "requests that failed", "requests that the model refused"
+CUT_, UNCLEAR_ = "replies that were cut off", "replies that do not parse"
+# As the services publish them; the last word is where a result is counted.
+ENDS = {
+    "a line of OpenAI's error file": (lambda i: failed(i, 400, {"error": {"code": "x"}}), FAILED_),
+    "expired, OpenAI": (
+        lambda i: {"id": "b", "custom_id": i, "response": None, "error": {"code": "batch_expired"}},
+        FAILED_,
+    ),
+    "Azure's filter": (lambda i: failed(i, 400, {"error": {"code": "content_filter"}}), FAILED_),
+    "vLLM's run-batch": (lambda i: failed(i, 400, None, error={"object": "error"}), FAILED_),
+    "LiteLLM, an error in the body": (lambda i: failed(i, 200, {"error": {}, "x": 1}), UNCLEAR_),
+    "LiteLLM, a message": (lambda i: failed(i, 200, {"error": {"message": "m"}}), FAILED_),
+    "Together's error file": (lambda i: {"custom_id": i, "error": {"message": "m"}}, FAILED_),
+    "Mistral, a body that is a text": (lambda i: failed(i, 422, '{"detail": "d"}'), FAILED_),
+    "no body": (lambda i: failed(i), FAILED_),
+    "Azure's filter of replies": (
+        lambda i: stopped(openai, i, finish_reason="content_filter"),
+        REFUSED_,
+    ),
+    "a call of a tool": (lambda i: stopped(openai, i, finish_reason="tool_calls"), UNCLEAR_),
+    "vLLM, aborted": (lambda i: stopped(openai, i, finish_reason="abort"), CUT_),
+    "Anthropic, errored": (
+        lambda i: {"custom_id": i, "result": {"type": "errored", "error": {"type": "error"}}},
+        FAILED_,
+    ),
+    "Anthropic, canceled": (lambda i: {"custom_id": i, "result": {"type": "canceled"}}, FAILED_),
+    "Anthropic, refused": (lambda i: stopped(anthropic, i, stop_reason="refusal"), REFUSED_),
+    "Anthropic, paused": (lambda i: stopped(anthropic, i, stop_reason="pause_turn"), UNCLEAR_),
+    "Anthropic, too long": (
+        lambda i: stopped(anthropic, i, stop_reason="model_context_window_exceeded"),
+        CUT_,
+    ),
+    "Gemini, an error": (lambda i: {"key": i, "error": {"code": 13, "message": "m"}}, FAILED_),
+    "Gemini, no content": (
+        lambda i: {"key": i, "response": {"candidates": [{"finishReason": "SAFETY"}]}},
+        REFUSED_,
+    ),
+    "Gemini, all tokens were thoughts": (
+        lambda i: {"key": i, "response": {"candidates": [{"finishReason": "MAX_TOKENS"}]}},
+        CUT_,
+    ),
+    "Gemini, blocked": (
+        lambda i: {"key": i, "response": {"promptFeedback": {"blockReason": "OTHER"}}},
+        REFUSED_,
+    ),
+    "Gemini, nothing": (lambda i: {"key": i, "response": {"candidates": []}}, UNCLEAR_),
+    "Gemini, another end": (lambda i: stopped(gemini, i, finishReason="OTHER"), UNCLEAR_),
+    "Gemini, only a thought": (
+        lambda i: stopped(gemini, i, content={"parts": [{"text": "yes", "thought": True}]}),
+        UNCLEAR_,
+    ),
+    "Bedrock, throttled": (
+        lambda i: {"recordId": i, "modelInput": {}, "error": {"errorCode": 429}},
+        FAILED_,
+    ),
+    "Bedrock, a guardrail": (
+        lambda i: stopped(bedrock, i, stop_reason="guardrail_intervened"),
+        REFUSED_,
+    ),
+}
+
+
+@pytest.mark.parametrize("way", ENDS)
+def test_what_is_no_answer_is_counted_as_what_it_is(tmp_path, way):
+    ids, _ = written(tmp_path)
+    result, word = ENDS[way][0](ids[0]), ENDS[way][1]
+    table, tally = read(tmp_path, [result, openai(ids[1], "no")])
+    assert list(table["item"]) == ["i1"]
+    assert {name: n for name, n in tally.counts.items() if n and name[:4] in ("requ", "repl")} == {
+        word: 1,
+        "requests without a result": N - 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**chat("<p>"), "prompt_filter_results": [], "system_fingerprint": "f"},  # Azure
+        {**chat("<p>"), "prompt_logprobs": None, "kv_transfer_params": None},  # vLLM
+        {**chat("<p>"), "usage": None, "service_tier": None},
+        {"output": {"message": {"content": [{"text": "<p>"}]}}, "stopReason": "end_turn"},  # Nova
+    ],
+    ids=["azure", "vllm", "litellm", "nova"],
+)
+def test_bodies_of_other_servers_are_read(tmp_path, body):
+    ids, _ = written(tmp_path)
+    body = json.loads(json.dumps(body).replace("<p>", "yes"))
+    table, _ = read(tmp_path, [failed(ids[0], 200, body), failed(ids[1], 200, body, error=None)])
+    assert list(table["answer"]) == ["yes", "yes"]
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_failures_stand_in_a_second_file_and_a_batch_in_several(tmp_path, monkeypatch):
+    monkeypatch.setitem(FAMILIES, "openai", FAMILIES["openai"]._replace(most=4))
+    paths = []
+    write_questions(
+        ASKED, tmp_path / "b.jsonl", tool="openai", shown=TEXTS, model="m", written=paths
+    )
+    assert [path.name for path in paths] == ["b-1.jsonl", "b-2.jsonl"]
+    assert not (tmp_path / "b.jsonl").exists()
+    ids = [json.loads(line)["custom_id"] for path in paths for line in lines_of(path)]
+    assert len(ids) == len(set(ids)) == N
+    for name, results in (
+        ("results-1.jsonl", [openai(each, "yes") for each in ids[:3]]),
+        ("results-2.jsonl", [openai(each, "no") for each in ids[4:]]),
+        ("errors.jsonl", [failed(ids[3], 500)]),
+    ):
+        (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in results))
+    table, tally = import_answers(tmp_path / "results-2.jsonl")  # the other file is not missing
+    assert (len(table), tally.counts["requests without a result"]) == (2, 0)
+    _, tally = import_answers(tmp_path / "results-1.jsonl")
+    assert tally.counts["requests without a result"] == 1
+    assert "second file" in tally.remarks[0]
+    more = Options(more=(tmp_path / "errors.jsonl", tmp_path / "results-2.jsonl"))
+    table, tally = import_answers(tmp_path / "results-1.jsonl", options=more)
+    assert list(table["item"]) == [f"i{at}" for at in range(N) if at != 3]
+    assert tally.counts["requests that failed"] == 1
+    assert tally.counts["requests without a result"] == 0
+    (tmp_path / "t.csv").write_text("item,label,answer\na,b,yes\n")
+    with pytest.raises(InputError, match="imported alone"):
+        import_answers(tmp_path / "t.csv", options=more)
+
+
+def test_no_file_has_more_requests_than_a_service_takes(tmp_path):
+    n, paths = 50_001, []
+    items = [f"i{at}" for at in range(n)]
+    table = {"item": items, "label": ["cat"] * n, "question": ["asked"] * n}
+    texts = {item: {"text": "t"} for item in items}
+    options = {"tool": "openai", "shown": texts, "model": "m", "written": paths}
+    write_questions(table, tmp_path / "b.jsonl", **options)
+    assert [len(path.read_bytes().splitlines()) for path in paths] == [50_000, 1]
+
+
+def test_no_file_has_more_bytes_than_a_service_takes(tmp_path, monkeypatch):
+    monkeypatch.setitem(FAMILIES, "anthropic", FAMILIES["anthropic"]._replace(most_megabytes=1))
+    texts = {item: {"text": "é" * 200_000} for item in TEXTS}
+    paths, options = [], {"tool": "anthropic", "model": "m", "written": []}
+    options["written"] = paths
+    write_questions(ASKED, tmp_path / "b.json", shown=texts, **options)
+    assert [len(json.loads(path.read_text())["requests"]) for path in paths] == [2, 2, 2]
+    assert all(path.stat().st_size <= 1_000_000 for path in paths)
+    texts["i0"] = {"text": "é" * 500_000}
+    with pytest.raises(InputError, match="item 'i0' has 1,000,"):
+        write_questions(ASKED, tmp_path / "c.json", shown=texts, **options)
+
+
+@pytest.mark.parametrize("family", ["openai", "responses", "anthropic", "gemini", "bedrock"])
+def test_each_item_of_a_request_is_judged_by_itself(tmp_path, family):
+    ids, found = written(tmp_path, family, TICKED, items_per_request=4)
+    assert len(ids) == 2  # four items and two
+    told = json.dumps(found[0])
+    assert all(f"item {n + 1} is this text:\\nText of i{n}." in told for n in range(4))
+    assert "i4" not in told
+    words = {f"item {n}": dict(zip(LABELS, ["yes", "no", "unsure"], strict=True)) for n in (1, 2)}
+    odd = {"item 3": {"cat": "perhaps"}, "item 4": dict.fromkeys(LABELS, "no")}
+    results = [(ids[1], json.dumps(words)), (ids[0], "Here:\n" + json.dumps({**words, **odd}))]
+    table, tally = read(tmp_path, [ANSWERED[family](*each) for each in results])
+    assert list(table["item"]) == np.repeat(["i0", "i1", "i3", "i4", "i5"], 3).tolist()
+    triples = ["yes", "no", "unsure"]
+    assert list(table["answer"]) == [*triples * 2, *["no"] * 3, *triples * 2]
+    assert table["annotator"].nunique() == 1
+    assert tally.counts["replies that do not parse"] == 1
+    assert f"{ids[0]} item 3" in tally.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("reply", "n_clear"),
+    [
+        ('{"item 1": %s, "item 2": {"cat": "no", "cat": "yes"}, "item 3": %s}', 2),
+        ('{"item 1": %s, "item 1": %s, "item 3": %s}', 0),
+        ('{"item 1": %s, "item 2": %s}', 2),
+        ('{"item 1": %s, "item 2": %s, "item 3": %s, "item 4": %s}', 0),  # of what is not known
+        ('{"item 1": %s} {"item 2": %s}', 0),
+        ('{"item 1": %s, "item 2": ["yes"], "item 3": "no"}', 1),
+        ('{"item 1": %s, "item 2"', 0),
+        ("%s", 0),
+        ("yes", 0),
+    ],
+)
+def test_items_of_a_reply_are_not_guessed(tmp_path, reply, n_clear):
+    ids, _ = written(tmp_path, table=TICKED, items_per_request=3)
+    judged = json.dumps(dict.fromkeys(LABELS, "no"))
+    whole = json.dumps(dict.fromkeys(["item 1", "item 2", "item 3"], json.loads(judged)))
+    results = [openai(ids[0], reply.replace("%s", judged)), openai(ids[1], whole)]
+    table, tally = read(tmp_path, results)
+    assert len(table) == 3 * (n_clear + 3)
+    assert tally.counts["replies that do not parse"] == 3 - n_clear
+
+
+def test_two_prompts_are_two_annotators_and_a_drawn_menu_is_none(tmp_path):
+    def annotators(table, **options):
+        written(tmp_path, table=table, **options)
+        return {json.loads(x)["annotator"] for x in lines_of(tmp_path / "batch.ids.jsonl")}
+
+    others = {**TICKED, "label": [f"{label}s" for label in TICKED["label"]]}
+    found = [annotators(TICKED), annotators(others), annotators(TICKED, items_per_request=4)]
+    found.append(annotators(ASKED))
+    assert [len(each) for each in found] == [1] * 4
+    assert len(set.union(*found)) == 4
+    menus = [["cat", "Möwe"], ["cat", "x"], ["x", "Möwe"]] * 2
+    named = {"item": ASKED["item"], "question": ["named"] * N, "offered": menus}
+    assert len(annotators(named)) == 1
+
+
+def test_batches_that_differ_have_different_ids(tmp_path):
+    of_all = [
+        written(tmp_path, table=TICKED, **options)[0][0]
+        for options in ({}, {"items_per_request": 2}, {"model": "m-2"})
+    ]
+    assert len(set(of_all)) == 3
+
+
+def test_a_request_is_one_line_for_every_reader(tmp_path):
+    odd = {item: {"text": "a\u2028b\u2029c\x85d\x0be\rf"} for item in ASKED["item"]}
+    _, found = written(tmp_path, shown=odd)
+    assert "a\u2028b\u2029c\x85d\x0be\rf" in found[0]["body"]["messages"][0]["content"][0]["text"]
+
+
+def test_a_schema_has_each_word_once(tmp_path):
+    _, found = written(tmp_path, table=TICKED, items_per_request=3)
+    schema = found[0]["body"]["response_format"]["json_schema"]["schema"]
+    assert json.dumps(schema).count("enum") == 1
+    words = {label: {"$ref": "#/$defs/word"} for label in LABELS}
+    assert schema["$defs"]["labels"]["properties"] == words
+    assert list(schema["properties"]) == ["item 1", "item 2", "item 3"]
+
+
+def test_results_of_pictures_are_recognized(tmp_path):
+    ids, _ = written(tmp_path)
+    result = bedrock(ids[0], "yes")
+    result["modelInput"] = {"messages": ["x" * 100_000]}
+    assert list(read(tmp_path, [result])[0]["answer"]) == ["yes"]
+    path = tmp_path / "listed.json"
+    path.write_text(json.dumps([anthropic(ids[0], "yes")]))
+    assert list(import_answers(path)[0]["answer"]) == ["yes"]
+
+
+def likely(ident, word, other, *, first="", family="openai"):
+    """A result in which yes and no are likely by their logs; ``first`` is a token before them."""
+    logs = {"yes": word[1] - 1, " Yes": math.log1p(-math.exp(-1)) + word[1], "no": other}
+    if word[0] == "no":
+        logs = {"no": word[1], "yes": other}
+    logs = {name: log for name, log in logs.items() if log is not None} | {"The": -11.0}
+    key = "logProbability" if family == "gemini" else "logprob"
+    top = [{"token": name, key: log} for name, log in logs.items()]
+    tokens = [(first, [])] * bool(first) + [(word[0].title(), top), (".", [])]
+    result = ANSWERED[family](ident, f"{first}{word[0].title()}.")
+    if family == "gemini":
+        chosen = [{"token": token, key: 0.0} for token, _ in tokens]
+        found = {
+            "chosenCandidates": chosen,
+            "topCandidates": [{"candidates": t} for _, t in tokens],
+        }
+        result["response"]["candidates"][0]["logprobsResult"] = found
+        return result
+    found = [{"token": token, "logprob": 0.0, "top_logprobs": top} for token, top in tokens]
+    body = result["response"]["body"]
+    if family == "responses":
+        body["output"][1]["content"][0]["logprobs"] = found
+    else:
+        body["choices"][0]["logprobs"] = {"content": found}
+    return result
+
+
+@pytest.mark.parametrize("family", ["openai", "responses", "gemini"])
+def test_probabilities_of_yes_and_no_become_a_confidence(tmp_path, family):
+    ids, found = written(tmp_path, family, logprobs=True)
+    assert '"logprobs": ' in json.dumps(found[0])
+    results = [
+        likely(ids[0], ("yes", math.log(0.6)), math.log(0.2), family=family),
+        likely(ids[1], ("no", math.log(0.3)), math.log(0.6), family=family),
+        likely(ids[2], ("no", math.log(0.9)), math.log(0.1), first="**", family=family),
+        likely(ids[3], ("yes", math.log(0.9)), None, family=family),  # no is below The, e^-11
+        likely(ids[4], ("yes", -3.0), None, family=family),  # it may be a tenth
+        ANSWERED[family](ids[5], "unsure"),
+    ]
+    table, _ = read(tmp_path, results)
+    sure = [0.75, 1 / 3, 0.9, 1 - math.exp(-11) / (0.9 + math.exp(-11)), np.nan, np.nan]
+    np.testing.assert_allclose(table["confidence"].astype(float), sure, atol=1e-12)
+    assert "confidence" not in read(tmp_path, [ANSWERED[family](ids[0], "yes")])[0]
+
+
+@pytest.mark.parametrize(
+    "top",
+    [
+        *(None, 5, [5], [{}], [], [{"token": "Yes"}], [{"token": "Yes", "logprob": "0"}]),
+        *([{"token": 5, "logprob": -1}], [{"token": "Yes", "logprob": -(10**400)}]),
+        *([{"token": "Yes", "logprob": math.nan}], [{"token": "No", "logprob": -0.1}]),
+    ],
+)
+def test_probabilities_that_are_none_are_left_out(tmp_path, top):
+    ids, _ = written(tmp_path)
+    result = openai(ids[0], "Yes")
+    tokens = [{"token": "Yes", "top_logprobs": top}]
+    result["response"]["body"]["choices"][0]["logprobs"] = {"content": tokens}
+    table, _ = read(tmp_path, [result])
+    assert list(table["answer"]) == ["yes"]
+    assert "confidence" not in table
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"items_per_request": 2}, "items_per_request"),
+        ({"table": TICKED, "logprobs": True}, "logprobs"),
+        ({"family": "mistral", "logprobs": True}, "openai, gemini"),
+    ],
+)
+def test_what_a_batch_cannot_ask_is_refused(tmp_path, options, named):
+    with pytest.raises(InputError, match=named):
+        written(tmp_path, **options)
+
+
 @pytest.mark.parametrize("family", ["openai", "mistral", "anthropic", "gemini", "bedrock"])
 def test_pictures_travel_in_the_request(tmp_path, family):
     (tmp_path / "p.png").write_bytes(b"\x89PNG not really")
@@ -225,6 +559,27 @@ def test_pictures_travel_in_the_request(tmp_path, family):
     text = json.dumps(found[0])
     assert "iVBORyBub3QgcmVhbGx5"[:8] in text
     assert "image/png" in text
+
+
+def test_pictures_of_several_items_stand_behind_their_names(tmp_path):
+    (tmp_path / "p.png").write_bytes(b"\x89PNG not really")
+    shown = {**TEXTS, "i1": {"image": "p.png", "text": "Two."}, "i2": {"image": "p.png"}}
+    _, found = written(tmp_path, table=TICKED, shown=shown, folder=tmp_path, items_per_request=N)
+    parts = found[0]["body"]["messages"][0]["content"]
+    assert [part["type"] for part in parts] == ["text", "image_url"] * 2 + ["text"]
+    ends = [
+        "item 1 is this text:\nText of i0.\n\nitem 2 is this text:\nTwo.\n\nitem 2 is this picture."
+    ]
+    ends.append("item 3 is this picture.")
+    assert all(part["text"].endswith(end) for part, end in zip(parts[::2], ends, strict=False))
+    assert parts[4]["text"].startswith("item 4 is this text:\nText of i3.")
+
+
+@pytest.mark.parametrize("family", ["openai", "gemini", "bedrock"])
+def test_requests_are_no_results(tmp_path, family):
+    written(tmp_path, family)
+    with pytest.raises(ComplabelError, match="line 1: is no result"):
+        import_answers(tmp_path / "batch.jsonl", format="results")
 
 
 @pytest.mark.parametrize(
@@ -239,12 +594,27 @@ def test_what_a_batch_lacks_is_named(tmp_path, options, named):
 
 
 @pytest.mark.parametrize("n_mutants", [150, pytest.param(10_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("family", ["openai", "responses", "anthropic", "gemini", "bedrock"])
+@pytest.mark.parametrize(
+    "family", ["openai", "responses", "anthropic", "gemini", "bedrock", "several", "logprobs"]
+)
 def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, family, n_mutants):
-    ids, _ = written(tmp_path, family)
-    good = [ANSWERED[family](*each) for each in zip(ids, WORDS, strict=True)]
+    if family == "several":
+        ids, _ = written(tmp_path, table=TICKED, items_per_request=3)
+        judged = [dict(zip(LABELS, np.roll(WORDS, n)[:3].tolist(), strict=True)) for n in range(N)]
+        replies = [{f"item {n + 1}": judged[at + n] for n in range(3)} for at in (0, 3)]
+        good = [openai(ident, json.dumps(each)) for ident, each in zip(ids, replies, strict=True)]
+        right = {(f"i{n}", name): judged[n][name] for n in range(N) for name in LABELS}
+    else:
+        ids, _ = written(tmp_path, "openai" if family == "logprobs" else family)
+        good = [ANSWERED.get(family, openai)(*each) for each in zip(ids, WORDS, strict=True)]
+        if family == "logprobs":
+            good = [
+                likely(i, (w, -0.5), -2.0) if w != "unsure" else openai(i, w)
+                for i, w in zip(ids, WORDS, strict=True)
+            ]
+        pairs = zip(ASKED["item"], ASKED["label"], strict=True)
+        right = dict(zip(pairs, WORDS, strict=True))
     text = "".join(json.dumps(each) + "\n" for each in good)
-    right = dict(zip(ASKED["item"], WORDS, strict=True))
     rng = np.random.default_rng(0)
     path = tmp_path / "results.jsonl"
     n_read = 0
@@ -257,8 +627,9 @@ def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, fa
         except ComplabelError:
             continue
         n_read += 1
-        for item, answer in zip(table["item"], table["answer"], strict=True):
-            assert answer == right[item]
+        for item, label, answer in zip(*(table[x] for x in ROW), strict=True):
+            assert answer == right[item, label]
+    print(f"\n{family}: {n_read:,} were read, {n_mutants - n_read:,} refused")  # noqa: T201  # for docs
     assert n_read > 10
 
 

@@ -5,7 +5,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import special
-from tests.reports.small import HOSTILE, PEOPLE, about_people, do_not_draw, draw_labels
+from tests.reports.small import (
+    HOSTILE,
+    PEOPLE,
+    about_people,
+    an_audit,
+    do_not_draw,
+    draw_labels,
+)
 from tests.trust.small import Stated
 
 from complabel.answers import Answers
@@ -13,8 +20,10 @@ from complabel.asking import inspect_answers
 from complabel.cli import main
 from complabel.methods import SelectionLikelihoodClassifier, notes_of
 from complabel.reports import (
+    agreement,
     describe_model,
     likeliest_items,
+    render_audit,
     render_evaluation,
     render_inspection,
     render_model,
@@ -71,7 +80,10 @@ def pages(seen, estimated, tmp_path_factory):
         patch.setattr(sys, "argv", ["complabel", *words, str(demo)])
         with pytest.raises(SystemExit):
             main()
+    audited, both = an_audit(HOSTILE), np.random.default_rng(0).random((2, 50, 4)) * [1, 1, 1, 0]
+    beside = {"agreements": {"<i>": agreement(*both)}, "others": {"<i>": audited}}
     return {
+        "audit": render_audit(audited, ["<b>note & co"], **beside),
         "demo": demo.read_text("utf-8"),
         "model": render_model(a_model()),
         "evaluation": render_evaluation(estimated, notes=["<b>note & co"]),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 from markupsafe import Markup
+from tests.frequencies.test_strata import asked_about, half_and_half, world
 
+from complabel.frequencies import audit_machine
 from complabel.reports import Chart
 
 
@@ -66,6 +69,14 @@ class Page(HTMLParser):
 
 HOSTILE = ["<script>alert(1)</script>", "a\"b' onload=x", "sea & sky\n{{ 7*7 }}", "łódź" * 12]
 PEOPLE = ("<b>ann</b>", "bob & co")
+
+
+def an_audit(names):
+    """A machine's audit; one label is often invented, and the machine never says another."""
+    Y, machine = world(n_labels=4, seed=3)
+    machine[:, 3] = 0
+    items, labels = half_and_half(Y, machine, 300, np.random.default_rng(3))
+    return replace(audit_machine(asked_about(Y, items, labels), machine), label_names=names)
 
 
 def about_people():

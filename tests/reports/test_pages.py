@@ -9,7 +9,7 @@ from tests.reports.small import Page
 from complabel.errors import InputError
 from complabel.reports import render_inspection
 
-KINDS = ("inspection", "model", "evaluation", "demo")
+KINDS = ("inspection", "model", "evaluation", "demo", "audit")
 DRAWN = ("evaluation", "report")  # by matplotlib, with links; the report is a study's
 SECTIONS = {"findings", "answers", "frequencies", "choice", "annotators", "contradictions"}
 SECTIONS |= {"people", "doubtful"}

@@ -329,10 +329,7 @@ class _Part:
     """The part of an epoch in which all batches of a map have the same size b."""
 
     def __init__(
-        self,
-        steps: Sequence[_Steps],
-        places: Sequence[NDArray[np.intp]],
-        device: torch.device,
+        self, steps: Sequence[_Steps], places: Sequence[NDArray[np.intp]], device: torch.device
     ) -> None:
         self._steps = steps
         self.sizes = [each.size for each in steps]

@@ -16,13 +16,7 @@ from scipy import sparse, special
 
 from complabel._questions import KINDS
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
-from complabel.asking._inspection import (
-    Agreement,
-    FeatureSummary,
-    KindSummary,
-    Times,
-    YesShare,
-)
+from complabel.asking._inspection import Agreement, FeatureSummary, KindSummary, Times, YesShare
 from complabel.errors import InputError
 from complabel.frequencies import inverse_probability, judged_at_random
 

@@ -6,8 +6,8 @@ import math
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,10 @@ _MOST_NAMES = 5  # in a message
 _ONLY_FEATURES = (
     "--to-evaluate asks yes or no about the labels of the model, by the features of items without"
     " an answer: give --features, and leave out --kind and --label-names, and also --annotator"
+)
+_ONLY_MACHINE = (
+    "--against asks yes or no about a machine's answers: leave out --to-evaluate, --figure, --kind,"
+    " --all-known, --all-items and --features; --items names all items"
 )
 _HEADER = 4096  # most bytes of a file with a header alone
 
@@ -71,8 +75,20 @@ def ask(
         "Ask about all items, or with --kind asked about all pairs of an item and a label.",
         "--all-items",
     ),
+    items_per_request: int = option(
+        "N",
+        "In a batch of the kind ticked: how many items a request is about.",
+        "--items-per-request",
+        default=1,
+        min=1,
+    ),
+    logprobs: bool = flag(
+        "In a batch of the kind asked: ask how probable yes and no are. Some models refuse that.",
+        "--logprobs",
+    ),
     dry_run: bool = flag(
-        "In a batch: say how many requests and characters there are; write nothing.", "--dry-run"
+        "In a batch: say how many requests, characters, bytes and files there are; write nothing.",
+        "--dry-run",
     ),
     show: Path | None = option(
         "FILE",
@@ -80,11 +96,7 @@ def ask(
         " [default: --items, if it has one of these columns]",
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
-    kind: str = option(
-        "KIND",
-        f"What to ask. {kinds_in_words()}",
-        default="asked",
-    ),
+    kind: str = option("KIND", f"What to ask. {kinds_in_words()}", default="asked"),
     to_evaluate: Path | None = option(
         "MODEL",
         "With --features: ask what tells most about how good this model is, about items without an"
@@ -102,6 +114,7 @@ def ask(
         " says no, half of them each. If ANSWERS has people's answers to earlier questions of this"
         " kind, the next ones go where they tell most. Nothing that the machine said is shown.",
     ),
+    only_yes: bool = options.ONLY_YES,
     annotator: str | None = option(
         "NAME",
         "Who will answer. What NAME said in ANSWERS is not asked again; its share of the random"
@@ -134,30 +147,39 @@ def ask(
     file, or the export of the tool, with complabel import. For the next round, give all answers so
     far, --annotator and another --out.
     """
+    from complabel.importers import write_questions
+
     show = _with_what_is_shown(show, items, tool)
+    settings = {"model": model, "items_per_request": items_per_request, "logprobs": logprobs}
+    batch = _of_batch(tool, settings, show, dry_run)
     files = [path for path in answers or () if not _is_blank(path)]
-    figure = _figure_of(to_evaluate, figure)
-    about = _Given(files, features, items, label_names, question, contradictions, seed)
+    given = _Given(files, features, items, label_names, question, contradictions, seed)
     if against is not None:
-        _refuse_beside_machine(to_evaluate, kind, all_known=all_known)
-        table, answer_set = _on_machine(against, about, n)
-    elif to_evaluate is not None:
+        if to_evaluate or figure or features or all_known or all_items or kind != "asked":
+            raise InputError(_ONLY_MACHINE)
+        table, labels, then = _on_machine(against, given, n, only_yes=only_yes)
+    elif to_evaluate is not None or figure is not None:
         if kind != "asked" or annotator is not None:
             raise InputError(_ONLY_FEATURES)
-        table, answer_set = _to_evaluate(to_evaluate, about, n, figure)
+        table, labels, then = _to_evaluate(to_evaluate, given, n, figure or "f1")
     else:
-        answer_set = _said_about(about.known_items(), files, label_names, question, contradictions)
-        known_before = _said_by(answer_set, annotator, all_known=all_known)
-        table = _on_items(known_before, None if all_items else n, kind, seed)
+        answer_set = given.answers(given.known_items(), label_names)
+        known = _said_by(answer_set, annotator, all_known=all_known)
+        table, labels = _on_items(known, None if all_items else n, kind, seed), known.label_names
+        then = given.fit
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
-    where = _Where(out, tool, seen, answer_set.label_names, _of_batch(tool, model, show, dry_run))
-    if dry_run:
-        where.say_size(table)
-        return
-    asked = where.write(table)
-    say(f"wrote {out}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
+    written: list[Path] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, out.name) if dry_run else out
+        how: Any = {"tool": tool, "shown": seen, "label_names": labels, "written": written}
+        asked = write_questions(table, path, **how, **batch)
+        if dry_run:
+            _say_size(written, math.ceil(asked / items_per_request))
+            return
+    paths = ", ".join(map(str, written or [out]))
+    say(f"wrote {paths}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
     n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
     n_known -= asked
     if n_known:
@@ -165,29 +187,70 @@ def ask(
         say(f"  and {counted} of the random sample: leave them in, they also count")
     stem = out.name.removesuffix(".gz").rpartition(".")[0]
     answered = unused(out.with_name(f"answered-{stem}.csv"))
-    if against is not None:
-        then = command("audit", against, *files, answered, html="audit.html")
-    elif to_evaluate is not None:
-        then = _evaluation_of(to_evaluate, about, answer_set, answered)
-    else:
-        then = command(
-            "fit",
-            *(*files, answered),
-            features=features or "X.csv",
-            items=items if features else None,
-            label_names=label_names,
-            question=question,
-            contradictions=contradictions,
-            out="model.safetensors",
-        )
+    last = then(answered)
     fields = {field for each in (seen or {}).values() for field in each}
     for line in _way_back(tool, kind.partition("-")[0], fields, out, answered):
         say(line)
-    say(
-        f"  {then}"
-        if features or against
-        else f"and, with features of these items in X.csv,\n  {then}"
-    )
+    if tool in _BATCHES:  # what a model says is checked by people
+        of = {"items": items, "show": None if show == items else show}
+        last = f"  {command('ask', against=answered, **of, number=200, out='check.csv')}"
+    say(last)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What all kinds of questions need: answers so far, and files that list items and labels."""
+
+    files: list[Path]
+    features: Path | None
+    items: Path | None
+    label_names: Path | None
+    question: str | None
+    contradictions: str
+    seed: int
+
+    def known_items(self) -> list[str] | None:
+        """Return all items; None: those that the answers mention."""
+        from complabel.files import read_item_names
+
+        if self.features is not None:
+            return list(own.read_own_features(self.features, self.items).items)
+        return None if self.items is None else read_item_names(self.items)
+
+    def answers(self, items: list[str] | None, label_names: Path | Sequence[str] | None) -> Answers:
+        """Return all answers so far; there may be none."""
+        from complabel.answers import Answers
+        from complabel.files import read_label_names
+
+        asked_of = (self.question, self.contradictions)
+        if self.files:
+            return own.read_own_answers(self.files, items, label_names, *asked_of)
+        if items is None or label_names is None:
+            lacking = ["--label-names"] * (label_names is None)
+            lacking += ["--features or --items"] * (not items)
+            raise InputError(
+                "there are no answers yet, so the items and the labels are not known: also give"
+                f" {' and '.join(lacking)}"
+            )
+        labels = read_label_names(label_names) if isinstance(label_names, Path) else label_names
+        say(f"no answers yet: {len(items):,} items, {len(labels)} labels")
+        return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
+
+    def then(self, name: str, *words: object, out: str | None = None, **more: object) -> str:
+        """Return a command that reads the answers, too."""
+        of = {"question": self.question, "contradictions": self.contradictions}
+        return f"  {command(name, *words, **more, label_names=self.label_names, **of, out=out)}"
+
+    def fit(self, answered: Path) -> str:
+        """Say how to learn from the answers."""
+        words, out = (*self.files, answered), "model.safetensors"
+        if self.features is None:
+            fit = self.then("fit", *words, features="X.csv", out=out)
+            return f"and, with features of these items in X.csv,\n{fit}"
+        return self.then("fit", *words, features=self.features, items=self.items, out=out)
+
+
+_Questions = tuple[Any, Sequence[str] | None, Callable[[Path], str]]
 
 
 def _on_items(known: Answers, n: int | None, kind: str, seed: int) -> Any:
@@ -200,44 +263,71 @@ def _on_items(known: Answers, n: int | None, kind: str, seed: int) -> Any:
     return suggest_questions(known, n, kind=kind, random_state=seed)
 
 
-def _of_batch(tool: str, model: str | None, show: Path | None, dry_run: bool) -> dict[str, Any]:
+def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questions:
+    """Draw questions by what a machine says."""
+    from complabel.asking import suggest_questions
+
+    asked_of = (given.question, given.contradictions)
+    known = given.known_items()
+    machine = own.read_machine(path, known, given.label_names, *asked_of, only_yes=only_yes)
+    people = own.read_people(given.files, path, *machine, *asked_of)
+    table = suggest_questions(people, n, against=machine[1], random_state=given.seed)
+
+    def audit(answered: Path) -> str:
+        html, words = unused(Path("audit.html")), (path, *given.files, answered)
+        return given.then("audit", *words, items=given.items, only_yes=only_yes, html=html)
+
+    return table, people.label_names, audit
+
+
+def _to_evaluate(path: Path | None, given: _Given, n: int, figure: str) -> _Questions:
+    """Draw questions about a model."""
+    if path is None:
+        raise InputError("--figure is given without --to-evaluate; also give the model")
+    features, items = given.features, given.items
+    if features is None or given.label_names is not None:
+        raise InputError(_ONLY_FEATURES)
+    model = own.open_model(path)
+    feature_table = own.read_own_features(features, items, model=model)
+    answers = given.answers(list(feature_table.items), model.label_names)
+
+    def evaluate(answered: Path) -> str:
+        """Return the command that evaluates a model; say which items it is about."""
+        about: list[Path | None] = [features, items]
+        if answers.answered.any():  # the figures are those of the items that could be drawn
+            about = [each and each.with_name(f"unanswered-{each.name}") for each in about]
+            say(
+                f"to evaluate, make {' and '.join(str(each) for each in about if each)} first:"
+                " without the items that have an answer, which could not be drawn"
+            )
+        return f"  {command('evaluate', path, about[0], items=about[1], answers=answered)}"
+
+    table = _on_model(model, feature_table, answers, n, figure, given.seed)
+    return table, answers.label_names, evaluate
+
+
+def _of_batch(
+    tool: str, settings: dict[str, Any], show: Path | None, dry_run: bool
+) -> dict[str, Any]:
     """Return what only batches need, or refuse it."""
     if tool in _BATCHES:
-        return {"model": model, "folder": Path() if show is None else show.parent}
-    if dry_run or model is not None:
-        raise InputError(f"--dry-run and --model are about batches, such as --for {_BATCHES[0]}")
+        return {**settings, "folder": Path() if show is None else show.parent}
+    if dry_run or settings != {"model": None, "items_per_request": 1, "logprobs": False}:
+        raise InputError(
+            "--dry-run, --model, --items-per-request and --logprobs are about batches, such as"
+            f" --for {_BATCHES[0]}"
+        )
     return {}
 
 
-@dataclass(frozen=True)
-class _Where:
-    """Where questions are written, and what is shown in them."""
-
-    out: Path
-    tool: str
-    shown: dict[str, dict[str, str]] | None
-    label_names: Sequence[str] | None
-    batch: Mapping[str, Any]
-
-    def write(self, table: Any) -> int:
-        from complabel.importers import write_questions
-
-        return write_questions(
-            table,
-            self.out,
-            tool=self.tool,
-            shown=self.shown,
-            label_names=self.label_names,
-            **self.batch,
-        )
-
-    def say_size(self, table: Any) -> None:
-        """Say how large a batch is, without leaving a file."""
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, self.out.name)
-            n = replace(self, out=path).write(table)
-            n_characters = len(path.read_text(encoding="utf-8"))
-        say(f"{n:,} requests, {n_characters:,} characters; nothing was written")
+def _say_size(written: list[Path], n_requests: int) -> None:
+    """Say how large a batch is."""
+    n_bytes = sum(path.stat().st_size for path in written)
+    n_characters = sum(len(path.read_text(encoding="utf-8")) for path in written)
+    say(
+        f"{n_requests:,} requests, {n_characters:,} characters, {n_bytes:,} bytes in"
+        f" {'1 file' if len(written) == 1 else f'{len(written):,} files'}; nothing was written"
+    )
 
 
 def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
@@ -291,91 +381,15 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield f"next: publish a batch with {out}, download its results as {file}, then"
     elif tool in _BATCHES:
         file = "results.jsonl"
-        yield f"next: send the batch to {tool}, or run it yourself. The file {out.name} has short"
-        yield "ids; what they ask stays in the file beside it. Save the results here, then"
+        yield f"next: send the batch to {tool}, or run it yourself. It has short ids; what they ask"
+        yield "stays in the files .ids.jsonl. Save the results here; if they are in several files,"
+        yield "or failures in a second one, give import all of them"
     else:
         file = "replies.jsonl"
         picture = " with the picture that its field image names" if "image" in fields else ""
         yield f"next: send the field prompt of each line{picture}, add the field reply, save as"
         yield f"{file}, then"
     yield f"  {command('import', file, out=answered)}"
-
-
-@dataclass(frozen=True)
-class _Given:
-    """What all kinds of questions need: answers so far, and files that list items and labels."""
-
-    files: list[Path]
-    features: Path | None
-    items: Path | None
-    label_names: Path | None
-    question: str | None
-    contradictions: str
-    seed: int
-
-    def known_items(self) -> list[str] | None:
-        """Return all items; None: those that the answers mention."""
-        from complabel.files import read_item_names
-
-        if self.features is not None:
-            return list(own.read_own_features(self.features, self.items).items)
-        return None if self.items is None else read_item_names(self.items)
-
-
-def _figure_of(to_evaluate: Path | None, figure: str | None) -> str:
-    if to_evaluate is None and figure is not None:
-        raise InputError("--figure is given without --to-evaluate; also give the model")
-    return figure or "f1"
-
-
-def _refuse_beside_machine(to_evaluate: Path | None, kind: str, *, all_known: bool) -> None:
-    if to_evaluate is not None or kind != "asked" or all_known:
-        raise InputError(
-            "--against asks yes or no about a machine's answers: leave out --to-evaluate,"
-            " --kind and --all-known"
-        )
-
-
-def _on_machine(against: Path, about: _Given, n: int) -> tuple[Any, Answers]:
-    """Draw questions by what a machine says; return them, and what people said so far."""
-    from complabel.asking import suggest_questions
-
-    machine, said = own.read_machine(
-        against, about.known_items(), about.label_names, about.question, about.contradictions
-    )
-    names = list(machine.label_names or ())
-    items = list(machine.item_names if machine.item_names is not None else ())
-    people = _said_about(items, about.files, names, about.question, about.contradictions)
-    return suggest_questions(people, n, against=said, random_state=about.seed), people
-
-
-def _to_evaluate(path: Path, about: _Given, n: int, figure: str) -> tuple[Any, Answers]:
-    """Draw questions about a model; return them, and the answers that it learned from."""
-    if about.features is None or about.label_names is not None:
-        raise InputError(_ONLY_FEATURES)
-    model = own.open_model(path)
-    feature_table = own.read_own_features(about.features, about.items, model=model)
-    answer_set = _said_about(
-        list(feature_table.items),
-        about.files,
-        model.label_names,
-        about.question,
-        about.contradictions,
-    )
-    return _on_model(model, feature_table, answer_set, n, figure, about.seed), answer_set
-
-
-def _evaluation_of(model: Path, about: _Given, answer_set: Answers, answered: Path) -> str:
-    """Return the command that evaluates a model; say which items it is about."""
-    features, items = about.features, about.items
-    assert features is not None
-    if answer_set.answered.any():  # the figures are those of the items that could be drawn
-        features, items = _unanswered(features), None if items is None else _unanswered(items)
-        say(
-            f"to evaluate, make {features}{f' and {items}' if items else ''} first: without the"
-            " items that have an answer, which could not be drawn"
-        )
-    return command("evaluate", model, features, items=items, answers=answered)
 
 
 def _on_model(
@@ -405,31 +419,6 @@ def _on_model(
         threshold=getattr(classifier, "thresholds_", math.nextafter(classifier.cut, 1)),
         random_state=seed,
     )
-
-
-def _said_about(
-    items: list[str] | None,
-    files: Sequence[Path],
-    label_names: Path | Sequence[str] | None,
-    question: str | None,
-    contradictions: str,
-) -> Answers:
-    """Return all answers so far; there may be none."""
-    from complabel.answers import Answers
-    from complabel.files import read_label_names
-
-    if files:
-        return own.read_own_answers(files, items, label_names, question, contradictions)
-    if items is None or label_names is None:
-        lacking = ["--label-names"] * (label_names is None)
-        lacking += ["--features or --items"] * (not items)
-        raise InputError(
-            "there are no answers yet, so the items and the labels are not known: also give"
-            f" {' and '.join(lacking)}"
-        )
-    labels = read_label_names(label_names) if isinstance(label_names, Path) else label_names
-    say(f"no answers yet: {len(items):,} items, {len(labels)} labels")
-    return Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
 
 
 def _said_by(answer_set: Answers, annotator: str | None, *, all_known: bool) -> Answers:
@@ -462,10 +451,6 @@ def _is_blank(path: Path) -> bool:
         return False
     first, *others = path.read_text("utf-8-sig", errors="replace").strip().splitlines() or [""]
     return not others and (not first or {"item", "label"} <= {*re.findall(r"\w+", first)})
-
-
-def _unanswered(path: Path) -> Path:
-    return path.with_name(f"unanswered-{path.name}")
 
 
 @options.with_examples(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -11,22 +13,34 @@ from complabel.cli import _own as own
 from complabel.cli._console import command, explain, new_table, save, save_json, say, show, working
 from complabel.cli._options import argument, option
 
+if TYPE_CHECKING:
+    from complabel.frequencies import MachineAudit
+
 _MOST_LABELS = 30
 
 
 @options.with_examples(
     "audit machine.csv people.csv",
-    "audit machine.csv people.csv more.csv --html audit.html",
+    "audit machine.csv people.csv more.csv --items tickets.csv --html audit.html",
+    "audit machine.csv people.csv --other second.csv",
 )
 def audit(
     machine: Path = argument(
-        "MACHINE", "Table of the machine's answers: yes or no about each item and label."
+        "MACHINE",
+        "Table of the machine's answers, yes or no about each item and label; or of probabilities,"
+        " with the column item and a column for each label.",
     ),
     answers: list[Path] = argument(
         "ANSWERS",
         "Tables of people's answers to questions of complabel ask --against, or to random ones.",
     ),
     *,
+    other: list[Path] | None = option(
+        "FILE",
+        "Table of another machine, or of another prompt: how often it says the same as MACHINE;"
+        " repeat for more. If people were asked about random labels, without --against, also its"
+        " precision and recall.",
+    ),
     least: float = options.share(
         "The precision and the recall that a label needs to be used.", default=0.8
     ),
@@ -37,8 +51,11 @@ def audit(
         "How often people say yes about a label that does not apply.", metavar="P"
     ),
     items: Path | None = option(
-        "FILE", "All items, one on each line. [default: those that MACHINE mentions]"
+        "FILE",
+        "All items: one on each line, or a table with the column item. [default: those that MACHINE"
+        " mentions]",
     ),
+    only_yes: bool = options.ONLY_YES,
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS,
@@ -52,66 +69,79 @@ def audit(
     """
     from complabel.files import read_item_names
     from complabel.frequencies import audit_machine
-    from complabel.reports import audit_headline, audit_sentences
+    from complabel.reports import agreement, audit_headline, audit_sentences
 
     known = None if items is None else read_item_names(items)
-    of_machine, said = own.read_machine(machine, known, label_names, question, contradictions)
-    names = of_machine.item_names
-    people = own.read_own_answers(
-        answers,
-        list(names if names is not None else ()),
-        list(of_machine.label_names or ()),
-        question,
-        contradictions,
-    )
+    asked_of = (question, contradictions)
+    read = partial(own.read_machine, only_yes=only_yes)
+    of_machine, said = read(machine, known, label_names, *asked_of)
+    people = own.read_people(answers, machine, of_machine, said, *asked_of)
+    unsure = own.unsure_about(answers, people, question)
+    names = own.names_of(of_machine)
+    said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
+    find = partial(audit_machine, people, unsure=unsure, missed=missed, invented=invented)
+    # Questions by what one machine says are not random for another one.
+    at_random = said_by if (people.probability == people.probability).all() else {}
     with working("comparing people's answers with the machine's"):
-        found = audit_machine(people, said, missed=missed, invented=invented, least=least)
+        found = find(said, least=least)
+        others = {name: find(each, least=least) for name, each in at_random.items()}
+    agreements = {name: agreement(said, each) for name, each in said_by.items()}
+    sentences = audit_sentences(found, said, len(unsure[0]), agreements, others)
     say(f"{audit_headline(found)}.")
-    for sentence in audit_sentences(found, float(found.as_dict()["machine_cardinality"])):
+    for sentence in sentences:
         say(f"  {sentence}.")
     _show_labels(found)
     explain(
         "Intervals of 95 %. A label is good enough if its precision and its recall are at least"
-        f" {least:g}, with a probability of .8 or more."
+        f" {least:g}, with a probability of .8 or more. More: so many more answers about the"
+        " label halve the interval of how often it applies."
     )
     if html is not None:
         from complabel.reports import render_audit
 
-        save(html, render_audit(found))
-    save_json(json_file, found.as_dict())
-    more = command("ask", *answers, against=machine, n=60, out="more.csv").replace("--n ", "-n ")
+        save(html, render_audit(found, sentences, agreements=agreements, others=others))
+    beside = {
+        name: {
+            "same": [None if each != each else each for each in same.tolist()],
+            "kappa": [None if each != each else each for each in kappa.tolist()],
+            "audit": others[name].as_dict() if name in others else None,
+        }
+        for name, (same, kappa) in agreements.items()  # of each label, and last of all pairs
+    }
+    save_json(json_file, found.as_dict() | {"others": beside})
+    given: Any = {"items": items, "only_yes": only_yes, "label_names": label_names}
+    given |= {"question": question, "contradictions": contradictions}
+    more = command("ask", *answers, against=machine, **given, number=60, out="more.csv")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
     fit = command("fit", *answers, machine=machine, features="X.npz", out="model.safetensors")
     say(f"or learn from both, if there are features of the items\n  {fit}")
 
 
-def _show_labels(found: object) -> None:
-    from complabel.frequencies import MachineAudit
+def _show_labels(found: MachineAudit) -> None:
     from complabel.reports import verdicts
 
-    assert isinstance(found, MachineAudit)
-    numbers = ["applies to", "machine", "precision", "recall", "asked"]
+    numbers = ["applies to", "machine", "precision", "recall", "asked", "more"]
     table = new_table("", "label", "", numbers=numbers)
     words = verdicts(found)
     for at in found.good.argsort(kind="stable")[:_MOST_LABELS].tolist():
-        low, high = found.frequencies.intervals[at]
+        applies = (found.frequencies.values[at], *found.frequencies.intervals[at])
         table.add_row(
             Text(found.label_names[at]),
             words[at],
-            f"{found.frequencies.values[at]:.3f} ({low:.3f} to {high:.3f})",
-            _share(found.machine_shares[at]),
-            _with_ends(found.precision.values[at], *found.precision.intervals[at]),
-            _with_ends(found.recall.values[at], *found.recall.intervals[at]),
+            _percent(*applies, digits=1),
+            _percent(found.machine_shares[at], digits=1),
+            _percent(found.precision.values[at], *found.precision.intervals[at]),
+            _percent(found.recall.values[at], *found.recall.intervals[at]),
             f"{found.n_asked[:, at].sum():,}",
+            f"{found.n_more[at]:,}",
         )
     show(table)
     if len(words) > _MOST_LABELS:
         say(f"{len(words) - _MOST_LABELS:,} more labels are not shown; --json FILE writes them")
 
 
-def _share(value: float) -> str:
-    return "-" if value != value else f"{value:.3f}"
-
-
-def _with_ends(value: float, low: float, high: float) -> str:
-    return "-" if value != value else f"{value:.2f} ({low:.2f} to {high:.2f})"
+def _percent(value: float, *ends: float, digits: int = 0) -> str:
+    if value != value:
+        return "-"
+    interval = " to ".join(f"{100 * end:.{digits}f}" for end in ends)
+    return f"{100 * value:.{digits}f} %{f' ({interval})' * bool(ends)}"

@@ -160,12 +160,7 @@ def _ask(Y: NDArray[np.uint8], seed: int) -> dict[str, Answers]:
     is_asked = rng.permutation(len(Y)) % _ONE_IN == 0
     mixed = [named.only(~is_asked[named.item]), asked.only(is_asked[asked.item])]
     ticked = draw_answers(Y, question="ticked", items_share=1 / _TIMES, random_state=rng)
-    return {
-        "named": named,
-        "mixed": Answers.concatenate(mixed),
-        "asked": asked,
-        "ticked": ticked,
-    }
+    return {"named": named, "mixed": Answers.concatenate(mixed), "asked": asked, "ticked": ticked}
 
 
 def _answered(

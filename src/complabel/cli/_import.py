@@ -26,7 +26,9 @@ NAMES = (
     "import sheet.csv --from columns --absent anna --absent ben --separator ';' --out answers.csv",
 )
 def import_(
-    file: Path = argument("FILE", "File with the answers."),
+    files: list[Path] = argument(
+        "FILE", "File with the answers; of the results of a batch, all files."
+    ),
     out: Path = target(
         "Write the table here: .csv, .csv.gz or .parquet.", default=..., endings=options.TABLE
     ),
@@ -89,6 +91,7 @@ def import_(
     from complabel.files import read_label_names
     from complabel.importers import Options, import_file
 
+    file, *more = files
     settings = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
@@ -104,6 +107,7 @@ def import_(
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
         class_names=class_names,
+        more=tuple(more),
     )
     with working(f"reading {file}") as far:
         tally = import_file(

@@ -15,13 +15,7 @@ import typer
 from rich.text import Text
 
 from complabel.cli import _options as options
-from complabel.cli._console import (
-    complain,
-    errors,
-    explain,
-    new_table,
-    show,
-)
+from complabel.cli._console import complain, errors, explain, new_table, show
 from complabel.cli._options import flag
 
 if TYPE_CHECKING:
@@ -38,9 +32,7 @@ _LEARNS_FROM = {
 
 
 @options.with_examples("methods", "methods --json")
-def methods(
-    as_json: bool = flag("Print JSON instead of a table.", "--json"),
-) -> None:
+def methods(as_json: bool = flag("Print JSON instead of a table.", "--json")) -> None:
     """List the methods: their names, what they learn from, and their references."""
     from importlib import metadata
 

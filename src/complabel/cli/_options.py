@@ -143,6 +143,10 @@ MATCH_FREQUENCIES = flag(
     " random questions.",
     "--match-frequencies",
 )
+ONLY_YES = flag(
+    "The machine's table lists only what applies: it says no of all else, about all --items.",
+    "--only-yes",
+)
 DATA_DIR = option(
     "FOLDER",
     "Folder with the files of the catalog's datasets; $COMPLABEL_DATA and the user's cache are"

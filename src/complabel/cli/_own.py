@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel.cli._console import command, remark, say, working
-from complabel.errors import AnnotationError, InputError
+from complabel.errors import AnnotationError, DatasetFormatError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -63,23 +63,142 @@ def read_machine(
     label_names: Path | Sequence[str] | None = None,
     question: str | None = None,
     contradictions: str = "error",
+    *,
+    only_yes: bool = False,
 ) -> tuple[Answers, Any]:
-    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels)."""
+    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels).
+
+    If the table has a confidence of each, or a column for each label instead, they are
+    probabilities. With ``only_yes``, a machine says no of what is not listed.
+    """
+    from complabel.files import ITEM_TABLES, Table
     from complabel.frequencies import said_by
 
-    machine = read_own_answers([path], items, label_names, question, contradictions)
-    said = said_by(machine)
-    n_yes, n_no = int((said == 1).sum()), int((said == 0).sum())
-    if not n_yes or not n_no:
-        word, rest = ("yes", n_yes) if n_no else ("no", n_no)
+    if only_yes and items is None:
         raise InputError(
-            f"{path}: the machine says {word} {rest:,} times, so nothing divides its answers; give"
-            " its answers with both, yes and no, about each item and label"
+            "--only-yes takes what is not listed as no, so give all items with --items: the machine"
+            " may list nothing for some"
+        )
+    if {"item", "label"} <= {*Table.open(path, "tables of answers", endings=ITEM_TABLES).columns}:
+        machine = read_own_answers([path], items, label_names, question, contradictions)
+        said = said_by(machine, _confidence_of(path, machine, said_by(machine), question))
+    else:
+        machine, said = _read_probabilities(path, items, label_names)
+    n_yes, n_no = int((said >= 0.5).sum()), int((said < 0.5).sum())
+    if only_yes and n_no:
+        raise InputError(f"{path}: the machine says no {n_no:,} times; leave out --only-yes")
+    if only_yes:
+        said[said != said] = 0.0
+        n_no = said.size - n_yes
+    if not n_yes or not n_no:
+        lacking = "no; if what it does not list is a no, give --only-yes" if n_yes else "yes"
+        raise InputError(
+            f"{path}: the machine never says {lacking}. Its answers must be both, yes and no"
         )
     n_nothing = said.size - n_yes - n_no
     gaps = f"; it says nothing about {n_nothing:,} pairs" if n_nothing else ""
     say(f"  yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
     return machine, said
+
+
+def _confidence_of(path: Path, machine: Answers, said: Any, question: Any) -> Any:
+    """Return how sure a machine is of each answer (n_items, n_labels); None if it is not told."""
+    import numpy as np
+
+    from complabel.files import CONFIDENCE, read_judgments
+
+    rows = read_judgments([path], machine, question, needed=CONFIDENCE)
+    if not len(rows["item"]):
+        return None
+    agree = rows["answer"] == said[rows["item"], rows["label"]]
+    least = np.full(said.shape, np.inf)
+    np.minimum.at(least, (rows["item"][agree], rows["label"][agree]), rows[CONFIDENCE][agree])
+    if gaps := int((~np.isfinite(least) & ~np.isnan(said)).sum()):
+        say(f"  answers without a confidence: {gaps:,}; so only yes and no count")
+        return None
+    say("  each answer has a confidence, which counts")
+    return least
+
+
+def unsure_about(paths: Sequence[Path], people: Answers, question: Any = None) -> Any:
+    """Return the positions of the items and the labels about which people were unsure."""
+    from complabel.files import read_judgments
+
+    rows = read_judgments(paths, people, question)
+    unsure = rows["answer"] == 2
+    return rows["item"][unsure], rows["label"][unsure]
+
+
+def _read_probabilities(
+    path: Path, items: Sequence[str] | None, label_names: Path | Sequence[str] | None
+) -> tuple[Answers, Any]:
+    """Read a table with a column of probabilities for each label."""
+    import numpy as np
+
+    from complabel.answers import Answers
+    from complabel.files import read_label_names, some_of
+    from complabel.frequencies import checked_probabilities
+
+    try:
+        table = read_own_features(path)
+        p = checked_probabilities("probabilities", table.X, table.X.shape)
+    except (DatasetFormatError, InputError) as error:
+        raise InputError(
+            f"{path}: no table of answers, with the columns item and label, and no table with a"
+            f" column of probabilities for each label; complabel import reads other files. {error}"
+        ) from error
+    columns = list(table.feature_names or ())
+    names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
+    names, ids = list(names or columns), list(table.items if items is None else items)
+    if sorted(names) != sorted(columns):
+        raise InputError(f"{path}: columns {some_of(columns)}, but labels {some_of(names)}")
+    row_of = {item: row for row, item in enumerate(table.items)}
+    row = np.array([row_of.get(item, -1) for item in ids])
+    said = np.where(row[:, np.newaxis] < 0, np.nan, p[row][:, [*map(columns.index, names)]])
+    say(f"{path}: probabilities of {len(names)} labels, {some_of(names)}; .5 and more is yes")
+    return Answers.from_table({"item": [], "label": []}, items=ids, label_names=names), said
+
+
+def names_of(answers: Answers) -> tuple[list[str], list[str]]:
+    """Return the names of the items and of the labels."""
+    items = () if answers.item_names is None else answers.item_names
+    return [*map(str, items)], list(answers.label_names or ())
+
+
+def read_people(
+    paths: Sequence[Path],
+    machine_path: Path,
+    machine: Answers,
+    said: Any,
+    question: str | None = None,
+    contradictions: str = "error",
+) -> Answers:
+    """Read people's answers about what a machine said; refuse files that are in the wrong order."""
+    from complabel.answers import Answers
+    from complabel.files import some_of
+
+    items, names = names_of(machine)
+    if not paths:
+        return Answers.from_table({"item": [], "label": []}, items=items, label_names=names)
+    alone, called = read_quietly(paths, question=question).answers, " and ".join(map(str, paths))
+    n_pairs = int((alone.complementary + alone.known_relevant > 0).sum())
+    if n_pairs > (n_said := int((said == said).sum())):
+        raise InputError(
+            f"{called}: answers about {n_pairs:,} pairs of an item and a label, more than the"
+            f" {n_said:,} of {machine_path}; people answer about fewer than a machine: are the"
+            " files in the right order?"
+        )
+    for what, found, known in zip(
+        ("items", "labels"), names_of(alone), (items, names), strict=True
+    ):
+        if strangers := sorted({*found} - {*known}):
+            option = "--items" if what == "items" else "--label-names"
+            raise InputError(
+                f"{called}: answers about {what} that {machine_path} does not mention:"
+                f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}. If"
+                f" the machine says nothing about them, give all {what} with {option}"
+            )
+    return read_own_answers(paths, items, names, question, contradictions)
 
 
 def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:

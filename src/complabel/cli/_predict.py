@@ -225,8 +225,7 @@ def onnx(
 
 
 @options.with_examples(
-    "show model.safetensors",
-    "show model.safetensors --html page.html --features X.csv",
+    "show model.safetensors", "show model.safetensors --html page.html --features X.csv"
 )
 def show_(
     model: Path = options.MODEL,

@@ -121,14 +121,7 @@ def annotate(
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
     from complabel.files import read_label_names
-    from complabel.live import (
-        MOST_BYTES,
-        Annotation,
-        guarded,
-        is_loopback,
-        new_token,
-        read_things,
-    )
+    from complabel.live import MOST_BYTES, Annotation, guarded, is_loopback, new_token, read_things
 
     if model is not None and features is None:
         raise InputError("--model is given without --features; also give what to learn from")

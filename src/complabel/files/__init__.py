@@ -9,6 +9,7 @@ from complabel.files._answers import AnswerFile as AnswerFile
 from complabel.files._answers import AnswerSheet as AnswerSheet
 from complabel.files._answers import UnmatchedItemsWarning, read_answers
 from complabel.files._answers import about_open_questions as about_open_questions
+from complabel.files._answers import read_judgments as read_judgments
 from complabel.files._arrays import CSR_PARTS as CSR_PARTS
 from complabel.files._arrays import array_names as array_names
 from complabel.files._arrays import as_texts as as_texts
@@ -38,6 +39,7 @@ from complabel.files._table import delimiter_of as delimiter_of
 from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._table import some_of as some_of
+from complabel.files._write import CONFIDENCE as CONFIDENCE
 from complabel.files._write import AnswerWriter
 from complabel.files._write import FormulaWarning as FormulaWarning
 from complabel.files._write import PredictionWriter as PredictionWriter

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import check_choice
 from complabel.answers import (
     ANSWER_WORDS,
     CONTRADICTION_POLICIES,
+    QUESTIONS,
     USED_COLUMNS,
     Answers,
     CodedTable,
@@ -30,8 +32,9 @@ from complabel.answers import (
 from complabel.errors import AnnotationError
 from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
+from complabel.files._write import CONFIDENCE
 
-_NUMBERS = ("asked_for", "probability", "seconds")
+_NUMBERS = ("asked_for", "probability", "seconds", CONFIDENCE)
 _WHAT = "tables of answers, which complabel import makes from other files,"
 _TEXTS = ("answer_id", "label", "question", "annotator")
 
@@ -308,6 +311,44 @@ class AnswerSheet:
             if not self.columns["answer"].values:
                 refuse_answers_as_labels(sorted(names))
         return names
+
+
+def read_judgments(
+    path: StrPaths, about: Answers, question: Question | None = None, *, needed: str = "item"
+) -> dict[str, NDArray[Any]]:
+    """Return the rows of tables that judge one label of an item each, among those of ``about``.
+
+    ``item`` and ``label`` are positions, (R,). ``answer`` is 0 (no), 1 (yes) or 2 (unsure), and
+    ``confidence`` is NaN where there is none. Tables without the column ``needed`` are left out.
+    """
+    names = {
+        "item": about.item_names,
+        "label": about.label_names,
+        "answer": ("no", "yes", "unsure"),
+    }
+    found: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, CONFIDENCE)}
+    for each in existing_ones("path", path):
+        table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
+        if needed not in table.columns:
+            continue
+        rows = AnswerSheet.read(table, question, names=(*USED_COLUMNS, CONFIDENCE)).columns
+        sure = np.array([*rows[CONFIDENCE].values, np.nan])[rows[CONFIDENCE].codes]
+        with _in_file(each):
+            if (wrong := (sure < 0) | (sure > 1)).any():
+                told = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
+                raise rows.refusal(int(wrong.argmax()), told)
+            chosen = [QUESTIONS.index(word) for word in ("named", "excluded")]
+            judges = ~np.isin(rows.held_as(question), chosen)
+        codes = []
+        for name, values in names.items():
+            at = {value: code for code, value in enumerate(() if values is None else values)}
+            known = [at.get(value, -1) for value in rows[name].values]
+            codes.append(replace(rows[name], values=known).numbers())
+        kept = judges & (np.min(codes, axis=0) >= 0)
+        for parts, column in zip(found.values(), [*codes, sure], strict=True):
+            parts.append(column[kept])
+    none = np.zeros(0, dtype=np.intp)
+    return {name: np.concatenate(parts) if parts else none for name, parts in found.items()}
 
 
 def _n_repeated(table: CodedTable) -> int:

@@ -526,11 +526,7 @@ def _of_lists(
 
 
 def _refuse_gaps(
-    block: Any,
-    path: Path,
-    names: Sequence[str] | None,
-    place: Callable[[int], str],
-    first: int,
+    block: Any, path: Path, names: Sequence[str] | None, place: Callable[[int], str], first: int
 ) -> None:
     """Refuse NaN and infinite numbers; the message names the first one."""
     is_sparse = sparse.issparse(block)

@@ -24,7 +24,9 @@ from complabel.errors import AnnotationError, InputError
 from complabel.files._table import PARQUET, pyarrow
 
 _ENDINGS = (".csv", ".csv.gz", PARQUET)
-_NUMBERS = {"asked_for": "int64", "probability": "float64", "seconds": "float64"}
+CONFIDENCE = "confidence"
+"""A column that only tables with a machine's answers may have: how probable its answer is."""
+_NUMBERS = {"asked_for": "int64"} | dict.fromkeys(("probability", "seconds", CONFIDENCE), "float64")
 _ROWS = 1 << 15  # least number of rows written at a time; files of many small pieces are slow
 
 
@@ -151,7 +153,7 @@ class AnswerWriter(TableWriter):
     def __init__(self, path: StrPath, *, more: Sequence[str] = ()) -> None:
         super().__init__(path, _ENDINGS)
         self._more = tuple(more)
-        self._waiting = [pyarrow().Table.from_batches([], _schema(self._more))]
+        self._waiting: list[Any] = []
 
     def write(self, piece: Mapping[str, Any]) -> None:
         """Add columns of equal length, by names of :data:`COLUMNS`; missing ones are empty."""
@@ -166,9 +168,11 @@ class AnswerWriter(TableWriter):
                 self._finish()
 
     def _finish(self) -> None:
-        if self._waiting[1:] or self._file is None:
+        if not self._waiting and self._file is None:
+            self._waiting.append(pyarrow().Table.from_batches([], _schema(self._more)))
+        if self._waiting:
             self._put(pyarrow().concat_tables(self._waiting).combine_chunks())
-            del self._waiting[1:]
+            self._waiting.clear()
 
 
 def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> Any:
@@ -176,8 +180,9 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
 
     ``piece`` maps names of columns to lists, ndarrays or Arrow arrays of equal length; missing
     columns are empty, and so is empty text. Entries of ``offered`` are lists of labels, or such
-    lists as JSON.
+    lists as JSON. The table has a column ``confidence`` if ``piece`` does.
     """
+    more = (*more, *[CONFIDENCE] * (CONFIDENCE in piece))
     unknown = [name for name in piece if name not in (*COLUMNS, *more)]
     if unknown or "item" not in piece:
         what = f"no column {unknown[0]!r}" if unknown else "a column 'item'"

@@ -358,11 +358,17 @@ def what_is_left(answers: Answers, strata: Strata) -> tuple[Array, Array]:
     return asked.frequencies().by_cell()
 
 
-def said_by(machine: Answers) -> Array:
-    """Return a machine's answers as predictions (n, K): 1, 0, and NaN where it says nothing."""
+def said_by(machine: Answers, confidence: Array | None = None) -> Array:
+    """Return a machine's answers as predictions (n, K): 1, 0, and NaN where it says nothing.
+
+    With the ``confidence`` (n, K) of each answer they are probabilities; those of yes are at least
+    .5, and those of no below.
+    """
     yes, no = machine.known_relevant > 0, machine.complementary > 0
     found = np.full(machine.shape, np.nan)
-    found[yes & ~no], found[no & ~yes] = 1.0, 0.0
+    sure = np.ones(machine.shape) if confidence is None else confidence
+    found[yes & ~no] = np.maximum(sure, 0.5)[yes & ~no]
+    found[no & ~yes] = np.minimum(1 - sure, np.nextafter(0.5, 0))[no & ~yes]
     return found
 
 

@@ -1,7 +1,8 @@
 """Batch files of language models: requests out, results in, in the formats of five families.
 
-A request has a short public id, such as ``q000123-5f0c2a``; its end is the same in one file. A
-second file beside the requests, ``NAME.ids.jsonl``, says what each id asked. It stays at home.
+A request has a short public id, such as ``q000123-5f0c2a``; its end is the same in one batch. A
+second file beside the requests, ``NAME.ids.jsonl``, says what each id asked. It stays at home. A
+request is about one question, or about all labels of several items, which it calls ``item 1``, ...
 
 Results come back in any order. A result that failed, was refused, was cut off, does not parse, is
 missing, or is there twice with two answers is counted and left out. Nothing is guessed.
@@ -11,182 +12,224 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 import json
+import math
 import mimetypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from complabel._opening import fault
+from complabel._settings import setting
 from complabel.errors import InputError
+from complabel.files import SHOWN
 from complabel.importers._format import Format, Head, Options, Row, Tally, pieces, records, some
 from complabel.importers._questions import UNSURE, WORDINGS, Question, Task, Travelled, question_of
-from complabel.importers._records import said_in_reply
+from complabel.importers._records import ENDS, objects_in, said_in_reply
 
 IDS = ".ids.jsonl"
 _WORDS = ("yes", "no", UNSURE)
 _TOKENS, _TOKENS_OF_LABEL = 1024, 32  # most tokens of a reply, where a request must say it
+_TOP = 20  # tokens with a probability, of each place in a reply
+_SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
 _MOST_SHOWN = 3
+# These end a line for some readers of JSON lines.
+_LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
 class Family(NamedTuple):
-    """How one family of services takes a request."""
+    """What a file of one family of services may be."""
 
-    ending: str
-    request: Callable[[str, str, list[Any], Task], Task]  # of id, model, content and task
-    text: Callable[[str], Any]
-    picture: Callable[[str, str], Any]  # of the kind of the picture, and its bytes as base64
-    address: Callable[[str], Any] | None  # of a picture that has one; None: it is not taken
-    whole: bool = False  # one JSON document
+    most: int  # requests; this and the size are the least that services of the family say
+    most_megabytes: int
+    ending: str = ".jsonl"
+    around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
 
 
-def write_requests(
-    tasks: list[Task], path: Path, out: TextIO, *, tool: str, model: str, folder: Path
-) -> list[Task]:
-    """Write requests; return the lines of the table of ids. Pictures are seen from ``folder``."""
-    family = FAMILIES[tool]
-    about = [[task["item"], task.get("label"), task.get("offered")] for task in tasks]
-    batch = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:6]
-    lines: list[Task] = []
-    out.write('{"requests": [\n' if family.whole else "")
-    for number, task in enumerate(tasks, 1):
-        ident, prompt = f"q{number:06}-{batch}", _prompt(task)
-        content = [family.text("\n\n".join([prompt, *_words_of_item(task)]))]
-        if task.get("image"):
-            content.append(_picture(family, str(task["image"]), folder, path))
-        between = ",\n" if family.whole and number > 1 else ""
-        request = family.request(ident, model, content, task)
-        out.write(between + json.dumps(request, ensure_ascii=False) + "\n" * (not family.whole))
-        plain = prompt.replace(repr(task.get("label")), "LABEL")
-        digest = hashlib.sha256(plain.encode()).hexdigest()[:8]
-        kept = {name: each for name, each in task.items() if name not in ("text", "image", "url")}
-        lines.append({"id": ident, **kept, "annotator": f"{model} {digest}"})
-    out.write("\n]}\n" if family.whole else "")
-    return lines
+FAMILIES = {
+    "openai": Family(50_000, 200),
+    "mistral": Family(50_000, 100),
+    "anthropic": Family(100_000, 256, ".json", ('{"requests": [\n', ",\n", "\n]}\n")),
+    "gemini": Family(200_000, 2_000),
+    "bedrock": Family(50_000, 200),
+}
+"""Formats of requests, by the name of ``--for``."""
+_WITH_LOGPROBS, _WITHOUT_ADDRESSES = ("openai", "gemini"), ("gemini", "bedrock")
 
 
-def _prompt(task: Task) -> str:
+class _Asks(NamedTuple):
+    content: list[Any]
+    labels: Sequence[str]  # of which each is judged, in JSON; none: a reply in words
+    names: Sequence[str]  # of several items
+    logprobs: bool
+
+
+class Batch(NamedTuple):
+    """How questions become a batch; pictures are seen from ``folder``."""
+
+    tool: str
+    model: str
+    folder: Path
+    n_items: int = 1  # of a request
+    logprobs: bool = False
+
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Refuse what a batch cannot ask."""
+        questions = {task["question"] for task in tasks}
+        if self.n_items > 1 and (questions != {"ticked"} or _menus(tasks)[1:]):
+            raise InputError(
+                f"{setting('items_per_request', self.n_items)} needs questions of the kind ticked,"
+                " about all labels of each item",
+                parameter="items_per_request",
+            )
+        if self.logprobs and (questions != {"asked"} or self.tool not in _WITH_LOGPROBS):
+            raise InputError(
+                f"{setting('logprobs', True)} needs questions of the kind asked, whose reply is one"
+                f" word, and one of {', '.join(_WITH_LOGPROBS)}",
+                parameter="logprobs",
+            )
+
+    def requests(self, tasks: Sequence[Task]) -> Iterator[tuple[str, list[Task]]]:
+        """Yield each request as JSON, with its lines of the table of ids."""
+        menus = _menus(tasks)
+        about = [*menus, *([task["item"], task.get("label")] for task in tasks)]
+        said = json.dumps([self.tool, self.model, self.n_items, about])
+        batch = hashlib.sha256(said.encode()).hexdigest()[:6]
+        for number, at in enumerate(range(0, len(tasks), self.n_items), 1):
+            ident, chunk = f"q{number:06}-{batch}", tasks[at : at + self.n_items]
+            first, several = chunk[0], self.n_items > 1
+            names = [f"item {n}" for n in range(1, len(chunk) + 1)] if several else []
+            content = self._content(_prompt(first, several), names or ["The item"], chunk)
+            labels = first["offered"] if first["question"] == "ticked" else ()
+            asks = _Asks(content, labels, names, self.logprobs)
+            request = json.dumps(_request(self.tool, ident, self.model, asks), ensure_ascii=False)
+            # A label, and a menu that was drawn, are no part of the form of a prompt.
+            form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if menus[1:] else {})}
+            digest = hashlib.sha256(_prompt(form, several).encode()).hexdigest()[:8]
+            kept = [{name: v for name, v in t.items() if name not in SHOWN} for t in chunk]
+            lines = [{"id": ident, **t, "annotator": f"{self.model} {digest}"} for t in kept]
+            for name, line in zip(names, lines, strict=False):
+                line["called"] = name
+            yield request.translate(_LINE_ENDS), lines
+
+    def _content(self, prompt: str, names: Sequence[str], tasks: Sequence[Task]) -> list[Any]:
+        parts, words = [], [prompt]
+        for name, task in zip(names, tasks, strict=True):
+            told = {"text": "is this text:\n{}", "url": "is this page: {}"}
+            words += [f"{name} {told[each]}".format(task[each]) for each in told if task.get(each)]
+            if task.get("image"):
+                text = "\n\n".join([*words, f"{name} is this picture."])
+                parts += [self._text(text), _picture(self.tool, str(task["image"]), self.folder)]
+                words = []
+        return [*parts, self._text("\n\n".join(words))] if words else parts
+
+    def _text(self, text: str) -> Task:
+        return {"text": text} if self.tool == "gemini" else {"type": "text", "text": text}
+
+    def files(self, tasks: Sequence[Task]) -> list[int]:
+        """Return how many requests go into each file, so that a service takes it."""
+        family, counts, size = FAMILIES[self.tool], [0], 0
+        most = family.most_megabytes * 1_000_000 - sum(map(len, family.around))
+        for request, lines in self.requests(tasks):
+            n_bytes = len(request.encode()) + len(family.around[1])
+            if n_bytes > most:
+                raise InputError(
+                    f"the request about item {lines[0]['item']!r} has {n_bytes:,} bytes, and"
+                    f" {self.tool} takes {most:,}; make its text or picture smaller"
+                )
+            if counts[-1] == family.most or size + n_bytes > most:
+                counts, size = [*counts, 0], 0
+            counts[-1], size = counts[-1] + 1, size + n_bytes
+        return counts
+
+
+_EACH = 'object that has each label as a key, with the value "yes", "no" or "unsure". The labels:'
+_JUDGE = {
+    False: "For each of these labels, say whether it applies to this item. Answer with one JSON",
+    True: "Below are several items, each after its name, such as item 1. For each item and each of"
+    " these labels, say whether the label applies to the item. Judge each item by itself. Answer"
+    " with one JSON object that has the name of each item as a key. Its value is an",
+}
+
+
+def _menus(tasks: Sequence[Task]) -> list[str]:
+    return list(dict.fromkeys(str(task.get("offered")) for task in tasks))
+
+
+def _prompt(task: Task, several: bool) -> str:
     if task["question"] != "ticked":
         return WORDINGS[task["question"]].sentence(task)
-    labels = json.dumps(task["offered"], ensure_ascii=False)
-    return (
-        "For each of these labels, say whether it applies to this item. Answer with one JSON"
-        ' object that has each label as a key, with the value "yes", "no" or "unsure". The labels:'
-        f" {labels}"
-    )
+    return f"{_JUDGE[several]} {_EACH} {json.dumps(task['offered'], ensure_ascii=False)}"
 
 
-def _words_of_item(task: Task) -> Iterator[str]:
-    if task.get("text"):
-        yield f"The item is this text:\n{task['text']}"
-    if task.get("image"):
-        yield "The item is this picture."
-    if task.get("url"):
-        yield f"The item is this page: {task['url']}"
-
-
-def _picture(family: Family, named: str, folder: Path, path: Path) -> Any:
-    if "://" in named or named.startswith("data:"):
-        if family.address is None or named.startswith("data:"):
-            raise InputError(
-                f"{path}: the picture {named:.60} cannot be sent by its address here; give the path"
-                " of a file"
-            )
-        return family.address(named)
+def _picture(tool: str, named: str, folder: Path) -> Task:
+    if named.startswith("data:") or ("://" in named and tool in _WITHOUT_ADDRESSES):
+        raise InputError(
+            f"the picture {named:.60} cannot be sent by its address here; give the path of a file"
+        )
+    if "://" in named and tool == "anthropic":
+        return {"type": "image", "source": {"type": "url", "url": named}}
+    if "://" in named:
+        return {"type": "image_url", "image_url": {"url": named}}
     kind = mimetypes.guess_type(named)[0]
     if kind is None or not kind.startswith("image/"):
         raise InputError(f"{named}: its ending is not that of a picture, such as .jpg or .png")
     try:
-        raw = (folder / named).read_bytes()
+        data = base64.b64encode((folder / named).read_bytes()).decode("ascii")
     except OSError as error:
         raise InputError(f"{folder / named}: this picture cannot be read: {error}") from error
-    return family.picture(kind, base64.b64encode(raw).decode("ascii"))
-
-
-def _most_tokens(task: Task) -> int:
-    return _TOKENS + _TOKENS_OF_LABEL * len(task.get("offered") or ())
-
-
-def _schema(task: Task) -> Task:
-    labels = list(task["offered"])
-    of_each = {label: {"type": "string", "enum": list(_WORDS)} for label in labels}
-    return {"type": "object", "properties": of_each, "required": labels}
-
-
-def _chat(model: str, content: list[Any], task: Task) -> Task:
-    body: Task = {"model": model, "messages": [{"role": "user", "content": content}]}
-    if task["question"] == "ticked":
-        schema = {**_schema(task), "additionalProperties": False}
-        told = {"name": "labels", "strict": True, "schema": schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": told}
-    return body
-
-
-def _openai(ident: str, model: str, content: list[Any], task: Task) -> Task:
-    where = {"method": "POST", "url": "/v1/chat/completions"}
-    return {"custom_id": ident, **where, "body": _chat(model, content, task)}
-
-
-def _mistral(ident: str, model: str, content: list[Any], task: Task) -> Task:
-    return {"custom_id": ident, "body": _chat(model, content, task)}
-
-
-def _message(content: list[Any], task: Task) -> Task:
-    return {
-        "max_tokens": _most_tokens(task),
-        "messages": [{"role": "user", "content": content}],
-    }
-
-
-def _anthropic(ident: str, model: str, content: list[Any], task: Task) -> Task:
-    return {"custom_id": ident, "params": {"model": model, **_message(content, task)}}
-
-
-def _bedrock(ident: str, _: str, content: list[Any], task: Task) -> Task:
-    version = {"anthropic_version": "bedrock-2023-05-31"}
-    return {"recordId": ident, "modelInput": {**version, **_message(content, task)}}
-
-
-def _gemini(ident: str, _: str, content: list[Any], task: Task) -> Task:
-    request: Task = {"contents": [{"role": "user", "parts": content}]}
-    if task["question"] == "ticked":
-        how = {"response_mime_type": "application/json", "response_schema": _schema(task)}
-        request["generation_config"] = how
-    return {"key": ident, "request": request}
-
-
-def _text_part(text: str) -> Any:
-    return {"type": "text", "text": text}
-
-
-def _image_url(address: str) -> Any:
-    return {"type": "image_url", "image_url": {"url": address}}
-
-
-def _data_url(kind: str, data: str) -> Any:
-    return _image_url(f"data:{kind};base64,{data}")
-
-
-def _source(kind: str, data: str) -> Any:
+    if tool == "gemini":
+        return {"inline_data": {"mime_type": kind, "data": data}}
+    if tool in ("openai", "mistral"):
+        return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
 
 
-def _source_at(address: str) -> Any:
-    return {"type": "image", "source": {"type": "url", "url": address}}
+def _request(tool: str, ident: str, model: str, asks: _Asks) -> Task:
+    if tool == "gemini":
+        how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
+        if asks.labels:
+            how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
+        request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
+        return {"key": ident, "request": request | ({"generation_config": how} if how else {})}
+    body: Task = {"messages": [{"role": "user", "content": asks.content}]}
+    if tool in ("anthropic", "bedrock"):
+        n_words = len(asks.labels) * max(len(asks.names), 1)
+        body = {"max_tokens": _TOKENS + _TOKENS_OF_LABEL * n_words, **body}
+        if tool == "anthropic":
+            return {"custom_id": ident, "params": {"model": model, **body}}
+        version = {"anthropic_version": "bedrock-2023-05-31"}
+        return {"recordId": ident, "modelInput": version | body}
+    body = {"model": model, **body}
+    if asks.labels:
+        schema = _schema(asks, {"additionalProperties": False})
+        told = {"name": "labels", "strict": True, "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": told}
+    if asks.logprobs:
+        body |= {"logprobs": True, "top_logprobs": _TOP}
+    where = {"method": "POST", "url": "/v1/chat/completions"} if tool == "openai" else {}
+    return {"custom_id": ident, **where, "body": body}
 
 
-def _inline(kind: str, data: str) -> Any:
-    return {"inline_data": {"mime_type": kind, "data": data}}
+def _schema(asks: _Asks, strict: Task) -> Task:
+    """Return the schema of a reply; if it is strict, each part stands once, as services count."""
+
+    def of(names: Sequence[str], each: Task) -> Task:
+        properties = dict.fromkeys(names, each)
+        return {"type": "object", "properties": properties, "required": list(names), **strict}
+
+    word: Task = {"type": "string", "enum": list(_WORDS)}
+    labels = of(asks.labels, {"$ref": "#/$defs/word"} if strict else word)
+    if not strict:
+        return of(asks.names, labels) if asks.names else labels
+    if not asks.names:
+        return {**labels, "$defs": {"word": word}}
+    whole = of(asks.names, {"$ref": "#/$defs/labels"})
+    return {**whole, "$defs": {"word": word, "labels": labels}}
 
 
-FAMILIES = {
-    "openai": Family(".jsonl", _openai, _text_part, _data_url, _image_url),
-    "mistral": Family(".jsonl", _mistral, _text_part, _data_url, _image_url),
-    "anthropic": Family(".json", _anthropic, _text_part, _source, _source_at, whole=True),
-    "gemini": Family(".jsonl", _gemini, lambda text: {"text": text}, _inline, None),
-    "bedrock": Family(".jsonl", _bedrock, _text_part, _source, None),
-}
-"""Formats of requests, by the name of ``--for``."""
+_TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
 
 
 class _Result(NamedTuple):
@@ -197,15 +240,24 @@ class _Result(NamedTuple):
     model: str | None = None
     n_in: int = 0
     n_out: int = 0
+    tokens: Sequence[tuple[Any, Any]] = ()  # of the text, each with those that were likely there
 
 
 _FAILED, _REFUSED = "requests that failed", "requests that the model refused"
 _CUT, _UNCLEAR = "replies that were cut off", "replies that do not parse"
 _MISSING, _DOUBLE = "requests without a result", "requests with two different replies"
-_CUT_BY = ("length", "max_tokens", "max_output_tokens", "incomplete")
+_CUT_BY = (
+    *("length", "max_tokens", "max_output_tokens", "incomplete", "abort"),
+    "model_context_window_exceeded",
+)
 _REFUSED_BY = (
-    *("content_filter", "refusal", "safety", "recitation", "blocklist", "spii"),
+    *("content_filter", "refusal", "safety", "recitation", "blocklist", "spii", "image_safety"),
     *("prohibited_content", "guardrail_intervened", "content_filtered"),
+)
+# A text that ended for a reason that is not known may be half a word.
+_ENDED_BY = (
+    *("stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"),
+    "finish_reason_unspecified",
 )
 
 
@@ -232,25 +284,24 @@ def _result_of(value: Task) -> _Result:
         body = value["modelOutput"]
     else:
         body = value.get("response")
-        status = _inside(body, "status_code")
-        if status is not None and status != 200:
+        if _inside(body, "status_code") not in (None, 200):
             return _Result(None, _FAILED)
         if isinstance(body, dict) and "body" in body:
             body = body["body"]
-    if value.get("error") or not isinstance(body, dict) or _inside(body, "error"):
+    if value.get("error") or not isinstance(body, dict) or body.get("error"):
         return _Result(None, _FAILED)
     return _said_in(body)
 
 
 def _said_in(body: Task) -> _Result:
     """Return the text of a body: of a chat, a response, a message or candidates."""
-    several = _inside(body, "choices") or _inside(body, "candidates")
+    several = body.get("choices") or body.get("candidates")
     if isinstance(several, list) and len(several) > 1:
         return _Result(None, _UNCLEAR)
     parts, ends = _parts_and_ends(body)
     words = {str(end).casefold() for end in ends if end}
-    model = next((m for m in (body.get("model"), body.get("modelVersion")) if m), None)
-    usage = _inside(body, "usage") or _inside(body, "usageMetadata")
+    model = body.get("model") or body.get("modelVersion")
+    usage = body.get("usage") or body.get("usageMetadata")
     n_in = _number(usage, "prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens")
     n_out = _number(
         usage, "completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"
@@ -269,7 +320,9 @@ def _said_in(body: Task) -> _Result:
         if isinstance(part, str)
         or (isinstance(_inside(part, "text"), str) and not _inside(part, "thought"))
     ]
-    return _Result("".join(texts), "", *told) if texts else _Result(None, _UNCLEAR, *told)
+    if not texts or words - {*_ENDED_BY}:
+        return _Result(None, _UNCLEAR, *told)
+    return _Result("".join(texts), "", *told, list(_tokens(body, parts)))
 
 
 def _parts_and_ends(body: Task) -> tuple[list[Any], list[Any]]:
@@ -278,13 +331,11 @@ def _parts_and_ends(body: Task) -> tuple[list[Any], list[Any]]:
         ends = [_inside(body, "choices", 0, "finish_reason")]
     elif "candidates" in body:
         content = _inside(body, "candidates", 0, "content", "parts")
-        ends = [_inside(body, "candidates", 0, "finishReason")]
-        ends.append(_inside(body, "candidates", 0, "finish_reason"))
+        ends = [_inside(body, "candidates", 0, key) for key in ("finishReason", "finish_reason")]
     elif isinstance(body.get("output"), list):  # of /v1/responses
         messages = [each for each in body["output"] if _inside(each, "type") == "message"]
         content = [part for each in messages for part in _listed(_inside(each, "content"))]
-        ends = [_inside(body, "incomplete_details", "reason")]
-        ends.append("incomplete" if body.get("status") == "incomplete" else None)
+        ends = [_inside(body, "incomplete_details", "reason"), body.get("status")]
     elif "output" in body:
         content = _inside(body, "output", "message", "content")
         ends = [body.get("stopReason")]
@@ -302,14 +353,52 @@ def _number(usage: Any, *names: str) -> int:
     return next((n for n in found if isinstance(n, int) and not isinstance(n, bool)), 0)
 
 
+def _tokens(body: Task, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each token of a reply with those that were likely there, as far as a body has them."""
+    steps = _inside(body, "choices", 0, "logprobs", "content") or _inside(parts, 0, "logprobs")
+    for step in _listed(steps):
+        yield _inside(step, "token"), _inside(step, "top_logprobs")
+    found = _inside(body, "candidates", 0, "logprobsResult")
+    for at, step in enumerate(_listed(_inside(found, "chosenCandidates"))):
+        yield _inside(step, "token"), _inside(found, "topCandidates", at, "candidates")
+
+
+def _confidence(word: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
+    """Return P(word) / (P(yes) + P(no)) at the first word of a reply; None if it is not told.
+
+    If the other word is not among the likely ones, it is less likely than all of them. The least of
+    them then stands for it, if that changes the fourth digit at most.
+    """
+    token, likely = next((each for each in tokens if _plain(each[0])), ("", None))
+    if word not in ("yes", "no") or _plain(token) != word:
+        return None
+    shares, least = {"yes": 0.0, "no": 0.0}, 1.0
+    for each in _listed(likely):
+        told = [_inside(each, name) for name in ("logprob", "logProbability")]
+        log = next((log for log in told if isinstance(log, int | float)), 1)
+        if not log <= _SMALL:
+            return None
+        share = math.exp(max(min(log, 0.0), -1e4))
+        least = min(least, share)
+        if (name := _plain(_inside(each, "token"))) in shares:
+            shares[name] += share
+    mine, other = shares.pop(word), *shares.values()
+    if not mine or (not other and least > _SMALL * mine):
+        return None
+    return mine / (mine + (other or least))
+
+
+def _plain(token: Any) -> str:
+    return token.strip(ENDS).casefold() if isinstance(token, str) else "?"
+
+
 def _are_results(head: Head) -> bool:
     root, keys = head.keys()
-    if root != "{":
-        return False
+    # A model's input may have pictures, so what comes behind it is not in the head.
     return (
         ("custom_id" in keys and not keys.isdisjoint(("response", "result", "error")))
-        or ("key" in keys and not keys.isdisjoint(("response", "status", "error")))
-        or ("recordId" in keys and not keys.isdisjoint(("modelOutput", "error")))
+        or ("recordId" in keys and not keys.isdisjoint(("modelInput", "modelOutput", "error")))
+        or (root == "{" and "key" in keys and not keys.isdisjoint(("response", "status", "error")))
     )
 
 
@@ -318,125 +407,150 @@ def _read_results(path: Path, options: Options, tally: Tally) -> Iterator[dict[s
     yield from pieces(_rows(path, options, tally))
 
 
+class _Asked(NamedTuple):
+    """One question of a request."""
+
+    place: str
+    task: Task
+    question: Question
+
+
+class _Said(NamedTuple):
+    """What one result says about one question; None: two results differ."""
+
+    answer: Any = None
+    model: str | None = None
+    confidence: float | None = None
+
+
+_Key = tuple[str, str]  # an id, and the name of an item in its request
+
+
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    asked: dict[str, tuple[str, Task, Question]] | None = None
-    said: dict[str, tuple[Any, str | None]] = {}
-    worst: dict[str, str] = {}  # of requests without a clear answer, the last reason
+    asked: dict[str, dict[str, _Asked]] = {}
+    said: dict[_Key, _Said] = {}
+    worst: dict[_Key, str] = {}  # of questions without a clear answer, the last reason
     n_in = n_out = 0
-    for place, value in records(path):
-        if not isinstance(value, dict) or not isinstance(_id_of(value), str):
+    files = dict.fromkeys((path, *options.more))
+    for place, value in itertools.chain.from_iterable(map(records, files)):
+        is_result = isinstance(value, dict) and not _TOLD.isdisjoint(value)
+        if not is_result or not isinstance(_id_of(value), str):
             raise fault(place, "is no result with an id (custom_id, key or recordId)")
         ident = _id_of(value)
-        asked = asked or _asked(path, options, ident)
         if ident not in asked:
-            raise fault(place, f"the table of ids does not have the id {ident!r}")
+            asked |= _asked(path, options, ident)
         tally.counts["results"] += 1
         result = _result_of(value)
         n_in, n_out = n_in + result.n_in, n_out + result.n_out
-        if result.text is None:
-            worst[ident] = result.failed
-            continue
-        answer = _answer_in(asked[ident][2], result.text)
-        if answer is None:
-            worst[ident] = _UNCLEAR
-        elif ident in said and said[ident][0] != answer:
-            said[ident] = (None, None)
-        else:
-            said[ident] = (answer, result.model)
-    yield from _answers(asked or {}, said, worst, tally)
+        for name, answer in _answers_in(asked[ident], result.text).items():
+            key, before = (ident, name), said.get((ident, name))
+            if answer is None:
+                worst[key] = result.failed or _UNCLEAR
+            elif before is None:
+                said[key] = _Said(answer, result.model, _confidence(answer, result.tokens))
+            elif before.answer != answer:
+                said[key] = _Said()
+    yield from _answers(asked, said, worst, tally)
     if n_in or n_out:
         tally.remark(f"The requests had {n_in:,} tokens, and the replies {n_out:,}.")
 
 
 def _answers(
-    asked: dict[str, tuple[str, Task, Question]],
-    said: dict[str, tuple[Any, str | None]],
-    worst: dict[str, str],
+    asked: Mapping[str, Mapping[str, _Asked]],
+    said: Mapping[_Key, _Said],
+    worst: Mapping[_Key, str],
     tally: Tally,
 ) -> Iterator[Row]:
     """Yield rows in the order of the requests; count and list those without an answer."""
-    travelled, without = Travelled(), dict[str, list[str]]()
-    for ident, (place, task, question) in asked.items():
-        answer, model = said.get(ident, (None, None))
-        if answer is None:
-            why = _DOUBLE if ident in said else worst.get(ident, _MISSING)
-            tally.counts[why] += 1
-            without.setdefault(why, []).append(ident)
+    travelled, without = Travelled(), dict[str, dict[str, None]]()
+    # If one answer has a confidence, the column is there; NaN is a gap in it.
+    blank = math.nan if any(each.confidence is not None for each in said.values()) else None
+    for key, about in (((i, name), each) for i in asked for name, each in asked[i].items()):
+        found = said.get(key, _Said())
+        if found.answer is not None:
+            yield from _rows_of(found, about, travelled, blank)
             continue
-        digest = str(task.get("annotator") or "").rpartition(" ")[2]
-        who = f"{model} {digest}" if model else task.get("annotator")
-        open_: set[str] = set()
-        if isinstance(answer, dict):
-            open_ = {label for label, word in answer.items() if word == UNSURE}
-            answer = [label for label, word in answer.items() if word == "yes"]
-        rows = travelled.rows(question, answer, place, annotator=who)
-        first = len(rows) - len(question.offered or [""])
-        for at, row in enumerate(rows):
-            yield row._replace(answer=UNSURE) if at >= first and row.label in open_ else row
+        why = _DOUBLE if key in said else worst.get(key, _MISSING)
+        listed = " ".join(key).strip() if why in (_DOUBLE, _UNCLEAR) else key[0]
+        without.setdefault(why, {})[listed] = None
     for why, idents in without.items():
-        tally.remark(f"{why}: {len(idents):,}, such as {some(idents[:_MOST_SHOWN])}")
+        tally.counts[why] = len(idents)
+        more = "; if a second file has failures, give it, too" * (why == _MISSING)
+        shown = some(itertools.islice(idents, _MOST_SHOWN))
+        tally.remark(f"{why}: {len(idents):,}, such as {shown}{more}")
 
 
-def _answer_in(question: Question, text: str) -> Any:
-    """Return what a text says: a word, labels, or a word for each label; None: it is not clear."""
+def _rows_of(
+    said: _Said, about: _Asked, travelled: Travelled, blank: float | None
+) -> Iterator[Row]:
+    who, question = about.task.get("annotator"), about.question
+    if said.model:
+        who = f"{said.model} {str(who or '').rpartition(' ')[2]}"
+    answer, open_ = said.answer, set[str]()
+    if isinstance(answer, dict):
+        open_ = {label for label, word in answer.items() if word == UNSURE}
+        answer = [label for label, word in answer.items() if word == "yes"]
+    rows = travelled.rows(question, answer, about.place, annotator=who)
+    first = len(rows) - len(question.offered or [""])  # before it, what was known
+    for at, row in enumerate(rows):
+        if at >= first:
+            sure = blank if said.confidence is None else said.confidence
+            word = UNSURE if row.label in open_ else row.answer
+            row = row._replace(answer=word, confidence=sure)
+        yield row
+
+
+def _answers_in(questions: Mapping[str, _Asked], text: str | None) -> Mapping[str, Any]:
+    """Return what a text says of each question: a word, labels, or a word for each label.
+
+    It is None if it is not clear.
+    """
+    question = next(iter(questions.values())).question
+    if text is None:
+        return dict.fromkeys(questions)
     if question.question != "ticked":
-        return said_in_reply(question, text)
-    found = [each for each in _plain_objects(text) if each.keys() & {*question.offered}]
-    if len(found) != 1 or found[0].keys() != {*question.offered}:
+        return {"": said_in_reply(question, text)}
+    alone = "" in questions
+    keys = {*question.offered} if alone else {*questions}
+    found = [each for each in objects_in(text) if each is None or each.keys() & keys]
+    whole = found[0] if len(found) == 1 else None
+    if alone or whole is None or whole.keys() - keys:
+        return dict.fromkeys(questions, _words_in(whole, question) if alone else None)
+    return {name: _words_in(whole.get(name), question) for name in questions}
+
+
+def _words_in(found: Any, question: Question) -> dict[str, str] | None:
+    """Return the word for each label in an object; None if one is missing, or strange."""
+    if not isinstance(found, dict) or found.keys() != {*question.offered}:
         return None
-    words = {
-        label: word.strip().casefold() if isinstance(word, str) else None
-        for label, word in found[0].items()
-    }
-    return words if all(word in _WORDS for word in words.values()) else None
+    if not all(isinstance(word, str) for word in found.values()):
+        return None
+    words = {label: word.strip().casefold() for label, word in found.items()}
+    return words if {*words.values()} <= {*_WORDS} else None
 
 
-def _plain_objects(text: str) -> Iterator[Task]:
-    """Yield the JSON objects in a text; nothing if a key is there twice."""
-
-    def once(pairs: list[tuple[str, Any]]) -> Task:
-        if len(dict(pairs)) < len(pairs):
-            raise ValueError("a key is there twice")
-        return dict(pairs)
-
-    decoder, at = json.JSONDecoder(object_pairs_hook=once), text.find("{")
-    for _ in range(100):  # a hostile text cannot take long
-        if at == -1:
-            return
-        try:
-            found, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield found
-        at = text.find("{", end)
-
-
-def _asked(path: Path, options: Options, ident: str) -> dict[str, tuple[str, Task, Question]]:
+def _asked(path: Path, options: Options, ident: str) -> dict[str, dict[str, _Asked]]:
     """Return what each id asked, from the table of ids that holds this one."""
-    tables = [options.prompts] if options.prompts is not None else sorted(_tables_beside(path))
-    for table in tables:
-        found: dict[str, tuple[str, Task, Question]] = {}
+    beside = sorted(path.absolute().parent.glob(f"*{IDS}"))
+    for table in beside if options.prompts is None else [options.prompts]:
+        found: dict[str, dict[str, _Asked]] = {}
         for place, line in records(table):
             if not isinstance(line, dict) or not isinstance(line.get("id"), str):
                 raise fault(place, "is no line of a table of ids")
-            if line["id"] in found:
-                raise fault(place, f"id {line['id']!r} occurs twice; give each its own id")
-            # The end of an id is the same in one file of requests.
+            # The end of an id is the same in one batch.
             if not found and line["id"].rpartition("-")[2] != ident.rpartition("-")[2]:
                 break
-            found[line["id"]] = (place, line, question_of(line, place))
-        if found:
+            questions, name = found.setdefault(line["id"], {}), str(line.get("called") or "")
+            if name in questions:
+                raise fault(place, f"id {line['id']!r} occurs twice; give each its own id")
+            questions[name] = _Asked(place, line, question_of(line, place))
+        if ident in found:
             return found
     raise fault(
         path,
         f"no table of ids has {ident!r}; put the file that complabel ask wrote beside the requests,"
         f" whose name ends in {IDS}, into the folder of the results",
     )
-
-
-def _tables_beside(path: Path) -> Sequence[Path]:
-    return list(path.absolute().parent.glob(f"*{IDS}"))
 
 
 _TITLE = "results of a language model's batch: OpenAI, Mistral, Anthropic, Gemini, Bedrock"

@@ -65,6 +65,8 @@ class Options:
         A table of codes and label names, for files that hold codes.
     prompts : Path or None
         The file of prompts, for replies that only hold the ids of their prompts.
+    more : tuple of Path
+        More files with results of a language model's batches, such as those of failures.
     """
 
     absent: tuple[str, ...] = ()
@@ -82,6 +84,7 @@ class Options:
     label_names: tuple[str, ...] | None = None
     class_names: Path | None = None
     prompts: Path | None = None
+    more: tuple[Path, ...] = ()
 
 
 @dataclass
@@ -176,7 +179,7 @@ class Format:
 
 
 class Row(NamedTuple):
-    """One row of the table; the fields are :data:`complabel.files.COLUMNS`, in this order."""
+    """One row of the table: :data:`complabel.files.COLUMNS`, in this order, and a confidence."""
 
     answer_id: str | None
     item: str
@@ -189,6 +192,7 @@ class Row(NamedTuple):
     time: str | None = None
     probability: float | None = None
     seconds: float | None = None
+    confidence: float | None = None
 
 
 def pieces(rows: Iterable[Row]) -> Iterator[dict[str, Any]]:

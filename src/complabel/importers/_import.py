@@ -20,6 +20,7 @@ from complabel.answers import ANSWER_WORDS, QUESTIONS
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
     COLUMNS,
+    CONFIDENCE,
     SHOWN,
     AnswerSheet,
     AnswerWriter,
@@ -73,7 +74,7 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     sheet = AnswerSheet.read(
         table,
         question,
-        names=COLUMNS,
+        names=(*COLUMNS, CONFIDENCE),
         item=item,
         answer=options.answer,
         words=_words(options),
@@ -81,7 +82,9 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     tally.counts["rows of the file"] = sheet.counts["n_rows"]
     tally.counts["blank rows"] = sheet.counts["n_blank_rows"]
     tally.counts["questions not answered"] = sheet.counts["n_open_questions"]
-    left = [name for name in table.columns if name not in (item, *COLUMNS, *SHOWN, TO_DO)]
+    left = [
+        name for name in table.columns if name not in (item, *COLUMNS, CONFIDENCE, *SHOWN, TO_DO)
+    ]
     if left:
         told = "Columns that do not belong to a table of answers were left out"
         tally.remark(f"{told}: {some(left)}")
@@ -154,7 +157,8 @@ def import_answers(
     -------
     table : pandas.DataFrame
         The neutral table for :meth:`complabel.answers.Answers.from_table`, with all
-        :data:`complabel.files.COLUMNS`. Items and labels are text. Contradictions stay in it.
+        :data:`complabel.files.COLUMNS`, and ``confidence`` if the file has some. Items and labels
+        are text. Contradictions stay in it.
     tally : Tally
         Counts of what was read and left out, and remarks on what was assumed.
 
@@ -245,6 +249,7 @@ def _read(
     progress: Callable[[int], None] | None,
 ) -> Iterator[Any]:
     """Yield the pieces as Arrow tables, and count their rows, answers, items and labels."""
+    options = options or Options()
     chosen = detect(path) if format_ is None else format_
     if isinstance(chosen, str):
         named = {each.name: each for each in FORMATS}
@@ -254,7 +259,12 @@ def _read(
                 parameter="format",
             )
         chosen = named[chosen]
-    (options, rename), totals = _named_by(options or Options(), path), _Totals()
+    if options.more and chosen is not RESULTS:
+        raise InputError(
+            f"{path} is read as {chosen.name}, and so each file is imported alone; only results of"
+            " a language model's batches may stand in several"
+        )
+    (options, rename), totals = _named_by(options, path), _Totals()
     needless = {"question": not chosen.takes_question, "answer": chosen is not TABLE}
     tally.say_unused(options, chosen.name, *(name for name in needless if needless[name]))
     for piece in chosen.read(existing("path", path), options, tally):

@@ -342,10 +342,22 @@ ARGILLA = Format("argilla", _ARGILLA_TITLE, _is_argilla, _read_argilla, takes_qu
 
 _MAX_SHOWN = 3  # unclear replies in a remark
 _JUDGMENTS = ("yes", "no", UNSURE)
-# Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not "No idea".
-_AT_START = re.compile(r"\W*(yes|no|unsure)(?:[^\S\n]*[.,;:!*_`\"')\]]|\s*\n|\s*$)", re.IGNORECASE)
-_AGAIN = re.compile(r"\W*(yes|no|unsure)\b", re.IGNORECASE)
-_ENDS = " \t\r\n.,;:!?*_`\"'"
+# Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not in "No idea",
+# "No. 5" and "'Yes' is wrong".
+_AT_START = re.compile(
+    r"(?:[^\w{]|_)*(yes|no|unsure)[*_`\"')\]]*(?:[^\S\n]*[.,;:!](?!\s*\d)|\s*\n|\s*$)",
+    re.IGNORECASE,
+)
+# Matches what takes a word back behind it: "No. Wait, yes." and "Yes, the label does not apply".
+_TAKEN_BACK = {
+    "yes": re.compile(r"(?i:\bunsure\b|(?:\bnot|n.t) appl|\bno\b(?! [a-z]))|\bN[Oo]\b"),
+    "no": re.compile(
+        r"\b(?:yes|unsure)\b|\b(?:it|that|this|label) (?:(?!not|never)\S+ )?appl(?:y|ies)\b",
+        re.IGNORECASE,
+    ),
+    UNSURE: re.compile(r"^\W*(?:yes|no)\b", re.IGNORECASE),
+}
+ENDS = " \t\r\n.,;:!?*_`\"'"
 _MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
 
 
@@ -444,16 +456,15 @@ def _with_prompts(path: Path, options: Options) -> Iterator[tuple[str, Any, _Lin
 
 def _judgment(reply: Any) -> str | None:
     """Return "yes", "no" or "unsure"; None if the reply does not clearly say one of them."""
-    found = _field(reply, "answer")
-    if isinstance(found, str):
-        word = found.strip(_ENDS).casefold()
-        return word if word in _JUDGMENTS else None
-    if found is not None or not isinstance(reply, str):
-        return None
-    start = _AT_START.match(reply)
-    if start is None or _AGAIN.match(reply, start.end()):
-        return None
-    return start[1].casefold()
+    text = reply if isinstance(reply, str) else ""
+    found, start = _field(reply, "answer"), _AT_START.match(text)
+    words = {start[1].casefold()} if start else set()
+    rest = text[start.end() :] if start else ""
+    if found is not None:
+        words.add(found.strip(ENDS).casefold() if isinstance(found, str) else "")
+        rest = text.rpartition("}")[2]
+    word = words.pop() if len(words) == 1 else ""
+    return word if word in _JUDGMENTS and not _TAKEN_BACK[word].search(rest) else None
 
 
 def _choice(
@@ -471,7 +482,7 @@ def _choice(
         return None
     if not given and (nothing != NONE_APPLY or found is reply):
         return None
-    if nothing and len(given) == 1 and given[0].strip(_ENDS).casefold() == nothing:
+    if nothing and len(given) == 1 and given[0].strip(ENDS).casefold() == nothing:
         return []
     labels = [_offered_label(each, offered) for each in given]
     chosen = [label for label in labels if label is not None]
@@ -483,8 +494,8 @@ def _offered_label(text: str, offered: Sequence[str]) -> str | None:
     """Return the offered label that equals a text, exactly or without case and punctuation."""
     if text in offered:
         return text
-    plain = text.strip(_ENDS).casefold()
-    alike = [label for label in offered if label.strip(_ENDS).casefold() == plain]
+    plain = text.strip(ENDS).casefold()
+    alike = [label for label in offered if label.strip(ENDS).casefold() == plain]
     return alike[0] if len(alike) == 1 else None
 
 
@@ -492,7 +503,10 @@ def _field(reply: Any, name: str) -> Any:
     """Return the value of a field in the JSON objects of a reply; None if they differ."""
     objects = [reply] if isinstance(reply, dict) else []
     if isinstance(reply, str):
-        objects = list(_objects(reply))
+        found = list(objects_in(reply))
+        objects = [each for each in found if each is not None]
+        if len(objects) < len(found):
+            return None
     values = [
         value
         for each in objects
@@ -502,20 +516,29 @@ def _field(reply: Any, name: str) -> Any:
     return values[0] if values and all(value == values[0] for value in values) else None
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    decoder = json.JSONDecoder()
+def objects_in(text: str) -> Iterator[dict[str, Any] | None]:
+    """Yield the JSON objects in a text; None for one that is broken or has a key twice."""
     at, tried = text.find("{"), 0
     while at != -1 and tried < _MOST_BRACES:
         tried += 1
         try:
-            found, end = decoder.raw_decode(text, at)
+            found, end = _DECODER.raw_decode(text, at)
+            yield found
         except (ValueError, RecursionError):
             end = at + 1
-        else:
-            if isinstance(found, dict):
-                yield found
+            if text[end : end + 100].lstrip()[:1] == '"':  # other braces are no JSON
+                yield None
         at = text.find("{", end)
+    if at != -1:
+        yield None
 
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
+    made = dict(pairs)
+    return made if len(made) == len(pairs) else None
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 _REPLIES_TITLE = "replies of a language model: the lines of ask --for replies, each with a reply"
 REPLIES = Format("replies", _REPLIES_TITLE, _has_replies, _read_replies, takes_question=True)

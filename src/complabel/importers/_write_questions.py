@@ -6,6 +6,7 @@ The importer of the tool's export reads the answers.
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import zlib
@@ -21,7 +22,7 @@ from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
-from complabel.importers._batches import FAMILIES, IDS, write_requests
+from complabel.importers._batches import FAMILIES, IDS, Batch
 from complabel.importers._questions import (
     ALL_APPLY,
     MARKED,
@@ -51,6 +52,9 @@ def write_questions(
     label_names: Sequence[str] | None = None,
     model: str | None = None,
     folder: str | os.PathLike[str] = ".",
+    items_per_request: int = 1,
+    logprobs: bool = False,
+    written: list[Path] | None = None,
 ) -> int:
     """Write questions for a tool; ``complabel import`` reads its export without an option.
 
@@ -71,7 +75,7 @@ def write_questions(
         for Mechanical Turk. "replies": JSON lines for a language model. The last five: a batch of
         requests to a language model, with short ids. What each id asked stands in a file of the
         same name that ends in ``.ids.jsonl``. A question to tick asks for yes, no or unsure about
-        each label.
+        each label. What is too much for one file of a service is divided: ``NAME-1.jsonl``, ...
     shown : mapping of item to mapping, or None, default=None
         What people see of each item, in the fields ``text``, ``image`` and ``url``; "replies" need
         it.
@@ -81,6 +85,12 @@ def write_questions(
         The name of the model, in batches; they need it.
     folder : path, default="."
         From where the paths of pictures are seen, in batches.
+    items_per_request : int, default=1
+        How many items a request of a batch is about, if all labels of each are judged.
+    logprobs : bool, default=False
+        Whether requests about one label ask how probable yes and no are; some models refuse that.
+    written : list of Path or None, default=None
+        The paths of the files of requests are appended to it.
 
     Returns
     -------
@@ -133,7 +143,14 @@ def write_questions(
         _write_sheet(table, target, seen)
         return len(tasks)
     if tool in FAMILIES:
-        _write_batch(tasks, target, tool, model, Path(folder))
+        if not model:
+            raise InputError(
+                f"a batch names the model that answers; give {setting('model')}", parameter="model"
+            )
+        batch = Batch(tool, model, Path(folder), items_per_request, logprobs)
+        paths = _write_batch(tasks, target, batch)
+        if written is not None:
+            written += paths
         return len(tasks)
     its = TOOLS[tool]
     if not ending_of(target, its.endings):
@@ -147,27 +164,31 @@ def write_questions(
     return len(tasks)
 
 
-def _write_batch(
-    tasks: list[Task], target: Path, tool: str, model: str | None, folder: Path
-) -> None:
-    """Write requests, and beside them the table of their ids."""
-    ending = FAMILIES[tool].ending
-    if not ending_of(target, (ending,)):
-        raise InputError(f"{target}: {tool} needs a name that ends in {ending}")
-    if not model:
-        raise InputError(
-            f"a batch names the model that answers; give {setting('model')}", parameter="model"
-        )
-    ids = table_of_ids(target)
-    with (
-        explained(target),
-        replacing(ids) as partial_ids,
-        replacing(target) as partial,
-        partial.open("w", encoding="utf-8", newline="") as out,
-    ):
-        lines = write_requests(tasks, target, out, tool=tool, model=model, folder=folder)
-        with partial_ids.open("w", encoding="utf-8", newline="") as table:
-            _write_lines(lines, table)
+def _write_batch(tasks: list[Task], target: Path, batch: Batch) -> list[Path]:
+    """Write requests, and beside each file of them the table of their ids; return the files."""
+    family = FAMILIES[batch.tool]
+    ending = ending_of(target, (family.ending,))
+    if not ending:
+        raise InputError(f"{target}: {batch.tool} needs a name that ends in {family.ending}")
+    batch.check(tasks)
+    counts, requests = batch.files(tasks), batch.requests(tasks)
+    stem, before = target.name.removesuffix(ending), family.around[0]
+    names = [f"{stem}-{n}{ending}" for n in range(1, len(counts) + 1)]
+    paths = [target] if len(counts) == 1 else [target.with_name(name) for name in names]
+    for path, count in zip(paths, counts, strict=True):
+        with (
+            explained(table_of_ids(path)),
+            replacing(table_of_ids(path)) as partial_ids,
+            explained(path),
+            replacing(path) as partial,
+            partial.open("w", encoding="utf-8", newline="") as out,
+            partial_ids.open("w", encoding="utf-8", newline="") as table,
+        ):
+            for at, (request, lines) in enumerate(itertools.islice(requests, count)):
+                out.write((family.around[1] if at else before) + request)
+                _write_lines(lines, table)
+            out.write(family.around[2])
+    return paths
 
 
 def table_of_ids(path: Path) -> Path:

@@ -47,11 +47,7 @@ _NAME = 60  # most characters of a person's name
 _LEARN_AFTER = 50  # answers
 _LEARN_SECONDS = 60.0  # or these, if there is any new answer
 _SAVE_SECONDS = 30.0  # the table is written this often while people answer
-_PAGE = {
-    "page.css": "text/css",
-    "page.js": "text/javascript",
-    "drawing.js": "text/javascript",
-}
+_PAGE = {"page.css": "text/css", "page.js": "text/javascript", "drawing.js": "text/javascript"}
 
 _logger = logging.getLogger(__name__)
 

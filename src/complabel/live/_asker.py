@@ -322,8 +322,7 @@ class Asker:
             return
         if isinstance(answer, str):
             raise RefusedError(
-                400,
-                f'answer={answer[:60]!r} must be "unsure" or a list of offered labels',
+                400, f'answer={answer[:60]!r} must be "unsure" or a list of offered labels'
             )
         unknown = sorted(set(answer) - set(offered))
         if unknown or len(set(answer)) < len(answer):

@@ -55,11 +55,7 @@ _log = logging.getLogger(__name__)
 
 
 def app_of(
-    routes: Sequence[Route],
-    handlers: Mapping[Any, Any],
-    *,
-    hint: str = "",
-    lifespan: Any = None,
+    routes: Sequence[Route], handlers: Mapping[Any, Any], *, hint: str = "", lifespan: Any = None
 ) -> Starlette:
     """Return an app whose errors are JSON; ``hint`` says where the routes are listed."""
 

@@ -22,12 +22,7 @@ from torch import Tensor
 
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.losses._base import (
-    check_mistakes,
-    check_propensities,
-    check_rates,
-    differentiable,
-)
+from complabel.losses._base import check_mistakes, check_propensities, check_rates, differentiable
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import Facts, lay_out_facts
 from complabel.losses._namings import Group, add_namings, add_skips, lay_out_namings
@@ -460,9 +455,7 @@ def answers_log_likelihood(
     if propensities is not None:
         log_w = tensor(np.log(check_propensities(propensities, answers.n_labels)))
     return likelihood.log_likelihood(
-        precise,
-        log_propensities=log_w,
-        **{name: tensor(values) for name, values in rates.items()},
+        precise, log_propensities=log_w, **{name: tensor(values) for name, values in rates.items()}
     ).to(logits.dtype)
 
 

@@ -20,12 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.answers import (
-    STATEMENT_KINDS,
-    Answers,
-    Statements,
-    sure_statements,
-)
+from complabel.answers import STATEMENT_KINDS, Answers, Statements, sure_statements
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._evaluation import Evaluation, Judged, Point, Ragged, by_label, on_offer
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from complabel._lazy import lazily
 
 if TYPE_CHECKING:
+    from complabel.reports._audit import agreement as agreement
     from complabel.reports._audit import audit_headline as audit_headline
     from complabel.reports._audit import audit_sentences as audit_sentences
     from complabel.reports._audit import render_audit as render_audit
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inspection_lines", "write_inspection_page"]
 _NAMES_IN = {
-    "_audit": "audit_headline audit_sentences render_audit verdicts",
+    "_audit": "agreement audit_headline audit_sentences render_audit verdicts",
     "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes",
     "_evaluation": "render_evaluation",
     "_inspection": "inspection_lines render_inspection write_inspection_page",

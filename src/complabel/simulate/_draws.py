@@ -79,10 +79,7 @@ def draw_complementary(
 
 
 def draw_relevant(
-    Y: IndicatorLike,
-    *,
-    asked_for: int = 1,
-    random_state: int | np.random.Generator | None = None,
+    Y: IndicatorLike, *, asked_for: int = 1, random_state: int | np.random.Generator | None = None
 ) -> NDArray[np.uint8]:
     """Draw some relevant labels of each row; all are equally likely.
 

@@ -18,12 +18,7 @@ from complabel.answers import Answers
 from complabel.asking import table_of_pairs
 from complabel.errors import InputError
 from complabel.frequencies import checked_probabilities, rates_of_mistakes
-from complabel.trust._pairs import (
-    Array,
-    JudgedPairs,
-    ScoredPairs,
-    checked_thresholds,
-)
+from complabel.trust._pairs import Array, JudgedPairs, ScoredPairs, checked_thresholds
 
 # Jeffreys' prior of a share.
 _PRIOR = 0.5
