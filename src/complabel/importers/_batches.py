@@ -350,7 +350,7 @@ def _listed(content: Any) -> list[Any]:
 
 def _number(usage: Any, *names: str) -> int:
     found = (_inside(usage, name) for name in names)
-    return next((n for n in found if isinstance(n, int) and not isinstance(n, bool)), 0)
+    return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
 
 
 def _tokens(body: Task, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
