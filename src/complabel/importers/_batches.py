@@ -246,19 +246,13 @@ class _Result(NamedTuple):
 _FAILED, _REFUSED = "requests that failed", "requests that the model refused"
 _CUT, _UNCLEAR = "replies that were cut off", "replies that do not parse"
 _MISSING, _DOUBLE = "requests without a result", "requests with two different replies"
-_CUT_BY = (
-    *("length", "max_tokens", "max_output_tokens", "incomplete", "abort"),
-    "model_context_window_exceeded",
-)
-_REFUSED_BY = (
-    *("content_filter", "refusal", "safety", "recitation", "blocklist", "spii", "image_safety"),
-    *("prohibited_content", "guardrail_intervened", "content_filtered"),
-)
+_CUT_BY = {"length", "max_tokens", "max_output_tokens", "incomplete", "abort"}
+_CUT_BY |= {"model_context_window_exceeded"}
+_REFUSED_BY = {"content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"}
+_REFUSED_BY |= {"recitation", "blocklist", "prohibited_content", "spii", "image_safety"}
 # A text that ended for a reason that is not known may be half a word.
-_ENDED_BY = (
-    *("stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"),
-    "finish_reason_unspecified",
-)
+_ENDED_BY = {"stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"}
+_ENDED_BY |= {"finish_reason_unspecified"}
 
 
 def _inside(value: Any, *keys: Any) -> Any:
@@ -303,16 +297,14 @@ def _said_in(body: Task) -> _Result:
     model = body.get("model") or body.get("modelVersion")
     usage = body.get("usage") or body.get("usageMetadata")
     n_in = _number(usage, "prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens")
-    n_out = _number(
-        usage, "completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"
-    )
-    told = (model if isinstance(model, str) else None, n_in, n_out)
+    names = "completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"
+    told = (model if isinstance(model, str) else None, n_in, _number(usage, *names))
     refusal = _inside(body, "choices", 0, "message", "refusal")
     blocked = _inside(body, "promptFeedback", "blockReason")
     kinds = [_inside(part, "type") for part in parts]
-    if refusal or blocked or "refusal" in kinds or words & {*_REFUSED_BY}:
+    if refusal or blocked or "refusal" in kinds or words & _REFUSED_BY:
         return _Result(None, _REFUSED, *told)
-    if words & {*_CUT_BY}:
+    if words & _CUT_BY:
         return _Result(None, _CUT, *told)
     texts = [
         part if isinstance(part, str) else part["text"]
@@ -320,7 +312,7 @@ def _said_in(body: Task) -> _Result:
         if isinstance(part, str)
         or (isinstance(_inside(part, "text"), str) and not _inside(part, "thought"))
     ]
-    if not texts or words - {*_ENDED_BY}:
+    if not texts or words - _ENDED_BY:
         return _Result(None, _UNCLEAR, *told)
     return _Result("".join(texts), "", *told, list(_tokens(body, parts)))
 
@@ -350,7 +342,7 @@ def _listed(content: Any) -> list[Any]:
 
 def _number(usage: Any, *names: str) -> int:
     found = (_inside(usage, name) for name in names)
-    return next((n for n in found if isinstance(n, int) and not isinstance(n, bool)), 0)
+    return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
 
 
 def _tokens(body: Task, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -423,11 +415,12 @@ class _Said(NamedTuple):
     confidence: float | None = None
 
 
-_Key = tuple[str, str]  # an id, and the name of an item in its request
+_Questions = dict[str, dict[str, _Asked]]  # by id, and by the name of an item in its request
+_Key = tuple[str, str]  # both of them
 
 
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    asked: dict[str, dict[str, _Asked]] = {}
+    asked: _Questions = {}
     said: dict[_Key, _Said] = {}
     worst: dict[_Key, str] = {}  # of questions without a clear answer, the last reason
     n_in = n_out = 0
@@ -456,10 +449,7 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
 
 
 def _answers(
-    asked: Mapping[str, Mapping[str, _Asked]],
-    said: Mapping[_Key, _Said],
-    worst: Mapping[_Key, str],
-    tally: Tally,
+    asked: _Questions, said: dict[_Key, _Said], worst: dict[_Key, str], tally: Tally
 ) -> Iterator[Row]:
     """Yield rows in the order of the requests; count and list those without an answer."""
     travelled, without = Travelled(), dict[str, dict[str, None]]()
@@ -529,11 +519,11 @@ def _words_in(found: Any, question: Question) -> dict[str, str] | None:
     return words if {*words.values()} <= {*_WORDS} else None
 
 
-def _asked(path: Path, options: Options, ident: str) -> dict[str, dict[str, _Asked]]:
+def _asked(path: Path, options: Options, ident: str) -> _Questions:
     """Return what each id asked, from the table of ids that holds this one."""
     beside = sorted(path.absolute().parent.glob(f"*{IDS}"))
     for table in beside if options.prompts is None else [options.prompts]:
-        found: dict[str, dict[str, _Asked]] = {}
+        found: _Questions = {}
         for place, line in records(table):
             if not isinstance(line, dict) or not isinstance(line.get("id"), str):
                 raise fault(place, "is no line of a table of ids")
