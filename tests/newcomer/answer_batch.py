@@ -1,4 +1,4 @@
-"""Answer a batch in OpenAI's lines, as a model would that knows two words of each topic."""
+"""Answer a batch as a language model would that knows two words of each topic."""
 
 import csv
 import json
