@@ -99,7 +99,7 @@ def fit(
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
-    from complabel.methods import notes_of
+    from complabel.methods import fit_beside_machine, notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
     if machine is not None and (dask or type(classifier).__name__ != _BESIDE):
@@ -121,8 +121,6 @@ def fit(
     started = time.monotonic()
     with working(f"fitting {method}") as far:
         if said is not None:
-            from complabel.methods import fit_beside_machine
-
             beside = fit_beside_machine(
                 classifier,
                 X,
@@ -250,23 +248,16 @@ def _held_out(
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
     """Let a classifier put its progress into words, or stop that."""
-    names = [name for name in classifier.get_params() if f"__{name}".endswith("__callback")]
-    callback = None if far is None else _as_callback(far)
-    classifier.set_params(**dict.fromkeys(names, callback))
-
-
-def _as_callback(far: Callable[[str], None]) -> Callable[..., None]:
-    """Return a callback of classifiers that says in words how far the fit is."""
 
     # A function, because scikit-learn's clone copies other objects.
-    def tell_stage(stage: str, number: int, most: int | None, loss: float) -> None:
+    def callback(stage: str, number: int, most: int | None, loss: float) -> None:
         del loss
-        if stage == "search":
-            far(f"settings tried: {number}" if most is None else f"setting {number} of {most}")
-        else:
-            far(f"step {number}" if most is None else f"step {number} of {most}")
+        what = "settings tried:" if stage == "search" else "step"
+        if far is not None:
+            far(f"{what} {number}" + (f" of {most}" if most is not None else ""))
 
-    return tell_stage
+    names = [name for name in classifier.get_params() if f"__{name}".endswith("__callback")]
+    classifier.set_params(**dict.fromkeys(names, callback if far is not None else None))
 
 
 def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:

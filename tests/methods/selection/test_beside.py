@@ -1,7 +1,9 @@
 """A machine beside people: its weight, people without a name, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from dask.array import from_array
 from sklearn.base import clone
 
 from complabel.answers import Answers, Statements, UnansweredRowWarning
@@ -118,6 +120,21 @@ def test_a_slope_and_a_shift_of_each_label_change_hardly_anything():
         # Five unknowns fit 3,000 answers by 2.5 nats better than the truth, on average.
         assert _recalibrated(other, judged).mean() == pytest.approx(true, abs=2.5e-3)
     assert _recalibrated(-z, judged).mean() < true - 0.05
+
+
+def test_a_penalty_that_is_given_is_the_only_one_and_frames_are_read():
+    classifier = clone(LINEAR).set_params(alpha=0.02)
+    X = pd.DataFrame(DATA.X, columns=[*"abcde"])
+    found = fit_beside_machine(classifier, X, PEOPLE, DATA.Y, n_folds=3)
+    assert found.alphas.tolist() == [0.02]
+    assert found.shares.shape == found.log_likelihood.shape == (5, 1)
+    assert found.classifier.alpha_ == 0.02
+    assert found.classifier.feature_names_in_.tolist() == [*"abcde"]
+
+
+def test_features_that_are_read_in_blocks_are_refused():
+    with pytest.raises(InputError, match="fit into memory"):
+        fit_beside_machine(LINEAR, from_array(DATA.X), PEOPLE, DATA.Y)
 
 
 @pytest.mark.parametrize("known", [{"missed": "auto", "invented": "auto"}, {"error_rate": 0.1}])

@@ -31,9 +31,7 @@ _WEIGHTS, _ALPHAS = (0.0, 0.03, 0.1, 0.3, 1.0), (0.1, 0.03, 0.01, 0.003, 0.001)
 _CHOOSING, _NEARLY_NOTHING = 0.1, 1e-6
 # Fits that are the best with less than this probability are left out of the mean.
 _LEAST_SHARE = 0.02
-_NAMES = ("people", "machine")
-_CHOSEN = ("scaling", "gamma", "rank")
-# Rates of a machine are kept from 0, and their sum from 1, where a yes would mean nothing.
+# Rates of a machine are kept from 0, and their sum from 1; unknown ones are half the most.
 _LEAST, _MOST = 1e-3, 0.95
 
 
@@ -151,15 +149,16 @@ def fit_beside_machine(
     said = np.where(np.isnan(said), np.nan, said >= 0.5)
     audit = audit_machine(people, said, missed=rates[0], invented=rates[1])
     both, of_machine = _together(people, said)
-    known = {
-        name: _by_annotator(both, of_machine, getattr(audit, name).values, rate)
-        for name, rate in zip(("missed", "invented"), rates, strict=True)
-    }
+    known: dict[str, Any] = {}
+    for name, of_people in zip(("missed", "invented"), rates, strict=True):
+        found = np.nan_to_num(getattr(audit, name).values, nan=_MOST / 2)
+        known[name] = np.full((len(both.annotator_names), both.n_labels), of_people, np.float64)
+        known[name][of_machine] = np.clip(found, _LEAST, _MOST / 2)
     kept = np.flatnonzero(both.answered)
-    rows, both, people, said = rows[kept], both[kept], people[kept], said[kept]
+    rows, both, people = rows[kept], both[kept], people[kept]
     folds = [test for _, test in _folds(np.flatnonzero(people.answered), n_folds, random_state)]
     judged = people.only(people.judges).statements()
-    found = []
+    log_odds: list[Array] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as one about labels that nobody named
         model = clone(classifier).set_params(callback=None, warm_start=False, **known)
@@ -168,14 +167,14 @@ def fit_beside_machine(
         tell = on_fit or (lambda *_: None)
         tell(1, n_steps)
         for weight in _WEIGHTS:
-            for log_odds in fits.held_out(weight, folds):
-                found.append(log_odds[judged.item, judged.label])
-                tell(len(found) + 1, n_steps)
-        values = np.stack([_recalibrated(z, judged) for z in found])
+            for each in fits.held_out(weight, folds):
+                log_odds.append(each[judged.item, judged.label])
+                tell(len(log_odds) + 1, n_steps)
+        values = np.stack([_recalibrated(each, judged) for each in log_odds])
         shares = probably_best(values, random_state)
         shares[shares < _LEAST_SHARE * shares.max()] = 0
         shares /= shares.sum()
-        mean = _recalibrated(shares @ np.stack(found), judged)
+        mean = _recalibrated(shares @ np.stack(log_odds), judged)
         shares = shares.reshape(len(_WEIGHTS), -1)
         fits.average(shares)
         tell(n_steps, n_steps)
@@ -209,7 +208,8 @@ class _Fits:
         """Let a model choose the features, the cardinality and the rank."""
         weighted = answers.with_weight(answers.weight * np.where(of_machine, _CHOOSING, 1.0))
         rows = model.fit(X, weighted)._validate_new(X)
-        scaling, gamma, rank = (getattr(model, f"{name}_", None) for name in _CHOSEN)
+        chosen = ("scaling_", "gamma_", "rank_")
+        scaling, gamma, rank = (getattr(model, each, None) for each in chosen)
         features, kernel = FeatureMap(scaling, gamma), getattr(model.model_, "transformer", None)
         rows = rows if kernel is None else _transformed(kernel, rows)
         moments = moments_of(rows, weighted.item_weight)
@@ -261,7 +261,7 @@ def _together(people: Answers, said: Array) -> tuple[Answers, int]:
     names, unknown = people.annotator_names, people.annotator < 0
     unnamed, name = (
         next(name for n in range(len(names) + 1) if (name := each + "'" * n) not in names)
-        for each in _NAMES
+        for each in ("people", "machine")
     )
     if unknown.any():
         codes = np.where(unknown, len(names), people.annotator).astype(people.annotator.dtype)
@@ -278,13 +278,6 @@ def _together(people: Answers, said: Array) -> tuple[Answers, int]:
     )
     both = Answers.concatenate([people, answers])
     return both, list(both.annotator_names).index(name)
-
-
-def _by_annotator(both: Answers, of_machine: int, values: Array, of_people: Any) -> Array:
-    """Return rates (R, K) of all annotators; half the most where a rate has no meaning."""
-    rates = np.full((len(both.annotator_names), both.n_labels), float(of_people))
-    rates[of_machine] = np.clip(np.nan_to_num(values, nan=_MOST / 2), _LEAST, _MOST / 2)
-    return rates
 
 
 def _recalibrated(log_odds: Array, judged: Statements) -> Array:

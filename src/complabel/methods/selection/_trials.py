@@ -199,10 +199,7 @@ class Trials:
         return -float(difference.mean()) <= errors * _standard_error(difference)
 
     def weights(self, settings: Sequence[Setting]) -> NDArray[np.float64]:
-        """Return how probable it is for each setting (S,) to be the best, given the held-out rows.
-
-        Settings that were clearly worse on the first part have the weight 0.
-        """
+        """Return weights of settings (S,); 0 of those that were clearly worse on the first part."""
         parts = len(self._parts)
         whole = [at for at, each in enumerate(settings) if len(self.by_part[each]) == parts]
         rows = np.array([np.concatenate(self.by_part[settings[at]]) for at in whole])
@@ -348,10 +345,10 @@ class Trials:
 
 
 def probably_best(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Return the weights (S,) of pseudo-BMA+ for log-likelihoods (S, n): rows are drawn anew.
+    """Return how probable it is that each of S is the best, by log-likelihoods of rows (S, n).
 
-    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions",
-    Bayesian Analysis, 2018.
+    These are the weights of pseudo-BMA+: Yao, Vehtari, Simpson and Gelman, "Using stacking to
+    average Bayesian predictive distributions", Bayesian Analysis, 2018.
     """
     # Sums of rows that are drawn anew are about normal.
     n = rows.shape[1]
