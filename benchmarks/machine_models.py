@@ -140,9 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 flush=True,
             )
     behind, ahead = (np.array(margins) < -0.005).sum(), (np.array(margins) >= 0.01).sum()
-    print(
-        f"{len(margins)} cells: {behind} behind, {ahead} ahead; least margin {min(margins):+.3f}"
-    )
+    print(f"{len(margins)} cells: {behind} behind, {ahead} ahead; least margin {min(margins):+.3f}")
 
 
 if __name__ == "__main__":

@@ -45,10 +45,7 @@ def test_menus_that_tasks_bring_need_no_labels_and_no_options(run, question):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ["--question", "both"],
-            "there are no labels; give their names, one on each",
-        ),
+        (["--question", "both"], "there are no labels; give their names, one on each"),
         (["none.txt"], "none.txt: no such file"),
         (["labels.txt", "--question", "x"], "question must be one of"),
         (["labels.txt", "--out", "none/c.xml"], "there is no folder none"),

@@ -26,10 +26,7 @@ ASK = "ask named.csv --label-names labels.txt --features X.csv -n 10 --out quest
 INSPECT = "inspect named.csv --label-names labels.txt --features X.csv"
 FIT = "fit named.csv --label-names labels.txt --features X.csv"
 # Commands in one process, with what neither a command nor those before it load.
-LISTS = [
-    ("methods", {"numpy", "pandas"} | TRAINING),
-    ("datasets", {"numpy", "pandas"} | TRAINING),
-]
+LISTS = [("methods", {"numpy", "pandas"} | TRAINING), ("datasets", {"numpy", "pandas"} | TRAINING)]
 TOOL = [
     *((f"show {name}.safetensors", {"pandas"} | TRAINING) for name in PREDICTING),
     # To turn columns into arrays, pyarrow loads pandas.

@@ -368,11 +368,7 @@ def test_json_min_and_tables_row_by_row(tmp_path, name):
         "time": [TIME, TIME, TIME, None],
         "seconds": [4.288, 4.288, 4.288, 2.5],
     }
-    assert filled_counts(tally) == {
-        "tasks": 2,
-        "tasks without an annotation": 1,
-        "annotations": 2,
-    }
+    assert filled_counts(tally) == {"tasks": 2, "tasks without an annotation": 1, "annotations": 2}
 
 
 def test_in_json_min_a_field_that_repeats_may_be_a_control(tmp_path):

@@ -9,12 +9,7 @@ from tests.importers.reading import refused, write
 from tests.importers.samples import annotation, choices, delimited, task
 
 from complabel.answers import Answers
-from complabel.importers import (
-    Options,
-    detect,
-    import_answers,
-    label_studio_config,
-)
+from complabel.importers import Options, detect, import_answers, label_studio_config
 
 LABELS = ("sea, open", 'the "old" town', "no", "été")
 TIME = "2026-03-09T22:16:08.728353Z"
@@ -137,12 +132,7 @@ ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
         (ABOUT_SEA, YES, {"label_names": ("Sea",)}, r"'sea' is not among .* did you mean 'Sea'"),
         ([ABOUT_SEA[0], {"item": "b", "label": " "}], YES, {}, "label is null"),
         ([ABOUT_SEA[0] | {"probability": 2}, ABOUT_SEA[1]], YES, {}, "probability is"),
-        (
-            [ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]],
-            YES,
-            {},
-            "question is 'Named'",
-        ),
+        ([ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]], YES, {}, "question is 'Named'"),
         ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "offered.0"),
         (
             ABOUT_SEA,

@@ -5,14 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import special
-from tests.reports.small import (
-    HOSTILE,
-    PEOPLE,
-    about_people,
-    an_audit,
-    do_not_draw,
-    draw_labels,
-)
+from tests.reports.small import HOSTILE, PEOPLE, about_people, an_audit, do_not_draw, draw_labels
 from tests.trust.small import Stated
 
 from complabel.answers import Answers

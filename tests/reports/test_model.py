@@ -17,12 +17,7 @@ from complabel.methods import (
     notes_of,
     read_header,
 )
-from complabel.reports import (
-    describe_model,
-    likeliest_items,
-    model_facts,
-    render_model,
-)
+from complabel.reports import describe_model, likeliest_items, model_facts, render_model
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X @ [[1, -1, 0.5, 0], [0, 1, 0.5, 1]] > 0.4).astype(int)

@@ -20,7 +20,7 @@ from scipy import special
 Array: TypeAlias = NDArray[np.float64]
 Function: TypeAlias = Callable[[Array], Array]  # of logits (K, N)
 
-# All logits: frequencies beyond the ends, 1 in 10 million, are not told apart.
+# All logits: frequencies below 1 in 9 million, or above 1 less 6 in a million, are not told apart.
 _STEP = 0.05
 GRID = np.arange(-16.0, 12.0 + _STEP / 2, _STEP)
 # Standard deviations of the logits. At .1 labels are nearly equally frequent; at 3 one label in
@@ -58,11 +58,7 @@ class Likelihood:
 
     @classmethod
     def of(
-        cls,
-        log_likelihood: Function,
-        frequency: Function,
-        n_labels: int,
-        log_prior: float = 0.0,
+        cls, log_likelihood: Function, frequency: Function, n_labels: int, log_prior: float = 0.0
     ) -> Self:
         """Compute a likelihood; both functions are of logits of all labels."""
         grid = np.tile(GRID, (n_labels, 1))

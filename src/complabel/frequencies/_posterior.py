@@ -19,11 +19,7 @@ from numpy.typing import NDArray
 from scipy import linalg, special
 
 from complabel.frequencies._counts import Array, Counts
-from complabel.frequencies._exchangeable import (
-    Exchangeable,
-    Likelihood,
-    log_prior_of_heterogeneity,
-)
+from complabel.frequencies._exchangeable import Exchangeable, Likelihood, log_prior_of_heterogeneity
 from complabel.frequencies._naming import NamingLikelihood
 
 # Standard deviations of log-propensities. At .03 all labels are nearly alike; at 1.4 one label in
