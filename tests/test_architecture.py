@@ -32,8 +32,8 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
-# allowed 2,000 lines of the tool (44,040) and took 457 more: these are to be found again.
-MOST_LINES = {"tool": 44_497, "experiments": 11_500}
+# allowed 2,000 lines of the tool (44,040) and took 443 more: these are to be found again.
+MOST_LINES = {"tool": 44_483, "experiments": 11_500}
 MOST_TEST_LINES = 47_111
 MOST_FILES, MOST_PUBLIC_NAMES = 227, 158
 

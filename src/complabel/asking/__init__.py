@@ -10,9 +10,4 @@ from complabel.asking._questions import suggest_questions
 from complabel.asking._questions import table_of_pairs as table_of_pairs
 from complabel.asking._said import break_even as break_even
 
-__all__ = [
-    "Finding",
-    "Inspection",
-    "inspect_answers",
-    "suggest_questions",
-]
+__all__ = ["Finding", "Inspection", "inspect_answers", "suggest_questions"]

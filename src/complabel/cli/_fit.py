@@ -99,7 +99,7 @@ def fit(
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
-    from complabel.methods import fit_beside_machine, notes_of
+    from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
     if machine is not None and (dask or type(classifier).__name__ != _BESIDE):
@@ -121,6 +121,8 @@ def fit(
     started = time.monotonic()
     with working(f"fitting {method}") as far:
         if said is not None:
+            from complabel.methods import fit_beside_machine  # loads torch
+
             beside = fit_beside_machine(
                 classifier,
                 X,

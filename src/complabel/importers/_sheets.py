@@ -225,12 +225,7 @@ def _rows(
         for person, reader in readers.items():
             seconds = seconds_of(cells[times[0]]) if times else None
             form = Form(
-                place,
-                f"{row + 1}-{person}",
-                cells[item],
-                chosen,
-                annotator=person,
-                seconds=seconds,
+                place, f"{row + 1}-{person}", cells[item], chosen, annotator=person, seconds=seconds
             )
             if _is_answer(form, reader):
                 yield from reader.rows(form)

@@ -23,13 +23,7 @@ from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
 from complabel.importers._batches import FAMILIES, IDS, Batch
-from complabel.importers._questions import (
-    ALL_APPLY,
-    MARKED,
-    WORDINGS,
-    Task,
-    tasks_of,
-)
+from complabel.importers._questions import ALL_APPLY, MARKED, WORDINGS, Task, tasks_of
 
 XLSX = ".xlsx"
 TO_DO = "to_do"  # the column of a spreadsheet that says what to fill in
