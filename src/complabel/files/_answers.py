@@ -47,7 +47,8 @@ class AnswerFile:
     ``contradictions`` are those before the policy was applied; they are only searched among all
     files together, not within ``parts``. ``n_rows`` counts blank rows, too. ``n_repeated_rows`` are
     rows without an ``answer_id`` that are the same as a row before; they count as other answers.
-    ``n_open_questions`` are questions that nobody answered; they are left out.
+    ``n_open_questions`` are questions that nobody answered; they are left out. ``unsure`` has the
+    item, the label and the annotator (None if not named) of each "unsure".
     """
 
     answers: Answers
@@ -61,6 +62,7 @@ class AnswerFile:
     n_open_questions: int = 0
     n_random_open_questions: int = 0
     parts: tuple[AnswerFile, ...] = ()
+    unsure: tuple[tuple[str, str, str | None], ...] = ()
 
     @property
     def n_contradictions(self) -> int:
@@ -70,6 +72,20 @@ class AnswerFile:
     @property
     def n_answered_items(self) -> int:
         return int(np.count_nonzero(self.answers.answered))
+
+    def unsure_at(self) -> tuple[list[int], list[int], list[int]]:
+        """Return who was unsure as positions, as ``complabel.people.find_consensus`` takes them."""
+        answers = self.answers
+        items, labels, people = (
+            {name: at for at, name in enumerate(() if names is None else names)}
+            for names in (answers.item_names, answers.label_names, answers.annotator_names)
+        )
+        known = [each for each in self.unsure if each[0] in items]
+        return (
+            [items[item] for item, _, _ in known],
+            [labels[label] for _, label, _ in known],
+            [-1 if person is None else people.get(person, -1) for _, _, person in known],
+        )
 
     def reconciliation(self) -> list[str]:
         """Say how much of the files could be used, in lines."""
@@ -189,6 +205,7 @@ def read_answers(
         contradictions=contradictions_table(answers),
         n_dropped_answers=answers.n_answers - resolved.n_answers,
         parts=parts,
+        unsure=tuple(each for sheet in sheets for each in sheet.unsure(question)),
         **counts,
     )
 
@@ -280,6 +297,21 @@ class AnswerSheet:
         answers = everything[: len(items)] if items is not None and unmatched else everything
         n_unmatched = everything.n_answers - answers.n_answers
         return AnswerFile(answers, unmatched, n_unmatched, **self.counts)
+
+    def unsure(self, question: Question | None) -> Iterator[tuple[str, str, str | None]]:
+        """Yield the item, the label and the annotator of each "unsure" about a single label."""
+        with _in_file(self.table.path):
+            kinds, words = self.columns.kinds(question), self.columns.words()
+            columns = [self.columns.texts(name) for name in ("item", "label", "annotator")]
+        unsure = words.encode(("no", "yes", "unsure")) == 2
+        single = [kind.held_as in ("asked", "ticked") for kind in kinds.values]
+        unsure &= (columns[1].codes != -1) & np.array([*single, True])[kinds.codes]
+        names = [np.array([*each.values, None], dtype=object) for each in columns]
+        for row in np.flatnonzero(unsure):
+            item, label, person = (
+                values[each.codes[row]] for values, each in zip(names, columns, strict=True)
+            )
+            yield item, label, person
 
     def check(self, label_names: Sequence[str] | None, question: Question | None) -> None:
         """Refuse what ``read_answers`` refuses, whichever other labels it is told of."""
