@@ -62,7 +62,7 @@ class AnswerFile:
     n_open_questions: int = 0
     n_random_open_questions: int = 0
     parts: tuple[AnswerFile, ...] = ()
-    unsure: tuple[tuple[str, str, str | None], ...] = ()
+    unsure: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def n_contradictions(self) -> int:
@@ -73,19 +73,20 @@ class AnswerFile:
     def n_answered_items(self) -> int:
         return int(np.count_nonzero(self.answers.answered))
 
-    def unsure_at(self) -> tuple[list[int], list[int], list[int]]:
+    def unsure_at(self) -> Any:
         """Return who was unsure as positions, as ``complabel.people.find_consensus`` takes them."""
-        answers = self.answers
-        items, labels, people = (
-            {name: at for at, name in enumerate(() if names is None else names)}
-            for names in (answers.item_names, answers.label_names, answers.annotator_names)
-        )
-        known = [each for each in self.unsure if each[0] in items]
-        return (
-            [items[item] for item, _, _ in known],
-            [labels[label] for _, label, _ in known],
-            [-1 if person is None else people.get(person, -1) for _, _, person in known],
-        )
+        of = self.answers
+        known = (of.item_names, of.label_names, of.annotator_names)
+        at = [
+            {name: row for row, name in enumerate(map(str, names))}
+            for names in known
+            if names is not None
+        ]
+        rows = [
+            [names.get(each, -1) for names, each in zip(at, row, strict=True)]
+            for row in self.unsure
+        ]
+        return np.array([row for row in rows if row[0] >= 0], dtype=np.intp).reshape(-1, 3).T
 
     def reconciliation(self) -> list[str]:
         """Say how much of the files could be used, in lines."""
@@ -298,20 +299,17 @@ class AnswerSheet:
         n_unmatched = everything.n_answers - answers.n_answers
         return AnswerFile(answers, unmatched, n_unmatched, **self.counts)
 
-    def unsure(self, question: Question | None) -> Iterator[tuple[str, str, str | None]]:
-        """Yield the item, the label and the annotator of each "unsure" about a single label."""
+    def unsure(self, question: Question | None) -> Iterator[tuple[Any, ...]]:
+        """Return the item, the label and the annotator of each "unsure" about a single label."""
         with _in_file(self.table.path):
             kinds, words = self.columns.kinds(question), self.columns.words()
             columns = [self.columns.texts(name) for name in ("item", "label", "annotator")]
-        unsure = words.encode(("no", "yes", "unsure")) == 2
         single = [kind.held_as in ("asked", "ticked") for kind in kinds.values]
-        unsure &= (columns[1].codes != -1) & np.array([*single, True])[kinds.codes]
-        names = [np.array([*each.values, None], dtype=object) for each in columns]
-        for row in np.flatnonzero(unsure):
-            item, label, person = (
-                values[each.codes[row]] for values, each in zip(names, columns, strict=True)
-            )
-            yield item, label, person
+        unsure = np.array([*single, True])[kinds.codes] & (columns[1].codes != -1)
+        unsure &= words.encode(("no", "yes", "unsure")) == 2
+        names = (np.array([*each.values, None], dtype=object) for each in columns)
+        codes = (each.codes[unsure] for each in columns)
+        return zip(*(name[code] for name, code in zip(names, codes, strict=True)), strict=True)
 
     def check(self, label_names: Sequence[str] | None, question: Question | None) -> None:
         """Refuse what ``read_answers`` refuses, whichever other labels it is told of."""

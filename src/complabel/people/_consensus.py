@@ -19,7 +19,7 @@ two.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -344,7 +344,8 @@ _START = {2: (-4.0, 1.0), _POINTS: (0.6,)}
 _PRIOR = {"slope": 0.3, "threshold": 2.0, "of_label": 0.5, "of_person": 1.0}
 _PRIOR |= {"unsure": 1.0, "of_unsure": 0.5}  # logarithms of widths
 _LEAST_CURVED = 0.05  # of the posterior density: less would be a flat direction
-_MOST_CURVED = 700  # parameters whose second derivatives are all computed
+_MOST_CURVED = 700  # parameters whose second derivatives are all computed; with more,
+_MANY = 100  # that many people, or labels, count as independent of each other
 _COMMON = 3.0  # of the common slope and threshold, which little should hold
 _MAX_ITER = 200
 
@@ -566,15 +567,17 @@ class _Model:
         return float(loss.detach()), gradient.numpy()
 
     def curvature(self, values: Tensor) -> NDArray[np.float64]:
-        """Return the second derivatives (D, D) of the loss.
-
-        Many labels and people count as independent of each other: only sums of their rows are
-        computed.
-        """
+        """Return the second derivatives (D, D) of the loss; of many people only sums of rows."""
         at = values.clone().requires_grad_()
         (gradient,) = torch.autograd.grad(self._loss(at), at, create_graph=True)
         found = torch.eye(len(at), dtype=torch.float64)
-        few, many = self._few_and_many(len(at))
+        parts, many = self._parts(torch.arange(len(at))), []
+        if len(at) > _MOST_CURVED:
+            rows = (
+                (name, row) for name in parts for row in parts[name].view(-1, parts[name].shape[-1])
+            )
+            many = [(name, row[:-1]) for name, row in rows if len(row) > _MANY]
+        few = sorted({*range(len(at))}.difference(*(row.tolist() for _, row in many)))
         for row in few:
             (found[row],) = torch.autograd.grad(gradient[row], at, retain_graph=True)
         found[:, few] = found[few].T
@@ -582,20 +585,6 @@ class _Model:
             (sums,) = torch.autograd.grad(gradient[each].sum(), at, retain_graph=True)
             found[each, each] = sums[each].clamp(min=_PRIOR[name] ** -2)
         return found.numpy()
-
-    def _few_and_many(self, n: int) -> tuple[list[int], list[tuple[str, Tensor]]]:
-        """Return which of n parameters are few, and those of each kind that are too many."""
-        parts = self._parts(torch.arange(n))
-        common = ("slope", "threshold")  # with a last number that all labels share
-        blocks = [(name, parts[name][:-1]) for name in common]
-        names = [name for name in ("of_label", "of_person", "of_unsure") if name in parts]
-        blocks += [(name, row) for name in names for row in parts[name]]
-        many: list[tuple[str, Tensor]] = []
-        for name, row in sorted(blocks, key=lambda block: -len(block[1])):
-            if n - sum(len(each) for _, each in many) > _MOST_CURVED:
-                many.append((name, row))
-        few = set(range(n)).difference(*(each.tolist() for _, each in many))
-        return sorted(few), many
 
     def _loss(self, at: Tensor) -> Tensor:
         of_pair, of_judgement, parts = self._chances(at)
@@ -621,21 +610,21 @@ class _Model:
 
     def of_features(self, values: Tensor, z: Tensor) -> Tensor:
         """Return log-probabilities of the states (n, K, S), given log-odds z (n, K)."""
-        return _of_states(self._lines(self._parts(values)), z, self._points)
+        return self._of_states(self._parts(values), slice(None), z)
 
     def _chances(self, values: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Return log-probabilities of the states (P, S) and of judgements (J, S)."""
         parts = self._parts(values)
-        lines = [each[self._label] for each in self._lines(parts)]
+        of_pair = self._of_states(parts, self._label, self._z)
         people = dict(self._people(parts))
         odds = self._odds(parts, parts["of_label"][:, self._label[self._pair]], people["of_person"])
         said = self._sign * odds
         if "of_unsure" not in people:
-            return _of_states(lines, self._z, self._points), functional.logsigmoid(said), parts
+            return of_pair, functional.logsigmoid(said), parts
         width = (parts["unsure"] + people["of_unsure"].t()).exp()
         between = _log_between(odds + width / 2, width)
         said = torch.where(self._unsure, between, functional.logsigmoid(said - width / 2))
-        return _of_states(lines, self._z, self._points), said, parts
+        return of_pair, said, parts
 
     def _people(self, parts: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
         """Yield the effects of each judgement's person, on a last axis; 0 of an unknown one."""
@@ -658,23 +647,18 @@ class _Model:
             for (name, shape), part in zip(self._sizes.items(), cut, strict=True)
         }
 
-    def _lines(self, parts: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """Return the slope and the threshold of each label, (K,) each."""
+    def _of_states(self, parts: dict[str, Tensor], label: Any, z: Tensor) -> Tensor:
+        """Return log-probabilities of no and yes, or of the scale's points, on a last axis."""
         slope, threshold = (parts[name][:-1] + parts[name][-1] for name in ("slope", "threshold"))
-        return slope.exp(), threshold
+        at = slope.exp()[label] * z - threshold[label]
+        if self._points is None:
+            return torch.stack([functional.logsigmoid(-at), functional.logsigmoid(at)], -1)
+        apart = self._points - at.unsqueeze(-1)
+        return torch.log_softmax(-apart.square() / (2 * _SPREAD**2), -1)
 
     def _by_pair(self, of_judgement: Tensor) -> Tensor:
         sums = torch.zeros((len(self._label), of_judgement.shape[1]), dtype=of_judgement.dtype)
         return sums.index_add(0, self._pair, of_judgement)
-
-
-def _of_states(lines: Sequence[Tensor], z: Tensor, points: Tensor | None) -> Tensor:
-    """Return log-probabilities of no and yes, or of the points of the scale, on a last axis."""
-    slope, threshold = lines
-    at = slope * z - threshold
-    if points is None:
-        return torch.stack([functional.logsigmoid(-at), functional.logsigmoid(at)], -1)
-    return torch.log_softmax(-(points - at.unsqueeze(-1)).square() / (2 * _SPREAD**2), -1)
 
 
 def _log_between(high: Tensor, width: Tensor) -> Tensor:
@@ -683,19 +667,22 @@ def _log_between(high: Tensor, width: Tensor) -> Tensor:
     return both + torch.log(-torch.expm1(-width))
 
 
-def _positions(unsure: tuple[ArrayLike, ...], answers: Answers) -> list[NDArray[np.intp]]:
+def _positions(unsure: Any, answers: Answers) -> list[NDArray[np.intp]]:
     """Check the positions of items, labels and people."""
     found = [np.asarray(each, dtype=np.intp) for each in unsure]
-    if len(found) != 3 or len({each.shape for each in found}) > 1 or found[0].ndim != 1:
-        raise InputError("unsure must be three lists of one length: items, labels and people")
-    sizes = {"items": answers.n_items, "labels": answers.n_labels}
-    sizes["people"] = len(answers.annotator_names)
-    for each, (name, size) in zip(found, sizes.items(), strict=True):
-        least = -1 if name == "people" else 0
-        if ((each < least) | (each >= size)).any():
-            raise InputError(
-                f"unsure has positions of {name} that are not in {least} to {size - 1}"
-            )
+    sizes = (*answers.shape, len(answers.annotator_names))
+    if (
+        len(found) != 3
+        or len({each.shape for each in found}) > 1
+        or any(
+            ((each < least) | (each >= size)).any()
+            for each, least, size in zip(found, (0, 0, -1), sizes, strict=False)
+        )
+    ):
+        raise InputError(
+            "unsure must be three lists of one length: positions of items, of labels, and of"
+            " annotator_names (-1 for others)"
+        )
     return found
 
 
