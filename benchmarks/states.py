@@ -1,4 +1,4 @@
-"""Do people err, or do they differ? Two and three states of a pair, and which ones are chosen.
+"""Do people err, or do they differ? Two states of a pair or a scale, and which is chosen.
 
 1,000 items have six labels, each of which applies to about a fifth. Features are not drawn, but the
 log-odds that a classifier would find: it is right about 90 % of the pairs. Forty people answer:
@@ -9,8 +9,8 @@ log-odds that a classifier would find: it is right about 90 % of the pairs. Fort
 
 Every item is asked about one label, and 30 % of these questions are answered twice; or people judge
 all pairs, each pair once, twice or three times. True is what applies, which is what most of all
-people would say. Printed are means over draws: in how many of them three states are chosen, and
-average precision and accuracy of the share of people and of the probability, with two and three.
+people would say. Printed are means over draws: in how many of them the scale is chosen, and
+average precision and accuracy of the share of people and of the probability, of both models.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=10)
     draws = parser.parse_args().draws
-    print("| people | judgements | three chosen | 2, share | 2, applies | 3, share | 3, applies |")
+    print(
+        "| people | judgements | scale chosen | 2, share | 2, applies | 16, share | 16, applies |"
+    )
     print("|---|---|--:|--:|--:|--:|--:|")
     for way in ("err", "differ"):
         for times, name in enumerate(("1.3, of one label each", "1", "2", "3")):
@@ -63,7 +65,7 @@ def main() -> None:
                 log_odds = rng.normal(-3, 3, size=(_ITEMS, _LABELS))
                 truth = rng.random(log_odds.shape) < special.expit(log_odds)
                 judgements = judged(way, truth, times, rng)
-                chosen += choose_states(judgements, log_odds, rng) == 3
+                chosen += choose_states(judgements, log_odds, rng) > 2
                 at = judgements.item, judgements.label
                 rows.append(
                     [
@@ -71,10 +73,10 @@ def main() -> None:
                             average_precision_score(truth[at], found[at]),
                             np.mean((found[at] > 0.5) == truth[at]),
                         )
-                        for n_states in (2, 3)
+                        for n_states in (2, 16)
                         for found in fit_states(judgements, log_odds, n_states).of_all(
                             judgements, log_odds
-                        )
+                        )[::2]
                     ]
                 )
             cells = " | ".join(f"{a:.3f}, {b:.3f}" for a, b in np.mean(rows, axis=0))

@@ -200,3 +200,35 @@ def test_consensus_says_whose_mistakes_cannot_be_told_apart(run, folder):
     people = json.loads((folder / "c.json").read_text("utf-8"))["people"]
     assert [person["told_apart"] for person in people] == [False, False]
     assert [person["missed_low"] for person in people] == [0, 0]
+
+
+def test_consensus_counts_those_who_are_unsure(run, folder):
+    """Ann and bob are sure of all; cleo, who says nothing else, is unsure about one label."""
+    rows = [
+        [item, label, "yes" if at % 3 == k else "no", who, "asked"]
+        for who in ("ann", "bob")
+        for at, item in enumerate(ITEMS[:20])
+        for k, label in enumerate(NAMES)
+    ]
+    doubts = [[ITEMS[at], NAMES[at % 3], "unsure", "bob", "asked"] for at in (3, 5, 8)]
+    doubts += [[ITEMS[4], NAMES[3], "?", "cleo", "asked"]]
+    header = ["item", "label", "answer", "annotator", "question"]
+    write_table(folder / "sure.csv", header, rows)
+    write_table(folder / "more.csv", header, doubts)
+    shares = {}
+    for files in (["sure.csv"], ["sure.csv", "more.csv"]):
+        out_names = "--out", f"{len(files)}.csv", "--json", f"{len(files)}.json"
+        code, out, err = run("consensus", *files, *out_names)
+        assert code == 0, err
+        assert ("4 times somebody was unsure" in out) == (len(files) == 2)
+        shares[len(files)] = {
+            row["item"]: float(row[NAMES[3]]) for row in read_table(folder / f"{len(files)}.csv")
+        }
+    changed = {name: shares[2][name] - shares[1][name] for name in shares[1]}
+    assert max(changed, key=changed.get) == ITEMS[4]
+    people = {
+        each["annotator"]: each for each in json.loads((folder / "2.json").read_text())["people"]
+    }
+    assert [people[name]["judged"] for name in ("ann", "bob", "cleo")] == [80, 80, 0]
+    assert people["ann"]["unsure_applies"] == people["ann"]["unsure_not"] == 0
+    assert people["bob"]["unsure_applies"] > 0.1 > people["bob"]["unsure_not"]

@@ -1,6 +1,8 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import optimize, special
@@ -97,7 +99,7 @@ def test_planted_mistakes_are_the_most_doubtful():
     assert found.doubtful["wrong"].sum() == pytest.approx(flipped.sum(), rel=0.5)
 
 
-@pytest.mark.parametrize("n_states", [2, 3])
+@pytest.mark.parametrize("n_states", [2, 16])
 def test_states_given_answers_follow_bayes_rule(n_states):
     _, answers = several_people(n_items=60)
     judgements = Judgements.of(answers)
@@ -122,11 +124,20 @@ def test_states_given_answers_follow_bayes_rule(n_states):
         assert np.exp(states.of_each(judgements)[mine[0]]) == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("n_states", [2, 3])
-def test_the_gradient_is_that_of_the_loss(n_states):
+def unsure_ones(answers, n=30, seed=0):
+    """Positions of items, labels and people, some of them unknown."""
+    rng = np.random.default_rng(seed)
+    sizes = (0, answers.n_items), (0, answers.n_labels), (-1, len(answers.annotator_names))
+    return tuple(rng.integers(low, high, size=n) for low, high in sizes)
+
+
+@pytest.mark.parametrize("n_states", [2, 16])
+@pytest.mark.parametrize("some_unsure", [False, True])
+def test_the_gradient_is_that_of_the_loss(n_states, some_unsure):
     _, answers = several_people(n_items=20)
     z = np.random.default_rng(0).normal(size=answers.shape)
-    model = _Model(Judgements.of(answers), z, n_states)
+    unsure = unsure_ones(answers) if some_unsure else None
+    model = _Model(Judgements.of(answers, unsure), z, n_states)
     at = model.start() + np.random.default_rng(1).normal(scale=0.3, size=len(model.start()))
     gradient = model.loss_and_gradient(at)[1]
     expected = optimize.approx_fprime(at, lambda x: model.loss_and_gradient(x)[0], 1e-6)
@@ -150,19 +161,20 @@ def likely_pairs(seed=0):
     return z, rng.random(z.shape) < special.expit(z)
 
 
-def test_three_states_are_for_people_who_differ():
+def test_the_scale_is_for_people_who_differ():
     z, truth = likely_pairs()
     rng = np.random.default_rng(1)
     erring = np.where(truth, 0.6, 0.03)
-    differing = np.where(truth, 0.97, np.where(rng.random(z.shape) < 0.3, 0.3, 0.01))
-    for chances, times, expected in ((erring, 3, 2), (erring, 1, 2), (differing, 3, 3)):
+    differing = special.expit(1.5 * z + 2 * rng.normal(size=z.shape))
+    for chances, times, expected in ((erring, 3, 2), (erring, 1, 2), (differing, 3, 16)):
         assert choose_states(judged_pairs(chances, times), z, rng) == expected
 
 
 def test_a_label_that_most_people_miss_applies_all_the_same():
     z, truth = likely_pairs()
     judgements = judged_pairs(np.where(truth, 0.4, 0.01), times=3)
-    share, applies = fit_states(judgements, z, 2).of_all(judgements, z)
+    share, unsure, applies = fit_states(judgements, z, 2).of_all(judgements, z)
+    assert unsure.max() < 1e-12
     assert np.mean((applies > 0.5) == truth) > 0.92
     assert np.mean(share > 0.5) < 0.02
     assert share[truth].mean() == pytest.approx(0.4, abs=0.05)
@@ -284,11 +296,143 @@ def test_the_curvature_is_that_of_the_gradient(monkeypatch):
         for step in steps
     ]
     np.testing.assert_allclose(whole, expected, rtol=1e-4, atol=1e-5)
+    # Of many people, all but the last count as independent of each other.
     monkeypatch.setattr("complabel.people._consensus._MOST_CURVED", 10)
+    monkeypatch.setattr("complabel.people._consensus._MANY", 10)
     of_many = model.curvature(torch.from_numpy(at))
-    few = len(at) - 24
-    np.testing.assert_allclose(of_many[:few], whole[:few], rtol=1e-10, atol=1e-12)
+    people = np.delete(np.arange(len(at) - 24, len(at)), [11, 23])
+    others = np.setdiff1d(np.arange(len(at)), people)
+    np.testing.assert_allclose(of_many[others], whole[others], rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(of_many, of_many.T, rtol=1e-10)
-    apart = of_many[few:, few:]
+    apart = of_many[np.ix_(people, people)]
     assert (np.diag(apart) >= 1).all()
     assert (apart == np.diag(np.diag(apart))).all()
+
+
+def three_answers(odds, width):
+    """The chances of no, unsure and yes."""
+    no, yes = special.expit(-odds - width / 2), special.expit(odds - width / 2)
+    return np.stack([no, 1 - no - yes, yes], axis=-1)
+
+
+@pytest.mark.parametrize("n_states", [2, 16])
+def test_being_unsure_is_weighed_as_its_chances_say(n_states):
+    """All that ann and bob may answer about one pair is enumerated, by another formula."""
+    z, rng = np.array([[0.7]]), np.random.default_rng(0)
+    said = [(a, b) for a in (0.0, 0.5, 1.0) for b in (0.0, 0.5, 1.0)]
+    pair, two = np.array([0]), np.array([0, 1])
+    at, chances = None, []
+    for both in said:
+        judgements = Judgements(pair, pair, 0 * two, np.array(both), two, 1, 2, True)
+        if both == (0.0, 0.5):
+            model = _Model(judgements, z, n_states)
+            at = torch.from_numpy(rng.normal(scale=0.4, size=len(model.start())))
+    parts = {name: part.numpy() for name, part in model._parts(at).items()}
+    low = np.exp(parts["slope"].sum()) * 0.7 - parts["threshold"].sum()
+    if n_states == 2:
+        prior = np.array([special.expit(-low), special.expit(low)])
+        rates = (parts["state"] + parts["of_label"][:, 0])[np.newaxis]
+        odds, width = rates + parts["of_person"].T, np.exp(parts["unsure"] + parts["of_unsure"].T)
+    else:
+        points = np.linspace(-6, 6, 16)
+        prior = special.softmax(-((points - low) ** 2) / 8)
+        slope = np.exp(parts["state"] + parts["of_label"][0, 0] + parts["of_person"][0] / 2)
+        odds = slope[:, np.newaxis] * points + parts["of_person"][1][:, np.newaxis]
+        width = np.exp(parts["unsure"] + parts["of_unsure"][0])[:, np.newaxis]
+    by_person = three_answers(odds, width)  # (2, S, 3)
+    for both in said:
+        if 0.5 not in both:
+            continue
+        judgements = Judgements(pair, pair, 0 * two, np.array(both), two, 1, 2, True)
+        states = _Model(judgements, z, n_states).states(at)
+        told = prior * np.prod(
+            [by_person[person, :, int(2 * word)] for person, word in enumerate(both)], axis=0
+        )
+        np.testing.assert_allclose(np.exp(states.given_answers[0]), told / told.sum(), rtol=1e-9)
+        chances.append(told.sum())
+    assert 0 < sum(chances) < 1  # those with only yes and no are the rest
+
+
+def people_who_are_unsure(n_items=1500, seed=0):
+    """Three of ten people answer about each pair; rates (10, 2, 3) of no, unsure and yes."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n_items) < 0.3).astype(int)
+    miss, doubt = np.linspace(0.3, 0.1, 10), np.linspace(0.1, 0.6, 10)
+    rates = np.stack(
+        [
+            np.stack([0.93 - doubt / 6, doubt / 6, np.full(10, 0.07)], axis=-1),
+            np.stack([miss, doubt, 1 - miss - doubt], axis=-1),
+        ],
+        axis=1,
+    )
+    person = np.argsort(rng.random((n_items, 10)), axis=1)[:, :3].ravel()
+    item = np.repeat(np.arange(n_items), 3)
+    chances = rates[person, truth[item]].cumsum(axis=-1)
+    word = (rng.random(len(item))[:, np.newaxis] > chances).sum(axis=-1)
+    sure = word != 1
+    answers = Answers.from_arrays(
+        relevant=(word[sure] == 2)[:, np.newaxis],
+        absent=(word[sure] == 0)[:, np.newaxis],
+        question="asked",
+        item=item[sure],
+        n_items=n_items,
+        annotator=[f"p{at}" for at in person[sure]],
+    )
+    unsure = item[~sure], np.zeros((~sure).sum(), dtype=int), person[~sure]
+    return truth, rates, answers, unsure
+
+
+def test_being_unsure_tells_something_and_each_person_has_rates_of_it():
+    truth, rates, answers, unsure = people_who_are_unsure()
+    found = find_consensus(None, answers, unsure=unsure)
+    without = find_consensus(None, answers)
+    assert found.n_states == 2
+    log_losses = [
+        -np.log(np.where(truth, each.applies[:, 0], 1 - each.applies[:, 0])).mean()
+        for each in (found, without)
+    ]
+    assert log_losses[0] < log_losses[1] - 0.02
+    for name, at in (("unsure_not", 0), ("unsure_applies", 1)):
+        assert np.abs(found.people[name] - rates[:, at, 1]).mean() < 0.04
+        assert np.corrcoef(found.people[name], rates[:, at, 1])[0, 1] > 0.7
+        assert name not in without.people
+    missed = rates[:, 1, 0] / (rates[:, 1, 0] + rates[:, 1, 2])  # of those who are sure
+    assert np.abs(found.people["missed"] - missed).mean() < 0.08
+    assert found.people["judged"].sum() == len(found.doubtful["said"]) == answers.n_answers
+    by_truth = [found.unsure[truth == value].mean() for value in (0, 1)]
+    np.testing.assert_allclose(by_truth, rates[:, :, 1].mean(axis=0), atol=0.1)
+    assert without.unsure.max() < 1e-12
+
+
+def test_being_unsure_belongs_to_items_by_name_if_rows_are_in_another_order():
+    data, answers = several_people(n_items=60)
+    named = replace(answers, item_names=np.array([f"i{at:02}" for at in range(60)], dtype=object))
+    item, label, person = unsure_ones(answers)
+    order = np.random.default_rng(1).permutation(60)
+    frame = pd.DataFrame(data.X[order], index=named.item_names[order])
+    by_name = find_consensus(
+        frame, named, unsure=(item, label, person), classifier=LINEAR, random_state=0
+    )
+    rows = np.argsort(order)[item]  # of the frame
+    by_row = find_consensus(
+        frame, named[order], unsure=(rows, label, person), classifier=LINEAR, random_state=0
+    )
+    for name in ("share", "unsure", "applies"):
+        np.testing.assert_allclose(getattr(by_name, name), getattr(by_row, name), atol=1e-9)
+    assert by_name.unsure.max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("unsure", "message"),
+    [
+        (([0], [0]), "three lists of one length"),
+        (([0, 1], [0], [0]), "three lists of one length"),
+        (([400], [0], [0]), "three lists of one length"),
+        (([0], [-1], [0]), "three lists of one length"),
+        (([0], [0], [12]), "three lists of one length"),
+    ],
+)
+def test_positions_that_do_not_fit_are_refused(unsure, message):
+    _, answers = several_people()
+    with pytest.raises(InputError, match=message):
+        find_consensus(None, answers, unsure=unsure)

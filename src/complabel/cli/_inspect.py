@@ -338,10 +338,14 @@ def consensus(
     known = None if feature_table is None else list(feature_table.items)
     answer_set = own.read_own_answers(answers, known, label_names, question, "keep")
     X = None if feature_table is None else own.framed(feature_table.X, feature_table.feature_names)
-    with working("finding the consensus"):
-        result = find_consensus(X, answer_set, cv=folds, random_state=seed)
     assert answer_set.item_names is not None  # a table names its items
     labels = answer_set.label_names or [str(k) for k in range(answer_set.n_labels)]
+    again = own.read_quietly(answers, list(answer_set.item_names), labels, question)
+    unsure = again.unsure_at()
+    if unsure.size:
+        say(f"  {unsure.shape[1]:,} times somebody was unsure, which counts, too")
+    with working("finding the consensus"):
+        result = find_consensus(X, answer_set, unsure=unsure, cv=folds, random_state=seed)
     with PredictionWriter(out, list(labels)) as writer:
         writer.write(answer_set.item_names, result.share)
     people = show_people(result.people, "By what people say together")
