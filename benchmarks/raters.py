@@ -44,7 +44,7 @@ from sklearn.metrics import average_precision_score, log_loss
 
 from complabel._training import one_thread
 from complabel.answers import Answers
-from complabel.people._consensus import Judgements, choose_states, fit_states
+from complabel.people._states import Judgements, choose_states, fit_states
 
 _NO, _MAYBE, _YES = range(3)
 _BOUNDS = (1e-6, 0.01, 0.05)  # of probabilities

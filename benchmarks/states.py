@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import special
 from sklearn.metrics import average_precision_score
 
-from complabel.people._consensus import Judgements, choose_states, fit_states
+from complabel.people._states import Judgements, choose_states, fit_states
 
 _ITEMS, _LABELS, _PEOPLE = 1000, 6, 40
 

@@ -13,7 +13,8 @@ from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
 from complabel.people import find_consensus
-from complabel.people._consensus import Judgements, _Model, as_log_odds, choose_states, fit_states
+from complabel.people._consensus import as_log_odds
+from complabel.people._states import Judgements, _Model, choose_states, fit_states
 from complabel.simulate import draw_answers
 
 LINEAR = SelectionLikelihoodClassifier(
@@ -297,8 +298,8 @@ def test_the_curvature_is_that_of_the_gradient(monkeypatch):
     ]
     np.testing.assert_allclose(whole, expected, rtol=1e-4, atol=1e-5)
     # Of many people, all but the last count as independent of each other.
-    monkeypatch.setattr("complabel.people._consensus._MOST_CURVED", 10)
-    monkeypatch.setattr("complabel.people._consensus._MANY", 10)
+    monkeypatch.setattr("complabel.people._states._MOST_CURVED", 10)
+    monkeypatch.setattr("complabel.people._states._MANY", 10)
     of_many = model.curvature(torch.from_numpy(at))
     people = np.delete(np.arange(len(at) - 24, len(at)), [11, 23])
     others = np.setdiff1d(np.arange(len(at)), people)

@@ -79,7 +79,7 @@ def audit(
     unsure = own.unsure_about(answers, people, question)
     names = own.names_of(of_machine)
     said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
-    find = partial(audit_machine, people, unsure=unsure, missed=missed, invented=invented)
+    find = partial(audit_machine, people, unsure=unsure[:2], missed=missed, invented=invented)
     # Questions by what one machine says are not random for another one.
     at_random = said_by if (people.probability == people.probability).all() else {}
     with working("comparing people's answers with the machine's"):

@@ -340,10 +340,9 @@ def consensus(
     X = None if feature_table is None else own.framed(feature_table.X, feature_table.feature_names)
     assert answer_set.item_names is not None  # a table names its items
     labels = answer_set.label_names or [str(k) for k in range(answer_set.n_labels)]
-    again = own.read_quietly(answers, list(answer_set.item_names), labels, question)
-    unsure = again.unsure_at()
-    if unsure.size:
-        say(f"  {unsure.shape[1]:,} times somebody was unsure, which counts, too")
+    unsure = own.unsure_about(answers, answer_set, question)
+    if len(unsure[0]):
+        say(f"  {len(unsure[0]):,} times somebody was unsure, which counts, too")
     with working("finding the consensus"):
         result = find_consensus(X, answer_set, unsure=unsure, cv=folds, random_state=seed)
     with PredictionWriter(out, list(labels)) as writer:

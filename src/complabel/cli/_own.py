@@ -121,12 +121,11 @@ def _confidence_of(path: Path, machine: Answers, said: Any, question: Any) -> An
 
 
 def unsure_about(paths: Sequence[Path], people: Answers, question: Any = None) -> Any:
-    """Return the positions of the items and the labels about which people were unsure."""
+    """Return where people were unsure: the positions of items, labels and people."""
     from complabel.files import read_judgments
 
     rows = read_judgments(paths, people, question)
-    unsure = rows["answer"] == 2
-    return rows["item"][unsure], rows["label"][unsure]
+    return tuple(rows[name][rows["answer"] == 2] for name in ("item", "label", "annotator"))
 
 
 def _read_probabilities(

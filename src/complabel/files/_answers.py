@@ -50,8 +50,7 @@ class AnswerFile:
     ``contradictions`` are those before the policy was applied; they are only searched among all
     files together, not within ``parts``. ``n_rows`` counts blank rows, too. ``n_repeated_rows`` are
     rows without an ``answer_id`` that are the same as a row before; they count as other answers.
-    ``n_open_questions`` are questions that nobody answered; they are left out. ``unsure`` has the
-    item, the label and the annotator (None if not named) of each "unsure".
+    ``n_open_questions`` are questions that nobody answered; they are left out.
     """
 
     answers: Answers
@@ -65,7 +64,6 @@ class AnswerFile:
     n_open_questions: int = 0
     n_random_open_questions: int = 0
     parts: tuple[AnswerFile, ...] = ()
-    unsure: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def n_contradictions(self) -> int:
@@ -75,21 +73,6 @@ class AnswerFile:
     @property
     def n_answered_items(self) -> int:
         return int(np.count_nonzero(self.answers.answered))
-
-    def unsure_at(self) -> Any:
-        """Return who was unsure as positions, as ``complabel.people.find_consensus`` takes them."""
-        of = self.answers
-        known = (of.item_names, of.label_names, of.annotator_names)
-        at = [
-            {name: row for row, name in enumerate(map(str, names))}
-            for names in known
-            if names is not None
-        ]
-        rows = [
-            [names.get(each, -1) for names, each in zip(at, row, strict=True)]
-            for row in self.unsure
-        ]
-        return np.array([row for row in rows if row[0] >= 0], dtype=np.intp).reshape(-1, 3).T
 
     def reconciliation(self) -> list[str]:
         """Say how much of the files could be used, in lines."""
@@ -209,7 +192,6 @@ def read_answers(
         contradictions=contradictions_table(answers),
         n_dropped_answers=answers.n_answers - resolved.n_answers,
         parts=parts,
-        unsure=tuple(each for sheet in sheets for each in sheet.unsure(question)),
         **counts,
     )
 
@@ -302,18 +284,6 @@ class AnswerSheet:
         n_unmatched = everything.n_answers - answers.n_answers
         return AnswerFile(answers, unmatched, n_unmatched, **self.counts)
 
-    def unsure(self, question: Question | None) -> Iterator[tuple[Any, ...]]:
-        """Return the item, the label and the annotator of each "unsure" about a single label."""
-        with _in_file(self.table.path):
-            kinds, words = self.columns.kinds(question), self.columns.words()
-            columns = [self.columns.texts(name) for name in ("item", "label", "annotator")]
-        single = [kind.held_as in ("asked", "ticked") for kind in kinds.values]
-        unsure = np.array([*single, True])[kinds.codes] & (columns[1].codes != -1)
-        unsure &= words.encode(("no", "yes", "unsure")) == 2
-        names = (np.array([*each.values, None], dtype=object) for each in columns)
-        codes = (each.codes[unsure] for each in columns)
-        return zip(*(name[code] for name, code in zip(names, codes, strict=True)), strict=True)
-
     def check(self, label_names: Sequence[str] | None, question: Question | None) -> None:
         """Refuse what ``read_answers`` refuses, whichever other labels it is told of."""
         sheet = self
@@ -348,13 +318,15 @@ def read_judgments(
 ) -> dict[str, NDArray[Any]]:
     """Return the rows of tables that judge one label of an item each, among those of ``about``.
 
-    ``item`` and ``label`` are positions, (R,). ``answer`` is 0 (no), 1 (yes) or 2 (unsure), and
-    ``confidence`` is NaN where there is none. Tables without the column ``needed`` are left out.
+    ``item``, ``label`` and ``annotator`` are positions, (R,); -1: an unknown person. ``answer`` is
+    0 (no), 1 (yes) or 2 (unsure), and ``confidence`` is NaN where there is none. Tables without the
+    column ``needed`` are left out.
     """
     names = {
         "item": about.item_names,
         "label": about.label_names,
         "answer": ("no", "yes", "unsure"),
+        "annotator": about.annotator_names,
     }
     found: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, CONFIDENCE)}
     for each in existing_ones("path", path):
@@ -374,7 +346,7 @@ def read_judgments(
             at = {value: code for code, value in enumerate(() if values is None else values)}
             known = [at.get(value, -1) for value in rows[name].values]
             codes.append(replace(rows[name], values=known).numbers())
-        kept = judges & (np.min(codes, axis=0) >= 0)
+        kept = judges & (np.min(codes[:3], axis=0) >= 0)
         for parts, column in zip(found.values(), [*codes, sure], strict=True):
             parts.append(column[kept])
     none = np.zeros(0, dtype=np.intp)

@@ -7,12 +7,12 @@ from complabel.losses._base import check_naming_rates as check_naming_rates
 from complabel.losses._base import check_propensities as check_propensities
 from complabel.losses._base import check_rates as check_rates
 from complabel.losses._base import differentiable as differentiable
+from complabel.losses._base import likeness_of as likeness_of
+from complabel.losses._base import stacked as stacked
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._mlcl import ComplementaryCrossEntropy, MLCLLoss
 from complabel.losses._mlcl import implied_complementary as implied_complementary
 from complabel.losses._selection import SelectionLikelihoodLoss, selection_log_likelihood
-from complabel.losses._stacked import likeness_of as likeness_of
-from complabel.losses._stacked import stacked as stacked
 
 __all__ = [
     "AnswersLikelihood",

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.losses._base import LogitLoss
-from complabel.losses._stacked import aligned
+from complabel.losses._base import LogitLoss, aligned
 
 # Implied probabilities keep at least this distance from 0 and 1, so that their logarithms are
 # finite. 1 - 1e-6 differs from 1 in float32.
