@@ -65,7 +65,9 @@ def draw_against(
 
 
 def _spread(strata: Strata, free: NDArray[np.intp], n: int, rng: np.random.Generator) -> Any:
-    """Give strata equal numbers of n questions, as far as pairs last.
+    """Give yes and no equal numbers of n questions, as far as pairs last.
+
+    Pairs of which the machine says nothing have their share of the questions.
 
     Within a stratum, a label has a number in proportion to the root of its share of the items. That
     lies between equal numbers, which are best for its precision, and numbers in proportion to the
@@ -80,14 +82,16 @@ def _spread(strata: Strata, free: NDArray[np.intp], n: int, rng: np.random.Gener
         rows = (strata.stratum == stratum)[:, np.newaxis]
         share, total = ((rows * each).sum(axis=0) for each in (strata.shares, weights))
         weights = np.where(rows, weights * np.sqrt(share) / np.maximum(total, _TINY), weights)
+    unsaid = strata.shares[strata.nothing].sum() / strata.shares.sum()
     more = np.zeros_like(free)
     while (rest := n - int(more.sum())) > 0:
         open_ = weights * (free > more)
         parts = np.unique(strata.stratum[open_.any(axis=1)])
-        each, some = divmod(rest, len(parts))
-        for at, stratum in enumerate(rng.permutation(parts)):
+        silent = np.isin(parts, strata.stratum[strata.nothing])
+        part = np.where(silent, unsaid, (1 - unsaid) / max(np.count_nonzero(~silent), 1))
+        for stratum, number in zip(parts, _divided(part[:, np.newaxis], rest, rng), strict=True):
             here = open_ * (strata.stratum == stratum)[:, np.newaxis]
-            more += np.minimum(_divided(here, each + (at < some), rng), free - more)
+            more += np.minimum(_divided(here, int(number[0]), rng), free - more)
     return more
 
 

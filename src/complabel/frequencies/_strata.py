@@ -11,6 +11,9 @@ The logits of P(applies | stratum) are exchangeable over labels, beside a rise w
 unknown and is integrated over. Scores divide a stratum into bins; within it, the logit rises with
 the log-odds of the machine, at a slope that is integrated over, too. One stratum is independent of
 the other.
+
+Frequencies and rates are about these items: of each stratum, what people said of some pairs counts
+as it is, and the other pairs are drawn with P(applies | stratum).
 """
 
 from __future__ import annotations
@@ -48,6 +51,7 @@ _OF_SCORES = (0.0, 2.0)
 _N_DRAWS = 4000
 _QUANTILES = (0.025, 0.975)
 _ROUNDS_OF_UNSURE = 5
+_ROUNDING = 1e-6  # of a number of items
 _TINY = 1e-12
 
 
@@ -96,6 +100,11 @@ class Strata:
         return cls(cell, stratum, n / len(p), log_odds)
 
     @property
+    def nothing(self) -> NDArray[np.bool_]:
+        """Whether a cell has the pairs of which the machine says nothing, (C,)."""
+        return np.asarray(self.stratum == _NOTHING)
+
+    @property
     def of_pairs(self) -> NDArray[np.intp]:
         """The stratum of each pair, (n, K)."""
         return np.asarray(self.stratum[self.cell])
@@ -121,6 +130,7 @@ class Asked:
     log_odds: Array | None  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
     n_items: int
+    repeated: Array  # (C, K): pairs that were judged, over judgements
     unsure: Array | None = None  # (C, K): how often people were unsure
 
     @classmethod
@@ -133,7 +143,21 @@ class Asked:
         unsure: Array | None = None,
     ) -> Self:
         asked = strata.asked(audit, missed, invented)
-        return cls(strata.stratum, strata.shares, strata.log_odds, asked, strata.n_items, unsure)
+        place = strata.cell[audit.item, audit.label] * audit.n_labels + audit.label
+        _, first = np.unique(audit.item * audit.n_labels + audit.label, return_index=True)
+        pairs, judged = (
+            np.bincount(each, minlength=strata.shares.size).reshape(strata.shares.shape)
+            for each in (place[first], place)
+        )
+        return cls(
+            strata.stratum,
+            strata.shares,
+            strata.log_odds,
+            asked,
+            strata.n_items,
+            pairs / np.maximum(judged, 1),
+            unsure,
+        )
 
     def frequencies(self) -> StrataPosterior:
         """Return the posterior of P(applies | stratum) of each label, and of what follows."""
@@ -209,13 +233,14 @@ class StrataPosterior:
         n_labels = self.asked.shares.shape[1]
         values, covariance = np.zeros(n_labels), np.zeros((n_labels, n_labels))
         for part in self.parts:
-            mean, of_mean = part.posterior.moments()
+            mean, of_mean = part.left.moments(*part.posterior.moments())
             values += part.share * mean
             covariance += part.share[:, np.newaxis] * of_mean * part.share
         low, high = np.quantile(self.draws.frequencies, _QUANTILES, axis=0)
         # A label applies to a whole number of items.
         n = self.asked.n_items
-        low, high = np.floor(low * n) / n, np.minimum(np.ceil(high * n) / n, 1.0)
+        low, high = np.floor(low * n + _ROUNDING), np.ceil(high * n - _ROUNDING)
+        low, high = np.maximum(low, 0.0) / n, np.minimum(high / n, 1.0)
         intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
         nothing = np.empty(0)
         return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
@@ -236,19 +261,19 @@ class StrataPosterior:
 
     @cached_property
     def draws(self) -> Draws:
-        """Draws from the posterior of P(applies | stratum), always the same."""
+        """Draws of the share of each stratum's pairs that apply, always the same."""
         rng = np.random.default_rng(0)
         shape = (3, _N_DRAWS, self.asked.shares.shape[1])
         chances, shares = np.zeros(shape), np.zeros((3, shape[2]))
         for part in self.parts:
-            chances[part.stratum] = part.posterior.draw(_N_DRAWS, rng)
+            chances[part.stratum] = part.left.draw(part.posterior.draw(_N_DRAWS, rng), rng)
             shares[part.stratum] = part.share
         return Draws(chances, shares)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of P(applies | stratum), and the share of the pairs of each label in each stratum."""
+    """Draws of the share of pairs that apply, and each stratum's share of a label's pairs."""
 
     chances: Array  # (3, D, K)
     shares: Array  # (3, K)
@@ -278,6 +303,61 @@ class Draws:
 
 
 @dataclass(frozen=True)
+class _Left:
+    """What people's answers leave open of the pairs of one stratum; arrays are (K,)."""
+
+    pairs: Array  # how many there are
+    known: Array  # how many of those that are known apply
+    open: Array  # how many are not known
+    factor: Array  # of P(applies | stratum), for those
+
+    @classmethod
+    def of(cls, pairs: Array, chance: Array, counts: list[tuple[int, Counts]], once: Array) -> Self:
+        """Take pairs and chances (B, K) of cells, and the part of judgements that counts, (B, K).
+
+        Where people err, a pair is known in part: by how much the variance of "applies" is less.
+        """
+        known, still = np.zeros_like(pairs), pairs.copy()
+        chance = np.clip(chance, _TINY, 1 - _TINY)
+        for cell, each in counts:
+            p = chance[cell]
+            for n, if_yes, if_no in (
+                (each.yes, 1 - each.missed, each.invented),
+                (each.judged - each.yes, each.missed, 1 - each.invented),
+            ):
+                applies = p * if_yes / np.maximum(p * if_yes + (1 - p) * if_no, _TINY)
+                part = np.minimum(applies * (1 - applies) / (p * (1 - p)), 1.0)
+                known[cell] += once[cell] * (n * (applies - part * p)).sum(axis=0)
+                still[cell] -= once[cell] * (n * (1 - part)).sum(axis=0)
+        still = np.maximum(still, 0.0)
+        all_pairs, rest = pairs.sum(axis=0), still.sum(axis=0)
+        of_rest = (still * chance).sum(axis=0) / np.maximum(rest, _TINY)
+        of_all = (pairs * chance).sum(axis=0) / np.maximum(all_pairs, _TINY)
+        factor = np.where(rest > 0, of_rest / np.maximum(of_all, _TINY), 1.0)
+        whole = np.round(rest)
+        return cls(all_pairs, known.sum(axis=0) + (rest - whole) * of_rest, whole, factor)
+
+    def share(self, applies: Array) -> Array:
+        """Return the share of all pairs that apply, if so many of those apply that were open."""
+        return np.asarray(np.clip((self.known + applies) / np.maximum(self.pairs, 1), 0.0, 1.0))
+
+    def draw(self, chances: Array, rng: np.random.Generator) -> Array:
+        """Return the share of pairs that apply, (D, K), at draws of P(applies | stratum)."""
+        chances = np.minimum(chances * self.factor, 1.0)
+        applies = rng.binomial(self.open.astype(np.intp), chances)
+        return self.share(applies.astype(np.float64))
+
+    def moments(self, mean: Array, covariance: Array) -> tuple[Array, Array]:
+        """Return the mean and the covariance of the share of pairs that apply."""
+        scale = self.open * self.factor / np.maximum(self.pairs, 1)
+        moved = scale[:, np.newaxis] * covariance * scale
+        mean = np.minimum(mean * self.factor, 1.0)
+        square = mean**2 + np.diag(covariance) * self.factor**2
+        of_open = self.open * np.maximum(mean - square, 0.0) / np.maximum(self.pairs, 1) ** 2
+        return self.share(self.open * mean), moved + np.diag(of_open)
+
+
+@dataclass(frozen=True)
 class _Stratum:
     """The posterior of one stratum."""
 
@@ -287,6 +367,9 @@ class _Stratum:
     offsets: list[Array]  # (B, K) of each likelihood: where logits lie beside those of the grid
     likelihoods: list[Likelihood]
     posterior: Exchangeable
+    counts: list[tuple[int, Counts]]  # by the place of the cell
+    pairs: Array  # (B, K)
+    once: Array  # (B, K)
 
     @classmethod
     def of(cls, stratum: int, asked: Asked, counts: list[tuple[int, Counts]]) -> Self:
@@ -314,7 +397,13 @@ class _Stratum:
         for _, each in here:
             told |= each.judged.any(axis=0)
         found = Exchangeable.of(likelihoods, prior, told)
-        return cls(stratum, cells, share, offsets, likelihoods, found)
+        pairs = asked.shares[cells] * asked.n_items
+        once = asked.repeated[cells]
+        return cls(stratum, cells, share, offsets, likelihoods, found, here, pairs, once)
+
+    @cached_property
+    def left(self) -> _Left:
+        return _Left.of(self.pairs, self.by_cell()[0], self.counts, self.once)
 
     def by_cell(self) -> Array:
         """Return the means (B, K) of the chances that a label applies, and of their squares."""
