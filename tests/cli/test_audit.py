@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -275,9 +276,17 @@ def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run
     ]
     text = "".join(json.dumps(each) + "\n" for each in results)
     (tmp_path / "results.jsonl").write_text(text, "utf-8")
-    assert run("import", "results.jsonl", "--out", "machine.csv")[0] == 0
-    code, out, _ = run("ask", "--against", "machine.csv", "-n", 4, "--out", "check.csv")
+    known = ("--label-names", "labels.txt")
+    code, out, _ = run("import", "results.jsonl", "--out", "machine.csv", *known)
+    _, *words = shlex.split(out.splitlines()[-1])  # there are no more than 4 pairs
+    against = ("--against", "machine.csv", *known, "--number", "4", "--out", "check.csv")
+    assert (code, words) == (0, ["ask", *against])
+    code, out, _ = run(*words)
     assert (code, "yes about 2 pairs" in out) == (0, True)
+    # What tells little of a machine, or is not about single labels, is looked at first.
+    (tmp_path / "results.jsonl").write_text(text.replace("yes", "no"), "utf-8")
+    code, out, _ = run("import", "results.jsonl", "--out", "machine.csv", "--force")
+    assert (code, out.splitlines()[-1]) == (0, "next: complabel inspect machine.csv")
 
 
 def test_what_is_about_batches_alone_is_refused_elsewhere(folder, run):
