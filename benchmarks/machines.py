@@ -389,6 +389,12 @@ def cell(
     return found
 
 
+def share_of(part: Array, whole: Array) -> Array:
+    """Return part / whole; NaN where there is nothing, such as the recall of a label of no item."""
+    part, whole = np.asarray(part, float), np.asarray(whole, float)
+    return np.divide(part, whole, out=np.full(whole.shape, np.nan), where=(whole != 0))
+
+
 def rates_by_ppi(answers: Answers, machine: Array) -> dict[str, Array]:
     """Return intervals (K + 1, 2) of precision and recall, the last of all pairs.
 
@@ -411,7 +417,7 @@ def rates_by_ppi(answers: Answers, machine: Array) -> dict[str, Array]:
     )
     precision, of_precision = joint[1] / of[1], spread[1] / of[1] ** 2
     total = joint.sum(axis=0)
-    recall = joint[1] / total
+    recall = share_of(joint[1], total)
     of_recall = ((1 - recall) ** 2 * spread[1] + recall**2 * spread[0]) / total**2
     return {
         name: np.clip(np.stack([value - _Z * np.sqrt(of_it), value + _Z * np.sqrt(of_it)], 1), 0, 1)
@@ -434,11 +440,10 @@ def rates_by_us(answers: Answers, machine: Array) -> dict[str, Array]:
 def rates_cell(Y: Array, said: Array, n: int, draws: range, design: str) -> list[Any]:
     """Return, for each draw, rate and estimator, which intervals hold, and their widths."""
     both = (Y * said).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        truth = {
-            "precision": np.append(both / said.sum(axis=0), both.sum() / said.sum()),
-            "recall": np.append(both / Y.sum(axis=0), both.sum() / Y.sum()),
-        }
+    truth = {
+        rate: np.append(share_of(both, of.sum(axis=0)), share_of(both.sum(), of.sum()))
+        for rate, of in (("precision", said), ("recall", Y))
+    }
     found = []
     for draw in draws:
         answers = designs(n)[design](Y, said, draw)
@@ -476,7 +481,8 @@ def print_rates(given: argparse.Namespace) -> None:
                     for who in ("ours", "ppi"):
                         of_it = [(h, w) for a, r, h, w in found if (a, r) == (who, rate)]
                         held = np.mean([h[places] for h, _ in of_it])
-                        width = np.nanmean([w[places] for _, w in of_it])
+                        widths = np.array([w[places] for _, w in of_it])
+                        width = share_of(np.nansum(widths), np.isfinite(widths).sum())
                         row.append(f"{100 * held:.0f} %, {width:.3f}")
                 print(
                     f"| {name} | {_called(share)} | {n} | {design} | {rate} | {' | '.join(row)} |",

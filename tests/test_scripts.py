@@ -1,11 +1,14 @@
 """Scripts and examples outside the package: the docs name them, and they import what is there."""
 
+import argparse
 import ast
 import importlib
 import re
+import runpy
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.house import House, n_test_lines, sizes
 
@@ -84,3 +87,13 @@ def test_figures_about_the_house_are_those_of_the_house():
     assert files == pytest.approx(sum(room["files"] for room in rooms), abs=5)
     assert names == pytest.approx(sum(room["names"] for room in rooms), abs=5)
     assert tests == pytest.approx(n_test_lines(house), rel=0.03)
+
+
+def test_rates_of_labels_that_no_item_has_are_printed_without_a_warning(capsys):
+    Y = np.tile(np.arange(200)[:, None] % 4 == 0, (1, 6)).astype(np.uint8)
+    machine, Y[:, 0] = 1 - Y, 0  # it is never right, and no item has the first label
+    found = runpy.run_path(str(CHECKOUT / "benchmarks" / "machines.py"))
+    found["print_rates"].__globals__["_world"] = lambda *_: (Y, None, machine)
+    given = {"datasets": ["own"], "shares": [0.1], "answers": [60], "draws": 2, "jobs": 1}
+    found["print_rates"](argparse.Namespace(**given, data=".", designs=["half and half"]))
+    assert "| recall | " in capsys.readouterr().out

@@ -89,6 +89,21 @@ def test_pairs_of_which_a_machine_says_nothing_are_asked_about():
     assert (pairs_of(table)[0] < 10).sum() in (7, 8)  # a quarter of the pairs
 
 
+def test_pairs_about_which_somebody_was_unsure_are_not_asked_again():
+    machine = np.eye(2)[np.arange(40) % 2]
+    unsure = (np.repeat(np.arange(35), 2), np.tile([0, 1], 35))
+    known = nothing_said(40, 2)
+    table = suggest_questions(known, 10, against=machine, unsure=unsure, random_state=0)
+    assert set(pairs_of(table)[0]) == {35, 36, 37, 38, 39}
+    with pytest.raises(InputError, match="11 questions are more than the 10 pairs"):
+        suggest_questions(known, 11, against=machine, unsure=unsure)
+    with pytest.raises(InputError, match="without against"):
+        suggest_questions(known, 3, unsure=unsure)
+    # Who is unsure gives nothing to follow: these are first questions, half about yes.
+    more = suggest_questions(known, 8, against=machine, unsure=unsure, random_state=0)
+    assert machine[pairs_of(more)].sum() == 4
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

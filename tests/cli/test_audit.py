@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import shlex
 
 import numpy as np
 import pytest
@@ -206,6 +208,19 @@ def test_unsure_people_count(folder, tmp_path, run):
     assert told["n_answers"] == 52
 
 
+def test_pairs_about_which_people_were_unsure_are_not_asked_again(folder, tmp_path, run):
+    first = asked(folder, tmp_path, run, *AGAINST, n=500)
+    text = (tmp_path / "people.csv").read_text("utf-8").splitlines(keepends=True)
+    for sure in (300, 0):
+        unsure = [re.sub(",(yes|no),", ",unsure,", line) for line in text[1 + sure :]]
+        (tmp_path / "people.csv").write_text("".join([*text[: 1 + sure], *unsure]), "utf-8")
+        options = ("people.csv", *AGAINST, "--force", "--out", "more.csv", "-n")
+        assert run("ask", *options, 300)[0] == 0
+        assert answer("more.csv", tmp_path / "more.csv", folder[0]).isdisjoint(first)
+        code, _, errors = run("ask", *options, 301)
+        assert (code, "301 questions are more than the 300 pairs" in errors) == (1, True)
+
+
 def test_other_machines_are_measured_where_questions_are_random_for_them(folder, tmp_path, run):
     Y, machine = folder
     second = np.where(np.random.default_rng(5).random(Y.shape) < 0.1, 1 - Y, Y)
@@ -261,9 +276,17 @@ def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run
     ]
     text = "".join(json.dumps(each) + "\n" for each in results)
     (tmp_path / "results.jsonl").write_text(text, "utf-8")
-    assert run("import", "results.jsonl", "--out", "machine.csv")[0] == 0
-    code, out, _ = run("ask", "--against", "machine.csv", "-n", 4, "--out", "check.csv")
+    known = ("--label-names", "labels.txt")
+    code, out, _ = run("import", "results.jsonl", "--out", "machine.csv", *known)
+    _, *words = shlex.split(out.splitlines()[-1])  # there are no more than 4 pairs
+    against = ("--against", "machine.csv", *known, "--number", "4", "--out", "check.csv")
+    assert (code, words) == (0, ["ask", *against])
+    code, out, _ = run(*words)
     assert (code, "yes about 2 pairs" in out) == (0, True)
+    # What tells little of a machine, or is not about single labels, is looked at first.
+    (tmp_path / "results.jsonl").write_text(text.replace("yes", "no"), "utf-8")
+    code, out, _ = run("import", "results.jsonl", "--out", "machine.csv", "--force")
+    assert (code, out.splitlines()[-1]) == (0, "next: complabel inspect machine.csv")
 
 
 def test_what_is_about_batches_alone_is_refused_elsewhere(folder, run):
@@ -272,13 +295,14 @@ def test_what_is_about_batches_alone_is_refused_elsewhere(folder, run):
         assert (code, "--model" in errors) == (1, True)
 
 
+def write_features(path, Y):
+    X = Y + np.random.default_rng(0).normal(0, 0.5, Y.shape)
+    write_wide(path, X, "abcd")
+
+
 def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_path, run):
     Y, _ = folder
-    X = Y + np.random.default_rng(0).normal(0, 0.5, Y.shape)
-    with (tmp_path / "X.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["item", "a", "b", "c", "d"])
-        writer.writerows([f"i{at}", *row] for at, row in enumerate(X.tolist()))
+    write_features(tmp_path / "X.csv", Y)
     assert run("ask", "--against", "machine.csv", "-n", 80, "--out", "check.csv")[0] == 0
     answer("check.csv", tmp_path / "people.csv", Y)
     options = ("--machine", "machine.csv", "--features", "X.csv", "--out", "model.safetensors")
@@ -291,3 +315,29 @@ def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_pat
     code, _, error = run("fit", "people.csv", *options, "--method", "ridge", "--force")
     assert code == 1
     assert "--machine needs" in error
+
+
+def test_a_fit_to_files_in_the_wrong_order_is_refused(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST)
+    write_features(tmp_path / "X.csv", folder[0])
+    options = ("--features", "X.csv", "--out", "model.safetensors")
+    code, _, errors = run("fit", "machine.csv", "--machine", "people.csv", *options)
+    assert (code, "machine.csv: answers about 800 pairs" in errors) == (1, True)
+    assert "60 of --machine people.csv" in errors
+    assert "exchange them" in errors
+    assert not (tmp_path / "model.safetensors").exists()
+
+
+def test_a_fit_beside_a_machine_says_how_often_people_were_unsure(folder, tmp_path, run):
+    asked(folder, tmp_path, run, *AGAINST, n=80)
+    write_features(tmp_path / "X.csv", folder[0])
+    text = (tmp_path / "people.csv").read_text("utf-8").splitlines(keepends=True)
+    unsure = [re.sub(",(yes|no),", ",unsure,", line) for line in text[1:8]]
+    told = []
+    for name, lines in (("people.csv", [*unsure, *text[8:]]), ("sure.csv", text[8:])):
+        (tmp_path / name).write_text("".join([text[0], *lines]), "utf-8")
+        options = ("--machine", "machine.csv", "--features", "X.csv", "--force")
+        code, out, _ = run("fit", name, *options, "--out", "model.safetensors")
+        assert (code, "people were unsure 7 times" in out) == (0, name == "people.csv")
+        told.append(out[out.index("each answer of the machine") :].splitlines()[:3])
+    assert told[0] == told[1]

@@ -228,6 +228,7 @@ def a_models_labels(session: Session) -> None:
     said = session.run("complabel", "import", "results.jsonl", "--out", "model.csv")
     demand("1  requests that failed" in said, f"what failed is counted\n{said}")
     demand("1  requests that the model refused" in said, f"what was refused is counted\n{said}")
+    demand("ask --against model.csv" in said, f"import says how people check a model\n{said}")
 
     against = ("--against", "model.csv", "--items", "tickets.csv")
     answers: list[str] = []

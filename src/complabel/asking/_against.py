@@ -28,26 +28,32 @@ _TINY = 1e-12
 
 
 def draw_against(
-    answers: Answers, machine: ArrayLike, n: int, rng: np.random.Generator
+    answers: Answers, machine: ArrayLike, unsure: Any, n: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the items and the labels of n questions, (n,), in random order."""
+    """Return the items and the labels of n questions, (n,), in random order.
+
+    Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
+    """
     predictions = checked_probabilities("against", machine, answers.shape, gaps=True)
     strata = Strata.of(predictions)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
+    n_known = np.count_nonzero(known)
+    if unsure is not None:
+        known[tuple(np.asarray(each, dtype=np.intp) for each in unsure)] = True
     n_labels = predictions.shape[1]
     place = strata.cell * n_labels + np.arange(n_labels)
     free = np.bincount(place[~known], minlength=strata.shares.size).reshape(strata.shares.shape)
     if n > free.sum():
         raise InputError(
             f"{setting('n', n)} questions are more than the {free.sum()} pairs of item and label"
-            f" that are not known; give a smaller {setting('n')}",
+            f" that nobody answered; give a smaller {setting('n')}",
             parameter="n",
         )
     n_parts = sum(
         np.count_nonzero(strata.shares[strata.stratum == stratum].any(axis=0))
         for stratum in np.unique(strata.stratum)
     )
-    first = np.count_nonzero(known) < _FIRST * n_parts
+    first = n_known < _FIRST * n_parts
     n_spread = n if first else int(np.ceil(_SPREAD * n))
     more = _spread(strata, free, n_spread, rng)
     if not first:

@@ -24,6 +24,7 @@ def suggest_questions(
     *,
     kind: str = "asked",
     against: ArrayLike | None = None,
+    unsure: tuple[ArrayLike, ArrayLike] | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Any:
     """Draw questions to ask next: about one label, or about all or some of them.
@@ -56,6 +57,9 @@ def suggest_questions(
         where they tell most about how often labels apply. Such questions have no ``probability``:
         who evaluates the answers gives the machine's, as ``predictions`` of
         :func:`~complabel.frequencies.estimate_label_frequencies`.
+    unsure : tuple of two array-likes of shape (U,), or None, default=None
+        With ``against``: positions of the items and of the labels about which people were asked and
+        were unsure. These pairs are not asked again.
     random_state : int, numpy.random.Generator or None, default=None
 
     Returns
@@ -129,9 +133,11 @@ def suggest_questions(
                 " machine's answers are yes or no about one label",
                 parameter="kind",
             )
-        items, labels = draw_against(answers, against, int(n), rng)
+        items, labels = draw_against(answers, against, unsure, int(n), rng)
         nothing = np.full(len(items), None)
         return table_of_pairs(answers, items, labels, nothing, np.full(len(items), np.nan))
+    if unsure is not None:
+        raise InputError("unsure is given without against; leave it out", parameter="unsure")
     absent = answers.complementary.astype(np.bool_)
     known = absent ^ answers.known_relevant.astype(np.bool_)  # (n, K); both is a contradiction
     if asked.name != "asked":

@@ -271,7 +271,9 @@ def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questi
     known = given.known_items()
     machine = own.read_machine(path, known, given.label_names, *asked_of, only_yes=only_yes)
     people = own.read_people(given.files, path, *machine, *asked_of)
-    table = suggest_questions(people, n, against=machine[1], random_state=given.seed)
+    unsure = own.unsure_about(given.files, people, given.question) if given.files else None
+    against: Any = {"against": machine[1], "unsure": unsure}
+    table = suggest_questions(people, n, **against, random_state=given.seed)
 
     def audit(answered: Path) -> str:
         html, words = unused(Path("audit.html")), (path, *given.files, answered)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
 from complabel.cli import _own as own
@@ -11,12 +12,16 @@ from complabel.cli._console import command, remark, save, say, working
 from complabel.cli._options import argument, flag, option, target
 from complabel.errors import InputError
 
+if TYPE_CHECKING:
+    from complabel.importers import Tally
+
 # A copy of the names in complabel.importers, which would load NumPy for a help text. A test
 # compares the two.
 NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
     *("coded", "columns", "pml", "openmic", "replies", "results", "table"),
 )
+_OF_MODELS = ("results", "replies")  # what language models answered
 
 
 @options.with_examples(
@@ -89,7 +94,7 @@ def import_(
     Answers that contradict each other are kept. The commands fit and inspect report them.
     """
     from complabel.files import read_label_names
-    from complabel.importers import Options, import_file
+    from complabel.importers import Options, detect, import_file
 
     file, *more = files
     settings = Options(
@@ -140,7 +145,18 @@ def import_(
             f" {tally.counts['labels']:,} of them; keep all names with --labels-out labels.txt",
             style="yellow",
         )
-    say(f"next: {command('inspect', out, label_names=labels_out or label_names)}")
+    say(_next(from_ or detect(file).name, tally, out, labels_out or label_names))
+
+
+def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> str:
+    """Say what comes next; a language model's answers about most pairs are checked by people."""
+    of, words = tally.counts, [tally.counts[f"rows that say {word}"] for word in ("yes", "no")]
+    n_pairs = of["items"] * of["labels"]
+    if format_ in _OF_MODELS and all(words) and 2 * sum(words) > n_pairs:
+        known = {"label_names": label_names, "number": min(200, n_pairs)}
+        asked = command("ask", against=out, **known, out="check.csv")
+        return f"next: let people check some answers; --items TABLE shows them the items\n  {asked}"
+    return f"next: {command('inspect', out, label_names=label_names)}"
 
 
 @options.with_examples(

@@ -180,13 +180,7 @@ def read_people(
     if not paths:
         return Answers.from_table({"item": [], "label": []}, items=items, label_names=names)
     alone, called = read_quietly(paths, question=question).answers, " and ".join(map(str, paths))
-    n_pairs = int((alone.complementary + alone.known_relevant > 0).sum())
-    if n_pairs > (n_said := int((said == said).sum())):
-        raise InputError(
-            f"{called}: answers about {n_pairs:,} pairs of an item and a label, more than the"
-            f" {n_said:,} of {machine_path}; people answer about fewer than a machine: are the"
-            " files in the right order?"
-        )
+    refuse_swapped(paths, alone, machine_path, said)
     for what, found, known in zip(
         ("items", "labels"), names_of(alone), (items, names), strict=True
     ):
@@ -198,6 +192,17 @@ def read_people(
                 f" the machine says nothing about them, give all {what} with {option}"
             )
     return read_own_answers(paths, items, names, question, contradictions)
+
+
+def refuse_swapped(paths: Sequence[Path], people: Answers, machine: object, said: Any) -> None:
+    """Refuse files of people that say more than the machine's: they are probably the machine's."""
+    n_pairs = int((people.complementary + people.known_relevant > 0).sum())
+    if n_pairs > (n_said := int((said == said).sum())):
+        raise InputError(
+            f"{' and '.join(map(str, paths))}: answers about {n_pairs:,} pairs of an item and a"
+            f" label, more than the {n_said:,} of {machine}; people answer about fewer than a"
+            " machine: are the files in the right order? If not, exchange them"
+        )
 
 
 def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:
