@@ -271,7 +271,8 @@ def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questi
     known = given.known_items()
     machine = own.read_machine(path, known, given.label_names, *asked_of, only_yes=only_yes)
     people = own.read_people(given.files, path, *machine, *asked_of)
-    unsure = own.unsure_about(given.files, people, given.question) if given.files else None
+    files = given.files
+    unsure = own.unsure_about(files, people, given.question)[:2] if files else None
     against: Any = {"against": machine[1], "unsure": unsure}
     table = suggest_questions(people, n, **against, random_state=given.seed)
 

@@ -23,7 +23,7 @@ from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.files import AnswerFile, Features
+    from complabel.files import Features
     from complabel.methods import BesideMachine, ComplementaryClassifier, HeldOutScore
 
 _MOST_LABELS = 12
@@ -116,8 +116,9 @@ def fit(
         # A machine has answers about all labels; some people's may be about fewer.
         of_machine, said = own.read_machine(machine, ids, label_names, *asked_of)
         names = list(of_machine.label_names or ())
-        people = own.read_quietly(answers, ids, names if label_names else None, question)
-        _compare(answers, people, machine, said)
+        people = own.read_quietly(answers, ids, names if label_names else None, question).answers
+        own.refuse_swapped(answers, people, f"--machine {machine}", said)
+        _say_unsure(answers, people, question)
     answer_set = own.read_own_answers(answers, ids, names, *asked_of)
     X = own.framed(feature_table.X, feature_table.feature_names)
     started = time.monotonic()
@@ -208,10 +209,8 @@ def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     return classifier
 
 
-def _compare(answers: list[Path], people: AnswerFile, machine: Path, said: Any) -> None:
-    """Refuse files of people and of a machine that are swapped; say what people leave open."""
-    own.refuse_swapped(answers, people.answers, f"--machine {machine}", said)
-    if n_unsure := people.unsure_at().shape[1]:
+def _say_unsure(paths: list[Path], people: Answers, question: Any) -> None:
+    if n_unsure := len(own.unsure_about(paths, people, question)[0]):
         say(f"people were unsure {n_unsure:,} times; the fit leaves these answers out")
 
 
