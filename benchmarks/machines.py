@@ -514,6 +514,51 @@ def print_plain(given: argparse.Namespace) -> None:
         )
 
 
+def print_stopping(given: argparse.Namespace) -> None:
+    """Print how often intervals hold where people stop after a look, by two rules.
+
+    There are looks after 40, 80, 120, 160 and 200 answers, in rounds that follow what was answered.
+    Both rules are about the label that the machine says most often. "Differs": stop as soon as its
+    interval leaves out the machine's share, which is the rule that should harm most. "Narrow": stop
+    as soon as its interval is narrower than in half of the draws at 120 answers.
+    """
+    print(
+        "| labels | machine of | rule | answers | held there, % | of all labels | never stopped |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    looks = [40] * 5
+
+    def found(Y: Array, said: Array, draw: int) -> list[Array]:
+        return [
+            ours(against(Y, said, 0, draw, looks[: at + 1]), said)[1] for at in range(len(looks))
+        ]
+
+    for name, share in itertools.product(given.datasets, given.shares):
+        Y, _, said = _world(name, given.data, share)
+        truth, of_machine, label = Y.mean(axis=0), said.mean(axis=0), said.sum(axis=0).argmax()
+        ends = np.array(
+            Parallel(n_jobs=given.jobs)(
+                delayed(found)(Y, said, draw) for draw in range(given.draws)
+            )
+        )  # (draws, looks, K, 2)
+        held = (ends[..., 0] <= truth) & (truth <= ends[..., 1])
+        low, high = ends[:, :, label].transpose(2, 0, 1)
+        rules = {
+            "differs": (of_machine[label] < low) | (high < of_machine[label]),
+            "narrow": high - low < np.median((high - low)[:, 2]),
+        }
+        for rule, stops in rules.items():
+            stops[:, -1] = True
+            at = stops.argmax(axis=1)
+            there = held[np.arange(len(held)), at]
+            print(
+                f"| {name} | {_called(share)} | {rule} | {np.cumsum(looks)[at].mean():.0f}"
+                f" | {100 * there[:, label].mean():.0f} | {100 * there.mean():.0f}"
+                f" | {100 * held[:, -1, label].mean():.0f}, {100 * held[:, -1].mean():.0f} |",
+                flush=True,
+            )
+
+
 def _called(share: float) -> str:
     return f"{100 * share:g} %" if share else "model"
 
@@ -541,13 +586,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rates", action="store_true", help="precision and recall")
     parser.add_argument("--plain", action="store_true", help="no machine")
+    parser.add_argument("--stopping", action="store_true", help="who stops after a look")
     given = parser.parse_args(arguments)
-    if given.plain:
-        print_plain(given)
-        return
-    if given.rates:
-        print_rates(given)
-        return
+    others = {"plain": print_plain, "rates": print_rates, "stopping": print_stopping}
+    for name, prints in others.items():
+        if getattr(given, name):
+            prints(given)
+            return
     print("| labels | machine of | answers | questions | estimator | rmse | held, % | worst "
           "| width | sum | s |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|---|---|---|")

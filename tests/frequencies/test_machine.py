@@ -74,11 +74,13 @@ def test_the_figures_can_be_written_as_json(found):
 def test_a_label_that_is_never_said_has_no_precision():
     Y, machine = world(500, 3, seed=1)
     machine[:, 1] = 0
+    Y[:, 1] = np.arange(500) == 7  # it may apply to nothing, as far as people can tell
     items, labels = np.arange(90) * 5, np.arange(90) % 3
     audited = audit_machine(asked_about(Y, items, labels), machine)
     assert np.isnan(audited.precision.values[1])
     assert audited.as_dict()["labels"]["1"]["precision"]["value"] is None
     assert not audited.usable[1]
+    np.testing.assert_array_equal(audited.recall.intervals[1], 0)
 
 
 def test_answers_about_no_pair_are_refused():

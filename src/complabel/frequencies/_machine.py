@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,8 +236,13 @@ def _audited(
 
 
 def _summary(draws: Array) -> MachineRates:
-    """Summarize draws (D, K + 1), of which the last column is about all pairs."""
-    low, middle, high = np.quantile(draws, _QUANTILES, axis=0)
+    """Summarize draws (D, K + 1), of which the last column is about all pairs.
+
+    A label may apply to nothing in some draws, where it has no recall; these are left out.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # labels without a rate in all draws
+        low, middle, high = np.nanquantile(draws, _QUANTILES, axis=0)
     overall = (float(middle[-1]), float(low[-1]), float(high[-1]))
     return MachineRates(middle[:-1], np.stack([low, high], axis=1)[:-1], overall)
 
