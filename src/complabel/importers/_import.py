@@ -27,7 +27,7 @@ from complabel.files import (
     about_open_questions,
     answers_to_arrow,
 )
-from complabel.importers._batches import RESULTS
+from complabel.importers._batches import REPLIES, RESULTS
 from complabel.importers._format import (
     ROWS_AT_ONCE,
     WORDS,
@@ -41,7 +41,7 @@ from complabel.importers._format import (
 )
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
-from complabel.importers._records import ARGILLA, PRODIGY, REPLIES
+from complabel.importers._records import ARGILLA, PRODIGY
 from complabel.importers._sheets import BATCH, CELLS, CODED
 from complabel.importers._write_questions import TO_DO
 
@@ -108,7 +108,7 @@ TABLE = Format("table", _TITLE, _is_table, _read_table, takes_question=True)
 
 
 FORMATS: tuple[Format, ...] = (
-    *(RESULTS, REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
+    *(RESULTS, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES, PML, OPENMIC),
     # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),

@@ -22,7 +22,7 @@ from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
-from complabel.importers._batches import FAMILIES, IDS, Batch
+from complabel.importers._batches import FAMILIES, IDS, Batch, prompted
 from complabel.importers._questions import ALL_APPLY, MARKED, WORDINGS, Task, tasks_of
 
 XLSX = ".xlsx"
@@ -106,8 +106,8 @@ def write_questions(
     importer takes them from there.
 
     To a language model, send the field ``prompt`` of each line, which holds the item's text, and
-    with it the picture that the field ``image`` names, if there is one. Add the answer as
-    ``reply``, free text or JSON, and if you like ``annotator``.
+    with it the picture that the field ``image`` names, if there is one. Add what it says as
+    ``reply``, and if you like ``annotator``.
 
     Examples
     --------
@@ -232,36 +232,6 @@ _CELLS = (
 )
 
 
-def _reply(task: Task) -> Task:
-    return {
-        "id": task["answer_id"],
-        **task,
-        "prompt": "\n\n".join([WORDINGS[task["question"]].sentence(task), *_item_in(task)]),
-        "answer_form": _answer_form(task),
-    }
-
-
-def _item_in(task: Task) -> list[str]:
-    """Return the item of a task in words for a language model."""
-    words = {
-        "text": "The item is this text:\n",
-        "image": "The item is the picture that goes with this prompt: ",
-        "url": "The item is this page: ",
-    }
-    return [f"{words[name]}{task[name]}" for name in SHOWN if task.get(name)]
-
-
-def _answer_form(task: Task) -> Task:
-    if task["question"] == "asked":
-        return {"answer": "yes | no | unsure"}
-    if "asked_for" not in task:
-        return {task["question"]: ["<each of offered that applies>", "..."]}
-    if task["asked_for"] == 1:
-        fixed = WORDINGS[task["question"]].fixed
-        return {task["question"]: "<one of offered" + (f", or '{fixed}'>" if fixed else ">")}
-    return {task["question"]: [f"<up to {task['asked_for']} of offered>", "..."]}
-
-
 def _write_lines(tasks: list[Task], out: TextIO) -> None:
     out.writelines(json.dumps(task, ensure_ascii=False) + "\n" for task in tasks)
 
@@ -278,7 +248,7 @@ TOOLS = {
     ),
     "prodigy": Tool((".jsonl",), _prodigy, _write_lines),
     "mturk": Tool((".csv",), _mturk, _write_cells),
-    "replies": Tool((".jsonl",), _reply, _write_lines),
+    "replies": Tool((".jsonl",), prompted, _write_lines),
 }
 
 _KNOWN = "This was known before. Leave the row as it is."
