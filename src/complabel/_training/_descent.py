@@ -13,7 +13,15 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 from torch import Tensor
 
-from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
+from complabel._parameters import (
+    AnyArray,
+    Array,
+    Constraints,
+    Integer,
+    Real,
+    check_integer,
+    check_parameters,
+)
 from complabel._training._device import no_autocast
 from complabel._training._map import Features
 from complabel.errors import InputError
@@ -161,7 +169,7 @@ def train_network(
     network: torch.nn.Module,
     X: Features,
     loss: LogitLoss,
-    labels: Mapping[str, NDArray[Any]],
+    labels: Mapping[str, AnyArray],
     *,
     device: torch.device,
     **settings: Any,
@@ -230,9 +238,7 @@ def set_output_bias(network: torch.nn.Module, n_labels: int, value: float) -> bo
     return True
 
 
-def network_outputs(
-    network: torch.nn.Module, X: Features, *, device: torch.device
-) -> NDArray[np.float64]:
+def network_outputs(network: torch.nn.Module, X: Features, *, device: torch.device) -> Array:
     """Return the outputs (n, K) of a network in evaluation mode, computed in batches."""
     network.to(device)
     with torch.inference_mode(), no_autocast(device):

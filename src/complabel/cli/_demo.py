@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel import __version__
+from complabel._parameters import AnyArray, Array, Indicator
 from complabel.cli import _options as options
 from complabel.cli._console import command, new_table, save, say, show, working
 from complabel.cli._options import option, target
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from complabel.answers import Answers
 
 _N_DIGITS = 6  # of ten, so that few answers are enough and the demonstration takes only seconds
@@ -127,7 +125,7 @@ def demo(
     say(f"next: {command('import', '--help')}")
 
 
-def _pictures(n_pictures: int, seed: int) -> list[NDArray[Any]]:
+def _pictures(n_pictures: int, seed: int) -> list[AnyArray]:
     """Return features and true labels of pictures to learn from, and then of others to test on.
 
     No handwritten digit is in both parts.
@@ -146,7 +144,7 @@ def _pictures(n_pictures: int, seed: int) -> list[NDArray[Any]]:
     return [X[train], Y[train], X[test], Y[test]]
 
 
-def _ask(Y: NDArray[np.uint8], seed: int) -> dict[str, Answers]:
+def _ask(Y: Indicator, seed: int) -> dict[str, Answers]:
     """Ask simulated people about each picture in each way; they make no mistakes."""
     import numpy as np
 
@@ -163,9 +161,7 @@ def _ask(Y: NDArray[np.uint8], seed: int) -> dict[str, Answers]:
     return {"named": named, "mixed": Answers.concatenate(mixed), "asked": asked, "ticked": ticked}
 
 
-def _answered(
-    X: NDArray[Any], Y: NDArray[np.uint8], answers: dict[str, Answers]
-) -> list[dict[str, Any]]:
+def _answered(X: AnyArray, Y: Indicator, answers: dict[str, Answers]) -> list[dict[str, Any]]:
     """Return the first pictures, with what people said of each in each way."""
     return [
         _picture(X[row], Y[row]) | {"said": {way: _said(answers[way], row) for way in WAYS}}
@@ -188,9 +184,7 @@ def _said(answers: Answers, row: int) -> str:
     return f"{relevant}? yes" if relevant else f"{absent}? no"
 
 
-def _guessed(
-    X: NDArray[Any], Y: NDArray[np.uint8], scores: dict[str, NDArray[np.float64]]
-) -> list[dict[str, Any]]:
+def _guessed(X: AnyArray, Y: Indicator, scores: dict[str, Array]) -> list[dict[str, Any]]:
     """Return test pictures with two digits or more, with as many guesses of each model."""
     import numpy as np
 
@@ -205,7 +199,7 @@ def _guessed(
     ]
 
 
-def _picture(pixels: NDArray[Any], labels: NDArray[np.uint8]) -> dict[str, Any]:
+def _picture(pixels: AnyArray, labels: Indicator) -> dict[str, Any]:
     """Return a picture as the data URI of a PNG, with the digits on it."""
     from matplotlib.image import imsave
 

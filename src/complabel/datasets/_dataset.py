@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import Array, Bools, Indicator, Ints
 from complabel.answers import Answers
 from complabel.errors import InputError
 
 CSR: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array[np.float64, tuple[int, int]]"
+Features: TypeAlias = "Array | sparse.csr_array[np.float64, tuple[int, int]]"
 
 _MOST_NAMES = 1 << 24  # a small file can declare any number of columns
 
@@ -58,13 +58,13 @@ class MultiLabelDataset:
 
     name: str
     X: Features = field(repr=False)
-    Y: NDArray[np.uint8] = field(repr=False)
+    Y: Indicator = field(repr=False)
     label_names: tuple[str, ...]
     feature_names: tuple[str, ...] = field(repr=False)
-    groups: NDArray[np.intp] | None = field(default=None, repr=False)
-    excluded: NDArray[np.uint8] | None = field(default=None, repr=False)
+    groups: Ints | None = field(default=None, repr=False)
+    excluded: Indicator | None = field(default=None, repr=False)
     answers: Answers | None = field(default=None, repr=False)
-    known: NDArray[np.bool_] | None = field(default=None, repr=False)
+    known: Bools | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for problem in _problems(self):

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel._opening import StrPaths, existing_ones, explained
-from complabel._parameters import check_choice
+from complabel._parameters import AnyArray, check_choice
 from complabel.answers import (
     ANSWER_WORDS,
     CONTRADICTION_POLICIES,
@@ -345,7 +344,7 @@ class AnswerSheet:
 
 def read_judgments(
     path: StrPaths, about: Answers, question: Question | None = None, *, needed: str = "item"
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, AnyArray]:
     """Return the rows of tables that judge one label of an item each, among those of ``about``.
 
     ``item`` and ``label`` are positions, (R,). ``answer`` is 0 (no), 1 (yes) or 2 (unsure), and
@@ -356,7 +355,7 @@ def read_judgments(
         "label": about.label_names,
         "answer": ("no", "yes", "unsure"),
     }
-    found: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, CONFIDENCE)}
+    found: dict[str, list[AnyArray]] = {name: [] for name in (*names, CONFIDENCE)}
     for each in existing_ones("path", path):
         table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
         if needed not in table.columns:

@@ -14,8 +14,6 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Self
 
-from numpy.typing import NDArray
-
 from complabel._opening import (
     ending_of,
     existing,
@@ -25,6 +23,7 @@ from complabel._opening import (
     open_binary,
     refuse_large,
 )
+from complabel._parameters import AnyArray
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
@@ -306,7 +305,7 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=sizes.__getitem__)
 
 
-def some_of(names: Sequence[str] | NDArray[Any]) -> str:
+def some_of(names: Sequence[str] | AnyArray) -> str:
     return ", ".join(map(repr, names[:_MAX_LISTED])) + ", ..." * (len(names) > _MAX_LISTED)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
+from complabel._parameters import Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
@@ -117,7 +118,7 @@ class RandomQuestions:
     without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
     _used: NDArray[np.int32] = field(init=False)  # how many labels each item was asked about
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
-    _order: NDArray[np.intp] = field(init=False)  # what is left of this round, the next one last
+    _order: Ints = field(init=False)  # what is left of this round, the next one last
     _rng: np.random.Generator = field(init=False)
     _left: int = 0
     _drawn: int = 0

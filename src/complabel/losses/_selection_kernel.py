@@ -23,10 +23,11 @@ from functools import lru_cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 from torch.nn import functional
+
+from complabel._parameters import Array
 
 # The factors (labels x nodes x rows) in memory at once: 1 MiB on a CPU, about the cache of a core;
 # 128 MiB on a GPU, a small part of its memory.
@@ -277,8 +278,8 @@ def _blocks_of_rows(logits: Tensor, n_nodes: int) -> Iterator[slice]:
 class Rule:
     """Nodes and weights for integrals over u in [0, 1]; ``divisor`` is S / a, or None if t = u."""
 
-    log_u: NDArray[np.float64]  # (n_nodes,)
-    log_weight: NDArray[np.float64]  # (n_nodes,)
+    log_u: Array  # (n_nodes,)
+    log_weight: Array  # (n_nodes,)
     divisor: float | None = None
 
     def of_rows(self, expected: Tensor) -> tuple[Tensor, Tensor]:

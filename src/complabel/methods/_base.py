@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel._parameters import check_parameters, declared
+from complabel._parameters import AnyArray, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._arrays import Array, Features, Indicator
@@ -233,7 +233,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         self.thresholds_ = check_thresholds(values, self.classes_, now)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> AnyArray:
         """Return the predicted labels.
 
         Parameters
@@ -248,7 +248,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         """
         return self._predicted(self._decision(self._validate_new(X)))
 
-    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], Array]:
+    def predict_with_proba(self, X: ArrayLike) -> tuple[AnyArray, Array]:
         """Return what ``predict`` and ``predict_proba`` return, from one pass over the features.
 
         Parameters

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel import __version__
+from complabel._parameters import AnyArray, Array
 from complabel.answers import STATEMENT_KINDS
 from complabel.reports._templates import get_template, top_of_scale
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from complabel.methods import ComplementaryClassifier
 
@@ -91,7 +92,7 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each label: what is known of it, the least known first."""
     n = len(classifier.classes_)
     counts = notes.get("labels")
-    columns: dict[str, NDArray[Any]] = {
+    columns: dict[str, AnyArray] = {
         kind: numbers.astype(int)
         for kind in STATEMENT_KINDS
         if isinstance(counts, dict) and (numbers := _numbers(counts.get(kind), n)) is not None
@@ -120,7 +121,7 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _numbers(values: Any, n: int) -> NDArray[np.float64] | None:
+def _numbers(values: Any, n: int) -> Array | None:
     """Return n finite numbers as an array; None if they are something else."""
     with contextlib.suppress(ValueError, TypeError):
         found = np.asarray(values, dtype=float)
@@ -144,7 +145,7 @@ def _people(classifier: Any) -> list[dict[str, Any]]:
 
 
 def likeliest_items(
-    probabilities: NDArray[np.float64], items: ArrayLike, labels: ArrayLike
+    probabilities: Array, items: ArrayLike, labels: ArrayLike
 ) -> dict[str, dict[str, list[tuple[str, float]]]]:
     """Return the items that a label most likely applies to, and least likely.
 

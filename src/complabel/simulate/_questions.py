@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse, special
 
 from complabel._parameters import (
+    Array,
+    Indicator,
+    Ints,
     check_array,
     check_choice,
     check_integer,
@@ -162,7 +165,7 @@ def draw_answers(
 
 def draw_propensities(
     n_labels: int, sd: float, random_state: int | np.random.Generator | None = None
-) -> NDArray[np.float64]:
+) -> Array:
     """Draw how easily each label comes to mind: ``exp(sd * z)`` with standard normal z.
 
     Parameters
@@ -200,9 +203,9 @@ class _Streams(NamedTuple):
 class _Mistakes:
     """Rates of the mistakes of A annotators, or of those who give A answers."""
 
-    error_rates: NDArray[np.float64]  # (A,)
-    missed: NDArray[np.float64]  # (A, 1 or K)
-    invented: NDArray[np.float64]  # (A, 1 or K)
+    error_rates: Array  # (A,)
+    missed: Array  # (A, 1 or K)
+    invented: Array  # (A, 1 or K)
     of_annotators: bool  # whether annotators are told apart
 
     @classmethod
@@ -245,14 +248,12 @@ class _Mistakes:
     def any(self) -> bool:
         return self.one_sided or bool(self.error_rates.any())
 
-    def only(self, person: NDArray[np.intp]) -> Self:
+    def only(self, person: Ints) -> Self:
         """Return the rates of those who give some answers, (n,)."""
         rates = {name: getattr(self, name)[person] for name in ("missed", "invented")}
         return replace(self, error_rates=self.error_rates[person], **rates)
 
-    def perceive(
-        self, relevant: NDArray[np.uint8], stream: np.random.Generator
-    ) -> NDArray[np.uint8]:
+    def perceive(self, relevant: Indicator, stream: np.random.Generator) -> Indicator:
         """Draw the labels (n, K) that seem to apply to those who give the answers."""
         if not self.one_sided:
             return relevant
@@ -265,10 +266,10 @@ class _Asking:
     """A question that is asked about every item; masks are (n, K)."""
 
     kind: QuestionKind
-    relevant: NDArray[np.uint8]
+    relevant: Indicator
     log_weights: Any
     asked_for: int  # at most the number of labels on offer
-    exclusion_rates: NDArray[np.float64]
+    exclusion_rates: Array
 
     @classmethod
     def of(
@@ -321,14 +322,12 @@ class _Asking:
         """Probability with which a question is drawn; NaN if it is not drawn at random."""
         return self.kind.probability(self.relevant.shape[1]) if self.kind.size else math.nan
 
-    def answered_by(self, mistakes: _Mistakes, streams: _Streams) -> dict[str, NDArray[np.uint8]]:
+    def answered_by(self, mistakes: _Mistakes, streams: _Streams) -> dict[str, Indicator]:
         """Draw one answer about every item, given the rates of each answer's mistakes, (n,)."""
         seen = mistakes.perceive(self.relevant, streams.errors)
         return replace(self, relevant=seen)._answer(mistakes.error_rates, streams)
 
-    def _answer(
-        self, error_rates: NDArray[np.float64], streams: _Streams
-    ) -> dict[str, NDArray[np.uint8]]:
+    def _answer(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         if self.kind.chooses:
             return self._name(error_rates, streams)
         if self.kind.name == "asked":
@@ -346,14 +345,12 @@ class _Asking:
         excluded = (hit & (self.relevant == 0)).astype(np.uint8)
         return {"excluded": _mistaken(excluded, by_label, streams.errors)}
 
-    def _offer(self, stream: np.random.Generator) -> NDArray[np.uint8]:
+    def _offer(self, stream: np.random.Generator) -> Indicator:
         """Draw the labels (n, K) on offer: a random menu for each item, or all labels."""
         every = np.ones_like(self.relevant)
         return _random_subsets(stream, every, self.kind.size) if self.kind.size else every
 
-    def _name(
-        self, error_rates: NDArray[np.float64], streams: _Streams
-    ) -> dict[str, NDArray[np.uint8]]:
+    def _name(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         """Draw named labels from a random menu, or from all labels."""
         offered = self._offer(streams.menus)
         eligible = (offered == 1) & (self.relevant == 0)
@@ -367,7 +364,7 @@ class _Asking:
             named = np.where(wrong[:, np.newaxis], anything, named)
         return {"named": named, "offered": offered} if self.kind.size else {"named": named}
 
-    def _random_sizes(self, stream: np.random.Generator) -> NDArray[np.intp]:
+    def _random_sizes(self, stream: np.random.Generator) -> Ints:
         """Draw the size of a random label set, (n,), if all allowed sets are equally likely."""
         most = self.kind.n_offered(self.relevant.shape[1])
         may_be_none = self.kind.size > 0 and self.kind.names
@@ -375,12 +372,10 @@ class _Asking:
         # log C(most, size) plus a constant, which softmax removes
         log_counts = -special.betaln(most - sizes + 1, sizes + 1)
         bounds = np.cumsum(special.softmax(log_counts))[:-1]
-        chosen: NDArray[np.intp] = sizes[np.searchsorted(bounds, stream.random(len(self.relevant)))]
+        chosen: Ints = sizes[np.searchsorted(bounds, stream.random(len(self.relevant)))]
         return chosen
 
-    def _judge(
-        self, error_rates: NDArray[np.float64], streams: _Streams
-    ) -> dict[str, NDArray[np.uint8]]:
+    def _judge(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         """Ask whether one random label applies, and draw the answers."""
         rows = np.arange(len(self.relevant))
         label = streams.menus.integers(self.relevant.shape[1], size=len(rows))
@@ -390,7 +385,7 @@ class _Asking:
         return {"offered": asked, "relevant": asked & applies, "absent": asked & (1 - applies)}
 
 
-def _check_rates(name: str, values: Any, n_labels: int | None = None) -> NDArray[np.float64]:
+def _check_rates(name: str, values: Any, n_labels: int | None = None) -> Array:
     """Return rates from 0 to 1 as an array: one rate, or one per annotator or label."""
     scalar = np.ndim(values) == 0
     rates = check_array(name, [values] if scalar else values, "entry")
@@ -405,7 +400,7 @@ def _check_rates(name: str, values: Any, n_labels: int | None = None) -> NDArray
     return rates
 
 
-def _check_rates_by_label(name: str, values: Any, n_labels: int) -> NDArray[np.float64]:
+def _check_rates_by_label(name: str, values: Any, n_labels: int) -> Array:
     """Return rates from 0 to 1 of annotators, (A, 1), or of annotators and labels, (A, K)."""
     if np.ndim(values) < 2:
         return _check_rates(name, values)[:, np.newaxis]
@@ -417,9 +412,7 @@ def _check_rates_by_label(name: str, values: Any, n_labels: int) -> NDArray[np.f
     return _check_rates(name, rates.ravel()).reshape(rates.shape)
 
 
-def _mistaken(
-    said: NDArray[np.uint8], rates: NDArray[np.float64], stream: np.random.Generator
-) -> NDArray[np.uint8]:
+def _mistaken(said: Indicator, rates: Array, stream: np.random.Generator) -> Indicator:
     """Replace each value by a random 0 or 1 with probability ``rates``."""
     if not rates.any():
         return said
@@ -427,9 +420,7 @@ def _mistaken(
     return np.where(wrong, stream.integers(2, size=said.shape, dtype=np.uint8), said)
 
 
-def _random_subsets(
-    stream: np.random.Generator, of: NDArray[np.uint8], size: int | NDArray[np.intp]
-) -> NDArray[np.uint8]:
+def _random_subsets(stream: np.random.Generator, of: Indicator, size: int | Ints) -> Indicator:
     """Draw a random subset of each row's labels, (n, K); ``size`` may be an array (n,)."""
     times = np.where(of == 1, stream.random(of.shape), np.inf)
     most = int(np.max(size, initial=0))
@@ -441,7 +432,7 @@ def _random_subsets(
     return subsets
 
 
-def _log_propensities(values: ArrayLike, n_labels: int) -> NDArray[np.float64]:
+def _log_propensities(values: ArrayLike, n_labels: int) -> Array:
     propensities = check_array("propensities", values, "label")
     if len(propensities) != n_labels:
         raise InputError(

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from complabel._parameters import Array
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError
 from complabel.methods import ComplementaryClassifier, Predictions, cross_fit_probabilities
 from complabel.metrics import complementary_ranking_error
 from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
-from complabel.trust._pairs import Array
 from complabel.trust._reliability import Reliability, reliability
 
 

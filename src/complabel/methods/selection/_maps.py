@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import Array
 from complabel._training import LinearMap
 from complabel.methods._arrays import Features
 
@@ -29,7 +30,7 @@ class LandmarkKernel:
 
     landmarks: Features
     gamma: float
-    factor: NDArray[np.float64]  # (m, m), lower
+    factor: Array  # (m, m), lower
 
     def transform(self, X: Features) -> NDArray[np.floating[Any]]:
         from scipy import linalg
@@ -78,7 +79,7 @@ class MappedLinear:
     transformer: RowsToLengthOne | LandmarkKernel
     linear: LinearMap
 
-    def __call__(self, X: Features) -> NDArray[np.float64]:
+    def __call__(self, X: Features) -> Array:
         batches = (X[first : first + BATCH] for first in range(0, X.shape[0], BATCH))
         return np.vstack([self.linear(self.transformer.transform(batch)) for batch in batches])
 

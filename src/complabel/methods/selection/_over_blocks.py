@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from torch import Tensor
 
+from complabel._parameters import Array
 from complabel._training import (
     IterationCallback,
     LinearFits,
@@ -153,7 +154,7 @@ def _sums_of(
     coef: Tensor,
     bias: Tensor,
     log_w: Tensor | None,
-) -> list[NDArray[np.float64]]:
+) -> list[Array]:
     """Return the sum of a block's losses, and its gradients by weights, biases and unknowns.
 
     If frequencies are known, also the sum of probabilities and its gradients.
@@ -187,7 +188,7 @@ def _slope_if_alike(
     setting: Setting,
     level: float,
     dtype: torch.dtype,
-) -> list[NDArray[np.float64]]:
+) -> list[Array]:
     del X
     each = []
     for _, choices in parts:

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from complabel._parameters import check_random_state, check_real
+from complabel._parameters import Array, check_random_state, check_real
 from complabel._training import Blocks, one_thread
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -225,7 +224,7 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
 
 
 def _estimated(
-    classifier: Any, answers: Answers, *, predictions: NDArray[np.float64] | None = None
+    classifier: Any, answers: Answers, *, predictions: Array | None = None
 ) -> LabelFrequencies:
     """Estimate label frequencies from answers with the mistakes that were given, if any."""
     mistakes: dict[str, Any] = {"missed": classifier.missed, "invented": classifier.invented}
@@ -286,8 +285,8 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
 
 
 def _rates_of_mistakes(
-    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64] | None, Sequence[float | OneSided | None]]:
+    classifier: Any, answers: Answers, exclusion_rates: Array | None
+) -> tuple[Array | None, Sequence[float | OneSided | None]]:
     """Return the given rates of any mistakes, or None, and the rates to choose from."""
     given = given_mistakes(classifier, answers)
     if given is None:
@@ -302,7 +301,7 @@ def _rates_of_mistakes(
     return None, [first_rates(answers, repeats) if contradictory else None]
 
 
-def _contradict(answers: Answers, exclusion_rates: NDArray[np.float64] | None) -> bool:
+def _contradict(answers: Answers, exclusion_rates: Array | None) -> bool:
     """Return whether answers contradict each other, so that some are mistakes."""
     try:
         AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
@@ -312,8 +311,8 @@ def _contradict(answers: Answers, exclusion_rates: NDArray[np.float64] | None) -
 
 
 def _error_rates(
-    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
+    classifier: Any, answers: Answers, exclusion_rates: Array | None
+) -> tuple[Array | None, Sequence[float | None]]:
     """Return the given error rates (R + 1,) or None, and the rates to choose from."""
     # A common rate is chosen by held-out answers. Fitted together with the map, it would be too
     # small: a map that fits the training answers closely also explains their mistakes.
@@ -336,7 +335,7 @@ def _error_rates(
 
 def _exclusion_rates(
     classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
-) -> NDArray[np.float64] | None:
+) -> Array | None:
     given = classifier.exclusion_rates
     if isinstance(given, str):
         raise InputError(

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import AnyArray, Array, Ints
 from complabel.methods._arrays import Features
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._choices import Choices, OneSided, Setting
@@ -415,11 +415,11 @@ class Rungs:
         self._searches.clear()  # frees memory before more is allocated
         return features.fit_transform(self.X, self.choices.weights)
 
-    def results(self) -> dict[str, NDArray[Any]] | None:
+    def results(self) -> dict[str, AnyArray] | None:
         rungs = [search.trials for search in self._searches]
         return results_of(rungs, self._chosen) if self._tried else None
 
-    def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
+    def cardinality_curve(self) -> dict[str, Array]:
         return self._searches[0].trials.cardinality_curve()
 
     def cardinality_interval(self) -> tuple[float, float]:
@@ -439,7 +439,7 @@ class Rungs:
         return replace(setting, alpha=three_digits(setting.alpha * factor))
 
 
-def search_order(n_rows: int, seed: int) -> NDArray[np.intp]:
+def search_order(n_rows: int, seed: int) -> Ints:
     """Return the rows in the order in which a search takes them."""
     return np.random.default_rng(seed).permutation(n_rows)
 
