@@ -51,7 +51,7 @@ def appears_while_written(path):
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_is_written(
+def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_written(
     tmp_path, monkeypatch, has_links
 ):
     def refused(*_):

@@ -15,6 +15,7 @@ from complabel._settings import setting
 from complabel.errors import InputError
 
 Array: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating[Any]]  # of any size
 Ints: TypeAlias = NDArray[np.intp]
 Bools: TypeAlias = NDArray[np.bool_]
 Indicator: TypeAlias = NDArray[np.uint8]  # 0 and 1

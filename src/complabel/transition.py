@@ -8,12 +8,10 @@ to Multiple Labels: A Correlation-Aware Correction Approach".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from complabel._parameters import Array, Indicator, check_array
+from complabel._parameters import Array, Floats, Indicator, check_array
 from complabel.errors import InputError, TransitionError
 
 
@@ -31,7 +29,7 @@ def uniform_transition(n_labels: int) -> Array:
     return (1.0 - np.eye(n_labels)) / (n_labels - 1)
 
 
-def initial_transition(probabilities: NDArray[np.floating[Any]], complementary: Indicator) -> Array:
+def initial_transition(probabilities: Floats, complementary: Indicator) -> Array:
     """Estimate S (K, K), the transition matrix before correction by correlations (eq. 5 and 6).
 
     Row k is the mean of the predicted distributions (n_samples, K) of the complementary label, over
@@ -71,9 +69,7 @@ def phi_correlation(complementary: Indicator) -> Array:
     phi = np.asarray(np.corrcoef(complementary, rowvar=False), dtype=np.float64)
     np.fill_diagonal(phi, 0.0)
     totals = phi.sum(axis=1)
-    _refuse_labels(
-        totals == 0, "has phi coefficients that sum to 0; use correlation='cooccurrence'"
-    )
+    _refuse_labels(totals == 0, "has phi coefficients of sum 0; use correlation='cooccurrence'")
     return np.asarray(phi / totals[:, None])
 
 
@@ -84,9 +80,7 @@ def corrected_transition(initial: Array, correlation: Array | None = None) -> Ar
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)
-    _refuse_labels(
-        (transition < 0).any(axis=1), "has negative entries in its row of the transition matrix"
-    )
+    _refuse_labels((transition < 0).any(axis=1), "has negative entries in its row of the matrix")
     totals = transition.sum(axis=1)
     _refuse_labels(~(totals > 0), "has an all-zero row in the transition matrix; drop the label")
     return np.asarray(transition / totals[:, None])
@@ -111,9 +105,7 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> Array:
         np.diagonal(checked) != 0,
         "has a non-zero diagonal entry: a relevant label is never complementary",
     )
-    _refuse_labels(
-        ~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row that does not sum to 1"
-    )
+    _refuse_labels(~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row whose sum is not 1")
     return checked
 
 

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from complabel.datasets import (
-    MultiLabelDataset,
-    load_file,
-    make_digits,
-    save_file,
-)
+from complabel.datasets import MultiLabelDataset, load_file, make_digits, save_file
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
 from complabel.experiments.datasets import preprocess
 from complabel.experiments.studies._data import dataset_fingerprint

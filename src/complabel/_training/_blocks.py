@@ -150,9 +150,7 @@ class Blocks:
 
         jobs = torch.get_num_threads()
         read = zip(self._read(), own, self.sizes, strict=True)
-        calls = (
-            delayed(function)(_as_float(block), part, *shared) for block, part, size in read if size
-        )
+        calls = (delayed(function)(_as_float(X), part, *shared) for X, part, size in read if size)
         with one_thread():
             found: list[Any] = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1)(calls)
         return found

@@ -153,16 +153,13 @@ class Optimizers:
         for optimizer, _ in self._parts:
             optimizer.learning_rate = self._schedule.learning_rate_in(epoch)
 
-    def forget_gradients(self) -> None:
-        for optimizer, _ in self._parts:
-            optimizer.parameter.grad = None
-
     def step(self) -> None:
         with torch.no_grad():
             for optimizer, decay in self._parts:
                 gradient = optimizer.parameter.grad
                 if gradient is not None:  # else no output depends on it
                     optimizer.step(gradient.add(optimizer.parameter, alpha=decay))
+                    optimizer.parameter.grad = None
 
 
 def train_network(
@@ -217,7 +214,6 @@ def descend(
             for rows in torch.split(order, schedule.batch_size):
                 outputs = network(_dense_rows(X, rows.numpy(), device))
                 value = objective(outputs, rows.to(device))
-                optimizers.forget_gradients()
                 value.backward()  # type: ignore[no-untyped-call]
                 optimizers.step()
                 if on_epoch is not None:

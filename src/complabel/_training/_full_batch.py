@@ -12,16 +12,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
-from complabel._parameters import AnyArray, Array, Ints
+from complabel._parameters import AnyArray, Array, Floats, Ints
 from complabel._training._lbfgs import minimize
 from complabel._training._map import Features, LinearMap
 
@@ -67,7 +65,7 @@ class LinearFits:
         """Return models that are only a start."""
         return cls(models, others, np.empty(len(models)), torch.empty(0), 0)
 
-    def logits_of(self, rows: Sequence[Ints] | None) -> NDArray[np.floating[Any]]:
+    def logits_of(self, rows: Sequence[Ints] | None) -> Floats:
         """Return the logits (N, K) of each map's own rows, stacked map by map."""
         if rows is None:
             return self.logits[0].t().numpy()
@@ -224,13 +222,9 @@ class _Problem:
     """An objective of maps as a function of vectors, with the penalty."""
 
     def __init__(
-        self,
-        objective: MapObjective,
-        coordinates: Coordinates,
-        scaling: Scaling,
-        dtype: torch.dtype,
+        self, objective: MapObjective, basis: Coordinates, scaling: Scaling, dtype: torch.dtype
     ) -> None:
-        self._objective, self._coordinates, self._dtype = objective, coordinates, dtype
+        self._objective, self._coordinates, self._dtype = objective, basis, dtype
         self._factor = torch.as_tensor(scaling.factor, dtype=dtype)
         self._shift = torch.as_tensor(scaling.shift, dtype=dtype)
 
@@ -427,7 +421,7 @@ class Coordinates:
 class DenseProducts:
     """Products of a matrix X (n, d) with weights and with gradients, for several maps."""
 
-    def __init__(self, X: NDArray[np.floating[Any]]) -> None:
+    def __init__(self, X: Floats) -> None:
         self._matrix = _tensor_of(X)
         self.shape = (X.shape[0], X.shape[1])
         self.dtype = self._matrix.dtype
@@ -459,7 +453,7 @@ def products_of(X: Features) -> DenseProducts | SparseProducts:
     return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)
 
 
-def _tensor_of(X: NDArray[np.floating[Any]]) -> Tensor:
+def _tensor_of(X: Floats) -> Tensor:
     """View an array as a tensor; a read-only array is fine, because nothing here writes to it."""
     if min(X.strides) < 0:
         X = np.ascontiguousarray(X)

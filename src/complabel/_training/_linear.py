@@ -150,18 +150,11 @@ class DenseRows:
         return torch.bmm(weights, batch.mT)  # (B, K, b)
 
     def weight_gradient(
-        self,
-        batch: Any,
-        through_logits: Tensor,
-        weights: Tensor,
-        *,
-        decay: float,
-        scale: float,
-        out: Tensor,
+        self, batch: Any, slope: Tensor, weights: Tensor, *, decay: float, scale: float, out: Tensor
     ) -> None:
         """Write ``scale`` times the gradient by the weights plus the weight decay to ``out``."""
         # (B, K, b) @ (B, b, width)
-        torch.baddbmm(weights, through_logits, batch, beta=decay, alpha=scale, out=out)
+        torch.baddbmm(weights, slope, batch, beta=decay, alpha=scale, out=out)
 
 
 class DensifiedRows(DenseRows):
@@ -199,16 +192,9 @@ class SparseRows(DenseRows):
         return product.view(len(weights), -1, weights.shape[2]).mT.contiguous()
 
     def weight_gradient(
-        self,
-        batch: Any,
-        through_logits: Tensor,
-        weights: Tensor,
-        *,
-        decay: float,
-        scale: float,
-        out: Tensor,
+        self, batch: Any, slope: Tensor, weights: Tensor, *, decay: float, scale: float, out: Tensor
     ) -> None:
-        scaled = through_logits.mT.mul(scale).flatten(0, 1).contiguous()  # (B b, K)
+        scaled = slope.mT.mul(scale).flatten(0, 1).contiguous()  # (B b, K)
         product = torch.from_numpy(batch.T @ scaled.numpy()).view_as(weights)
         torch.add(product, weights, alpha=decay, out=out)
 

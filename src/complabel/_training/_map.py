@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from complabel._parameters import Array
+from complabel._parameters import Array, Floats
 
-Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
+Features: TypeAlias = Floats | sparse.csr_array  # (n, d)
 
 # Logits are computed for this many rows at a time: 80 MB for 1,000 features in float64.
 _BATCH = 10_000

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, special
 
-from complabel._parameters import AnyArray, Array, Ints
+from complabel._parameters import AnyArray, Array, Floats, Ints
 from complabel._training._full_batch import Scaling
 from complabel._training._map import LinearMap
 
@@ -55,7 +53,7 @@ class LabelNewton:
 
     def minimize(
         self,
-        X: NDArray[np.floating[Any]],
+        X: Floats,
         evidence: Array,
         *,
         alpha: float,
@@ -81,7 +79,7 @@ class LabelNewton:
 
     def renew(
         self,
-        X: NDArray[np.floating[Any]],
+        X: Floats,
         evidence: Array,
         *,
         alpha: float,
@@ -94,7 +92,7 @@ class LabelNewton:
             self._factor(number, label, weights)
 
     def _labels(
-        self, X: NDArray[np.floating[Any]], evidence: Array, alpha: float, prior: NormalPrior | None
+        self, X: Floats, evidence: Array, alpha: float, prior: NormalPrior | None
     ) -> list[_Label]:
         columns = np.ascontiguousarray(evidence.T)
         return [
@@ -147,7 +145,7 @@ class LabelNewton:
 class _Label:
     """The rows that were judged for one label, and the loss of its weights."""
 
-    X: NDArray[np.floating[Any]]  # (n, d), of all labels
+    X: Floats  # (n, d), of all labels
     rows: Ints  # (m,)
     evidence: Array  # (m,)
     scaling: Scaling
@@ -180,7 +178,7 @@ class _Label:
             total += away / self.prior.variance
         return loss / n, np.append(slope + 2 * self.alpha * at[:-1], total / n)
 
-    def factor(self, at: Array) -> NDArray[np.floating[Any]]:
+    def factor(self, at: Array) -> Floats:
         """Return the lower Cholesky factor of the Hessian, in the type of X."""
         n, d = self.X.shape
         weights, bias = self._unscaled(at)
@@ -205,7 +203,7 @@ class _Label:
         found = linalg.cholesky(hessian, lower=True, overwrite_a=True, check_finite=False)
         return np.asarray(found)
 
-    def _unscaled(self, at: Array) -> tuple[NDArray[np.floating[Any]], float]:
+    def _unscaled(self, at: Array) -> tuple[Floats, float]:
         weights = at[:-1] * self.scaling.factor
         return weights.astype(self.X.dtype), float(at[-1] - weights @ self.scaling.shift)
 

@@ -473,10 +473,8 @@ def _read_masks(
         raise AnnotationError(
             f"there are {len(names)} label names for {mask.shape[1]} columns; give one for each"
         )
-    every = {
-        name: masks.get(name, as_mask(sparse.csr_array(mask.shape, dtype=np.uint8)))
-        for name in MASKS
-    }
+    none = as_mask(sparse.csr_array(mask.shape, dtype=np.uint8))
+    every = {name: masks.get(name, none) for name in MASKS}
     return every, None if names is None else tuple(names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -202,10 +203,7 @@ class CodedTable:
 
     def labels(self) -> set[str]:
         """Return the names of all labels that the table mentions."""
-        return {
-            *self.texts("label").values,
-            *(name for menu in self.menus(tuple).values for name in menu),
-        }
+        return {*self.texts("label").values, *itertools.chain(*self.menus(tuple).values)}
 
     def menus(self, convert: Callable[[list[str]], Any]) -> Column:
         """Return the column ``offered``; ``convert`` is given the names in each list."""
@@ -262,11 +260,8 @@ def _as_text(row: int, menu: Any) -> Any:
     if isinstance(menu, str) or not hasattr(menu, "__len__"):
         return menu
     try:
-        return (
-            json.dumps([name_of(label) for label in menu], ensure_ascii=False)
-            if len(menu)
-            else None
-        )
+        names = [name_of(label) for label in menu]
+        return json.dumps(names, ensure_ascii=False) if names else None
     except ValueError as error:
         told = f"row {row} of the table has offered {shown(menu)}; {_MENU}"
         raise AnnotationError(told, row=row) from error

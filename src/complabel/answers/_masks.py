@@ -41,9 +41,7 @@ def read_mask(values: IndicatorLike, name: str) -> Mask:
     given: Any = values.tocoo(copy=True)
     if len(given.shape) == 2:
         given.sum_duplicates()
-    _check_entries(
-        given.data, given.shape, name, lambda at, _: tuple(each[at] for each in given.coords)
-    )
+    _check_entries(given.data, given.shape, name, lambda at, _: tuple(x[at] for x in given.coords))
     return as_mask(given.astype(np.uint8))
 
 

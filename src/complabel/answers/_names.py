@@ -345,9 +345,7 @@ def _read_entries(
         is_one = isinstance(answer, scalar) or is_gap(answer)
         is_collection = hasattr(answer, "__iter__") and getattr(answer, "ndim", 1) > 0
         if not is_one and (isinstance(answer, (bytes, Mapping)) or not is_collection):
-            raise AnnotationError(
-                f"row {row} is {answer!r}, neither a {noun} nor a sequence of them"
-            )
+            raise AnnotationError(f"row {row} is {answer!r}, neither a {noun} nor a list of them")
         for entry in [answer] if is_one else answer:
             if is_gap(entry):
                 continue

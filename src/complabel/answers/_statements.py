@@ -203,9 +203,7 @@ def _strike(answers: A, struck: Mask) -> A:
         keep_rows(answers.offered, ~narrowed),
         without(spell_out(answers.offered, narrowed), keep_rows(struck, narrowed)),
     )
-    marks: dict[str, Any] = {
-        name: without(getattr(answers, name), struck) for name in STATEMENT_KINDS[:-1]
-    }
+    marks: dict[str, Any] = {n: without(getattr(answers, n), struck) for n in STATEMENT_KINDS[:-1]}
     left = sum((counts_of(mask) for mask in marks.values()), start=np.zeros(1, dtype=np.intp))
     gone |= narrowed & ((left == 0) | (counts_of(offered) == 0))
     return replace(answers, **marks, offered=offered).only(~gone)

@@ -245,9 +245,7 @@ class _Marks:
             self.any(blank & (self.rows.words == _NO)),
             "says 'no' without a label; fill in the label, or say 'yes' if all offered ones apply",
         )
-        self._refuse(
-            everything & (questions == ASKED), "is asked without a label; fill in the label"
-        )
+        self._refuse(everything & (questions == ASKED), "is asked without a label; fill it in")
         self._refuse(
             everything & no,
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",

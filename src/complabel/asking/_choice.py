@@ -173,12 +173,7 @@ def _chances(p: Array) -> Array:
 
 
 def _wald(
-    name: str,
-    difference: Array,
-    covariance: Array,
-    expected: Array,
-    n_answers: int,
-    names: tuple[str, ...],
+    name: str, difference: Array, covariance: Array, expected: Array, n: int, names: tuple[str, ...]
 ) -> ChoiceTest | None:
     """Return Wald's chi-square test that all differences are 0; Pearson's for one multinomial."""
     kept = np.flatnonzero(expected >= _LEAST_EXPECTED)
@@ -197,7 +192,7 @@ def _wald(
         if abs(z[at]) > limit
     ]
     p_value = float(special.chdtrc(dof, statistic))  # of the chi-square distribution
-    return ChoiceTest(name, statistic, dof, p_value, n_answers, tuple(shown))
+    return ChoiceTest(name, statistic, dof, p_value, n, tuple(shown))
 
 
 _MOST_CELLS = 4_000_000  # answers times labels; a random part of more answers is used
@@ -223,12 +218,9 @@ class KnownChoices:
     def of(cls, said: Said, single: Ints) -> Self:
         """Collect them among ``single``, the rows of the answers that name one label."""
         answers, K = said.answers, said.answers.n_labels
+        places = tuple(np.divmod(said.pair[said.judged], K))
         judged: Any = sparse.csr_array(  # (n, K): +1 applies, -1 does not; 0 is a contradiction
-            (
-                np.where(said.applies, 1.0, -1.0)[said.judged],
-                tuple(np.divmod(said.pair[said.judged], K)),
-            ),
-            shape=answers.shape,
+            (np.where(said.applies, 1.0, -1.0)[said.judged], places), shape=answers.shape
         ).sign()
         judged.eliminate_zeros()
         listed: Any = answers.offered
@@ -362,6 +354,5 @@ def _shares(log_w: Array, could: Bools) -> Array:
 def _information(q: Array, g: Array) -> Array:
     """Return the information about log-propensities, (K, K), summed over answers."""
     cross = g.T @ q
-    return np.asarray(
-        np.diag(g.sum(axis=0)) - cross - cross.T + (q * g.sum(axis=1, keepdims=True)).T @ q
-    )
+    own = np.diag(g.sum(axis=0))
+    return np.asarray(own - cross - cross.T + (q * g.sum(axis=1, keepdims=True)).T @ q)

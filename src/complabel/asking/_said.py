@@ -38,9 +38,7 @@ class Said(Statements):
     @classmethod
     def by(cls, answers: Answers) -> Self:
         said = answers.statements()
-        return cls(
-            **{each.name: getattr(said, each.name) for each in fields(said)}, answers=answers
-        )
+        return cls(**{f.name: getattr(said, f.name) for f in fields(said)}, answers=answers)
 
     @cached_property
     def judged(self) -> Bools:
@@ -131,9 +129,8 @@ class Shared:
         o = float(of_pairs.sum())
         variety = total_yes * (n - total_yes)
         # What each pair adds to alpha, by the delta method.
-        adds = of_pairs + o * (
-            m / n - (n_yes * (n - total_yes) + (m - n_yes) * total_yes) / max(variety, 1)
-        )
+        crossed = n_yes * (n - total_yes) + (m - n_yes) * total_yes
+        adds = of_pairs + o * (m / n - crossed / max(variety, 1))
         couples = m * (m - 1) / 2
         share = float(disagreeing.sum() / couples.sum())
         rate = error = None
@@ -223,11 +220,8 @@ def shares_that_differ(said: Said) -> list[YesShare]:
         p, at = min(tested)
         if p >= _YES_LEVEL:
             break
-        found.append(
-            YesShare(
-                answers.annotator_names[people[at]], int(n_judged[at]), *of_pool.share_of(at), p
-            )
-        )
+        who, judged = answers.annotator_names[people[at]], int(n_judged[at])
+        found.append(YesShare(who, judged, *of_pool.share_of(at), p))
         left.remove(at)
         pool &= person != at
     return found
@@ -566,10 +560,8 @@ def _groups(features: Any) -> tuple[Ints, int]:
     """Return a number for each row, (n,), equal for equal rows, and count the constant columns."""
     is_sparse = sparse.issparse(features)
     if is_sparse:
-        low, high = (
-            np.asarray(each.toarray()).ravel()
-            for each in (features.min(axis=0), features.max(axis=0))
-        )
+        ends = features.min(axis=0), features.max(axis=0)
+        low, high = (np.asarray(each.toarray()).ravel() for each in ends)
         constant = low == high
         parts = (features.indices, features.data)
         rows = (

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel import __version__
-from complabel._parameters import AnyArray, Array, Indicator
 from complabel.cli import _options as options
 from complabel.cli._console import command, new_table, save, say, show, working
 from complabel.cli._options import option, target
 
 if TYPE_CHECKING:
+    from complabel._parameters import AnyArray, Array, Indicator
     from complabel.answers import Answers
 
 _N_DIGITS = 6  # of ten, so that few answers are enough and the demonstration takes only seconds
@@ -25,9 +25,8 @@ _DRAWN_FOR_ONE = 5  # only 30 % of all pictures show none of the other digits
 _TEST_GROUPS = (8, 9)  # of the ten groups of handwritten digits; the others are learned from
 _READILY = 16  # how many times as readily the first digit comes to mind as the last
 _ONE_IN = 8  # in the way "mixed", every eighth picture is asked about
-_TIMES = (
-    1.1  # a form with six labels takes so many times as long as a yes or no: docs/how-to-ask.md
-)
+# A form with six labels takes so many times as long as a yes or no: docs/how-to-ask.md.
+_TIMES = 1.1
 _SHOWN = 8
 
 # Each way of asking: its title, and what people are asked.
@@ -38,12 +37,9 @@ WAYS = {
     ),
     "mixed": (
         "named, and some asked",
-        f"The same, but one picture in {_ONE_IN} is asked about: yes or no.",
+        f"The same, but one in {_ONE_IN} is asked about: yes or no.",
     ),
-    "asked": (
-        "asked yes or no",
-        "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
-    ),
+    "asked": ("asked yes or no", "“Is there a 3?” A random digit is asked about, yes or no."),
     "ticked": (
         "ticked",
         "“Tick all digits that are here.” A form takes longer, so in the same time there are fewer"

@@ -317,9 +317,7 @@ def _plain_sparse_row(row: str, attributes: Sequence[Attribute]) -> str:
             )
         index = int(digits)
         if index in found:
-            raise DatasetFormatError(
-                f"found index {index} twice, expected each attribute at most once"
-            )
+            raise DatasetFormatError(f"found index {index} twice, expected each attribute once")
         found[index] = _value(pair[1], attributes[index])
     return "{" + ",".join(f"{index} {value!r}" for index, value in found.items()) + "}"
 
@@ -413,9 +411,7 @@ def read_mulan(
     paths = existing_ones("arff_path", arff_path)
     xml = _find_xml(paths[0]) if xml_path is None else as_path("xml_path", xml_path)
     if not is_file(xml):
-        raise DatasetNotFoundError(
-            f"{xml}: no such file; a dataset in Mulan's format needs it for the label names"
-        )
+        raise DatasetNotFoundError(f"{xml}: no such file; in Mulan's format it has the label names")
     labels, encoding = _read_label_names(xml)
     tables = [read_arff(path, encoding=encoding) for path in paths]
     count = Counter(tables[0].names)

@@ -43,11 +43,7 @@ from complabel.files import (
 
 _OPTIONAL = ("label_names", "feature_names", "groups")
 _KNOWN = [
-    *(
-        key
-        for name in ("X", "Y", "excluded")
-        for key in (name, *(f"{name}_{p}" for p in CSR_PARTS))
-    ),
+    *(x for name in ("X", "Y", "excluded") for x in (name, *(f"{name}_{p}" for p in CSR_PARTS))),
     *_OPTIONAL,
 ]
 
@@ -227,9 +223,7 @@ def _read_layout(
         if "data" in found:
             _check_shapes(found)
             X = _features_of("data", found["data"], file)
-            Y, candidates = (
-                _labels_of(key, found, file, 1) for key in ("target", "partial_labels")
-            )
+            Y, candidates = (_labels_of(n, found, file, 1) for n in ("target", "partial_labels"))
             excluded = None if candidates is None else 1 - candidates
         else:
             X = _features_of("X", found["X"], file)

@@ -246,13 +246,8 @@ def load_tables(
     names = known_names if true is None else true.label_names
     said = None
     if answers is not None:
-        said = read_answers(
-            answers,
-            items=list(found.items),
-            label_names=names,
-            question=question,
-            contradictions=contradictions,
-        ).answers
+        how: Any = {"question": question, "contradictions": contradictions}
+        said = read_answers(answers, items=[*found.items], label_names=names, **how).answers
         names = said.label_names
     assert names is not None
     Y = np.zeros((len(found.items), len(names)), dtype=np.uint8)

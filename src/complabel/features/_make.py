@@ -313,9 +313,8 @@ def _write_parquet(
 
     width = next(_of_parts(parts, "X")).shape[1]
     kind = pa.list_(pa.float32(), width)
-    schema = pa.schema(
-        [("item", pa.string()), ("features", kind)], metadata={RECIPE_KEY: encoder.recipe}
-    )
+    columns = [("item", pa.string()), ("features", kind)]
+    schema = pa.schema(columns, metadata={RECIPE_KEY: encoder.recipe})
     done = empty = 0
     with parquet.ParquetWriter(path, schema) as writer:
         for block in _of_parts(parts, "X"):

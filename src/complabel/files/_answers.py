@@ -84,10 +84,7 @@ class AnswerFile:
             for names in known
             if names is not None
         ]
-        rows = [
-            [names.get(each, -1) for names, each in zip(at, row, strict=True)]
-            for row in self.unsure
-        ]
+        rows = [[names.get(n, -1) for names, n in zip(at, row, strict=True)] for row in self.unsure]
         return np.array([row for row in rows if row[0] >= 0], dtype=np.intp).reshape(-1, 3).T
 
     def reconciliation(self) -> list[str]:
@@ -262,9 +259,7 @@ class AnswerSheet:
                     "answer", lambda value: words[str(value).strip().casefold()], advice
                 )
             columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
-            filled = [
-                columns[name].codes for name in ("item", "label", "answer") if name in columns
-            ]
+            filled = [columns[n].codes for n in ("item", "label", "answer") if n in columns]
             kept = read.only(np.max(filled, axis=0) != -1)
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)

@@ -462,30 +462,21 @@ def _open_array(
 
 
 def _matrices(
-    table: Table,
-    id_column: str | None,
-    columns: Sequence[str],
-    advice: str,
-    group: int | None = None,
+    table: Table, ids: str | None, columns: Sequence[str], advice: str, group: int | None = None
 ) -> Iterator[tuple[list[str] | None, AnyArray]]:
     """Yield ids and matrices (n, d), float32 if that holds all numbers, else float64."""
-    texts = [] if id_column is None else [id_column]
+    texts = [] if ids is None else [ids]
     lists = _is_list(table, columns)
-    pieces = (
-        table.pieces(texts, others=columns, group=group)
-        if lists
-        else table.pieces(texts, columns, advice=advice, group=group)
-    )
+    how: Any = {"others": columns} if lists else {"numbers": columns, "advice": advice}
+    pieces = table.pieces(texts, group=group, **how)
     row, width = 0, None
     for piece in pieces:
         if lists:
             block = _of_lists(table, columns[0], piece[columns[0]], row, width, advice)
             width = block.shape[1]
         else:
-            block = np.column_stack(
-                [piece[name].to_numpy(zero_copy_only=False) for name in columns]
-            )
-        yield None if id_column is None else _named(table, id_column, piece, row), block
+            block = np.column_stack([piece[n].to_numpy(zero_copy_only=False) for n in columns])
+        yield None if ids is None else _named(table, ids, piece, row), block
         row += len(block)
 
 

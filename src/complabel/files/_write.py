@@ -194,9 +194,7 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
     sizes = {name: len(column.codes) for name, column in columns.items()}
     n_rows = sizes["item"]
     if set(sizes.values()) != {n_rows}:
-        raise InputError(
-            f"columns of answers differ in length: {sizes}; give all of them the same length"
-        )
+        raise InputError(f"columns of answers differ in length: {sizes}; give all the same length")
     if (columns["item"].codes == -1).any():
         raise InputError("an answer has no item; give the item of each answer")
     pa, schema = pyarrow(), _schema(more)
@@ -224,9 +222,7 @@ def _array(column: Column, kind: Any) -> Any:
             f"column {column.name!r} holds text that is not valid Unicode ({cause}); correct it"
         ) from cause
     except pa.ArrowException as cause:
-        raise InputError(
-            f"column {column.name!r} holds a value of a wrong type: {cause}"
-        ) from cause
+        raise InputError(f"column {column.name!r} holds a value of wrong type: {cause}") from cause
     return values.take(pa.array(column.codes % len(values)))  # code -1: the null at the end
 
 

@@ -203,9 +203,7 @@ def prompted(task: Task) -> Task:
 
 def _picture(tool: str, named: str, folder: Path) -> Task:
     if named.startswith("data:") or ("://" in named and tool in _WITHOUT_ADDRESSES):
-        raise InputError(
-            f"the picture {named:.60} cannot be sent by its address here; give the path of a file"
-        )
+        raise InputError(f"the picture {named:.60} cannot be sent by its address; give a file")
     if "://" in named and tool == "anthropic":
         return {"type": "image", "source": {"type": "url", "url": named}}
     if "://" in named:

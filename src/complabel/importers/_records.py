@@ -184,9 +184,7 @@ def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str |
         return UNSURE
     said = question.meaning(_selected(task, place), place)
     if said is None:
-        raise fault(
-            place, f"was accepted without a choice; ask again: choose a label, or {ALL_APPLY!r}"
-        )
+        raise fault(place, f"was accepted without a choice; choose a label, or {ALL_APPLY!r}")
     return said
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from xml.etree import ElementTree
 
-from complabel._opening import ending_of
+from complabel._opening import StrPath, ending_of
 from complabel._parameters import check_choice
 from complabel._settings import setting
 from complabel._writing import explained, replacing
@@ -39,13 +38,13 @@ class Tool(NamedTuple):
 
 def write_questions(
     table: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     tool: str = "spreadsheet",
     shown: Mapping[Any, Mapping[str, str]] | None = None,
     label_names: Sequence[str] | None = None,
     model: str | None = None,
-    folder: str | os.PathLike[str] = ".",
+    folder: StrPath = ".",
     items_per_request: int = 1,
     logprobs: bool = False,
     written: list[Path] | None = None,
@@ -138,9 +137,7 @@ def write_questions(
         return len(tasks)
     if tool in FAMILIES:
         if not model:
-            raise InputError(
-                f"a batch names the model that answers; give {setting('model')}", parameter="model"
-            )
+            raise InputError(f"a batch names its model; give {setting('model')}", parameter="model")
         batch = Batch(tool, model, Path(folder), items_per_request, logprobs)
         paths = _write_batch(tasks, target, batch)
         if written is not None:
@@ -198,11 +195,8 @@ def _label_studio(task: Task) -> Task:
 def _prodigy(task: Task) -> Task:
     # By its own hashes of text and label, Prodigy would ask only once about two equal texts.
     asked = json.dumps([task["item"], task["answer_id"], task.get("label"), task.get("offered")])
-    task = {
-        **task,
-        "_input_hash": zlib.crc32(task["item"].encode()),
-        "_task_hash": zlib.crc32(asked.encode()),
-    }
+    both = {"_input_hash": task["item"], "_task_hash": asked}
+    task = task | {name: zlib.crc32(text.encode()) for name, text in both.items()}
     if task["question"] == "asked":
         return task
     style = "single" if task.get("asked_for") == 1 else "multiple"
@@ -226,10 +220,7 @@ def _mturk(task: Task) -> Task:
     }
 
 
-_CELLS = (
-    *("item", "question", "label", "offered", "asked_for", "probability"),
-    *("answer_id", "known"),
-)
+_CELLS = ["item", "question", "label", "offered", "asked_for", "probability", "answer_id", "known"]
 
 
 def _write_lines(tasks: list[Task], out: TextIO) -> None:

@@ -273,17 +273,14 @@ def read_questions(
 
 
 def _read_group(
-    rows: Sequence[Mapping[str, Any]],
-    number: int,
-    items: Mapping[str, int],
-    labels: Mapping[str, int],
+    rows: Sequence[Mapping[str, Any]], at: int, items: Mapping[str, int], labels: Mapping[str, int]
 ) -> tuple[Question, bool]:
     """Return the question of the rows of one answer, and whether its answer is known."""
     first, *others = rows
     for name in _ONE_ANSWER:
         if any(row.get(name) != first.get(name) for row in others):
             raise ValueError(f"rows of its answer_id have different values of {name!r}")
-    made = _question_of(first, number, items, labels)
+    made = _question_of(first, at, items, labels)
     for row in rows:
         label, answer = row.get("label"), row.get("answer")
         if label and labels[label] not in (made.labels or labels.values()):

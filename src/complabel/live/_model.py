@@ -72,10 +72,8 @@ class Model:
                 " by the names of items"
             )
         step = self.encoder.rows
-        parts = [
-            self.encoder.encode(list(texts[start : start + step]))
-            for start in range(0, len(texts), step)
-        ]
+        starts = range(0, len(texts), step)
+        parts = [self.encoder.encode(list(texts[at : at + step])) for at in starts]
         return sparse.vstack(parts, "csr") if self.encoder.is_sparse else np.concatenate(parts)
 
     def of_items(self, items: Sequence[str]) -> Any:

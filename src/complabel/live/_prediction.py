@@ -456,9 +456,7 @@ def _features_of_tasks(
         return rows, model.of_texts([texts[row] for row in rows])
     # As complabel import names items: one field for all tasks, because ids could be equal by chance
     named = next((name for name in ("item", "id") if any(name in each for each in data)), None)
-    told = [
-        each.get(named) if named else task.get("id") for each, task in zip(data, tasks, strict=True)
-    ]
+    told = [d.get(named) if named else task.get("id") for d, task in zip(data, tasks, strict=True)]
     items = [str(each) for each in told]
     rows = [row for row, item in enumerate(items) if item in model.row_of]
     return rows, model.of_items([items[row] for row in rows])

@@ -276,7 +276,9 @@ class AnswersLikelihood:
 
     def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
         found = torch.as_tensor(rows)
-        if found.ndim != 1 or (len(found) and not _is_integer(found)):
+        kind = found.dtype
+        is_other = kind == torch.bool or kind.is_floating_point or kind.is_complex
+        if found.ndim != 1 or (len(found) and is_other):
             raise InputError(
                 f"rows are {found.dtype} of shape {tuple(found.shape)}; give the numbers of some"
                 " items as integers of shape (b,)"
@@ -477,8 +479,3 @@ def _rates_of_mistakes(
             " mistakes"
         )
     return found
-
-
-def _is_integer(values: Tensor) -> bool:
-    kind = values.dtype
-    return not (kind == torch.bool or kind.is_floating_point or kind.is_complex)

@@ -218,10 +218,8 @@ class Evaluation:
     @classmethod
     def empty(cls, point: Point) -> Evaluation:
         rates = None if point.mistakes is None else point.mistakes.rates
-        rest = (
-            None if given is None else torch.zeros_like(given)
-            for given in (point.log_propensities, rates)
-        )
+        given = point.log_propensities, rates
+        rest = (None if each is None else torch.zeros_like(each) for each in given)
         return cls(torch.zeros_like(point.logits[:, 0]), torch.zeros_like(point.logits), *rest)
 
     def add_through_error_rates(self, annotator: Tensor, slope: Tensor) -> None:

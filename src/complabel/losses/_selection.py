@@ -25,6 +25,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional
 
@@ -142,10 +143,7 @@ class SelectionLikelihoodLoss(LogitLoss):
     models_the_choice = True
 
     def __init__(
-        self,
-        *,
-        cardinality: float | None = None,
-        propensities: Sequence[float] | Array | None = None,
+        self, *, cardinality: float | None = None, propensities: ArrayLike | None = None
     ) -> None:
         super().__init__()
         if cardinality is not None:

@@ -173,7 +173,8 @@ def _weighted(
 
     def terms(y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the logs of the terms and tau, both (n_nodes, b), and the factors (L, ..., b)."""
-        log_tau, log_rate = log_tau_and_rate(y)
+        log_tau = y - torch.exp(-y)
+        log_rate = log_tau + torch.log1p(torch.exp(-y))
         log_tau = log_tau - scale.log()
         tau = log_tau.exp()
         power = (w.unsqueeze(1) * tau).neg_().exp_()
@@ -326,8 +327,3 @@ def number_of_nodes(log_propensities: Tensor | None, *, several: bool) -> int:
 def equal_steps(start: Tensor, end: Tensor, n_nodes: int) -> tuple[Tensor, Tensor]:
     share = torch.linspace(0, 1, n_nodes, dtype=start.dtype, device=start.device).unsqueeze(1)
     return start + (end - start) * share, (end - start) / (n_nodes - 1)
-
-
-def log_tau_and_rate(y: Tensor) -> tuple[Tensor, Tensor]:
-    log_tau = y - torch.exp(-y)
-    return log_tau, log_tau + torch.log1p(torch.exp(-y))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
+from complabel._opening import StrPath
 from complabel._parameters import AnyArray, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError, InputError
@@ -321,9 +321,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         found = self._answers_log_likelihood(decision[answered], answers[answered])
         return float(found.mean() / weights[answered].mean())
 
-    def save(
-        self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None
-    ) -> None:
+    def save(self, path: StrPath, *, provenance: Mapping[str, Any] | None = None) -> None:
         """Save the fitted classifier to a file that :func:`complabel.load` reads.
 
         Parameters
@@ -493,7 +491,7 @@ class WeightedClassifier(ComplementaryClassifier):
         self._fit_answers(X, answers.with_weight(weights))
 
 
-def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
+def load(path: StrPath) -> ComplementaryClassifier:
     """Load a classifier that ``classifier.save(path)`` wrote.
 
     Parameters

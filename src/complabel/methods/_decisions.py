@@ -65,9 +65,7 @@ def check_thresholds(
     axes = ("label",) if np.ndim(values) else ()
     found = check_array("thresholds", values, *axes)
     if axes and len(found) != len(names):
-        raise InputError(
-            f"there are {len(found)} thresholds for {len(names)} labels; give equally many"
-        )
+        raise InputError(f"there are {len(found)} thresholds for {len(names)} labels; give as many")
     found = np.array(np.broadcast_to(found, len(names)))
     wrong = (found <= 0) | (found >= 1)
     if wrong.any():

@@ -85,9 +85,9 @@ class Targets:
         targets = _of_answers(X, y.only(y.weight > 0), learner)
         if not learner.understands_answers:
             return _as_named(targets, type(learner).__name__)
-        _warn_unless_ruled_out(
-            targets.complementary.any(axis=0) | _judged_to_apply(targets.answers), targets.classes
-        )
+        said: Any = targets.answers  # of labels that somebody was asked about
+        applies = np.asarray(said.relevant[said.judges].sum(axis=0)) > 0
+        _warn_unless_ruled_out(targets.complementary.any(axis=0) | applies, targets.classes)
         return targets
 
     def keep(self, rows: Rows) -> Targets:
@@ -215,9 +215,7 @@ def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Tar
 
 def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
     if answers.n_labels < 2:
-        raise AnnotationError(
-            f"y has {answers.n_labels} label; give answers about at least 2 labels"
-        )
+        raise AnnotationError(f"y has {answers.n_labels} label; give answers about at least 2")
     rows = answers.answered
     if not rows.any():
         raise AnnotationError("y has no answers; at least one item needs one")
@@ -240,12 +238,6 @@ def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
         answers = answers.with_weight(1.0)
     found = Targets(X, answers.complementary, classes, answers=answers, weights=weights)
     return found.keep(rows)
-
-
-def _judged_to_apply(answers: Any) -> Rows:
-    """Tell to which labels (K,) somebody who was asked about them said that they apply."""
-    asked = answers.judges
-    return np.asarray(answers.relevant[asked].sum(axis=0)) > 0
 
 
 def _as_named(targets: Targets, learner: str) -> Targets:
@@ -325,9 +317,7 @@ def _labels_of(y: Any, n_labels: int) -> AnyArray:
 def encode_new(y: Any, classes: AnyArray, *, single: bool) -> Indicator:
     """Return held-out labels as an indicator, checked against the ``classes`` of ``fit``."""
     if isinstance(y, Answers):
-        raise InputError(
-            "y is Answers, but this method is scored on true labels; give the true labels"
-        )
+        raise InputError("y is Answers, but this method is scored on true labels; give them")
     if single:
         return _encode_classes(y, classes)
     check_label_names(y, classes.tolist())
@@ -344,9 +334,7 @@ def check_new(answers: Answers, classes: AnyArray) -> None:
 
 def _refuse_other_number_of_labels(found: int, expected: int) -> None:
     if found != expected:
-        raise AnnotationError(
-            f"y has {found} labels, but fit was given {expected}; give the same labels"
-        )
+        raise AnnotationError(f"y has {found} labels, but fit was given {expected}; give the same")
 
 
 def refuse_other_number_of_rows(y: Any, n_samples: int, *, name: str = "y") -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from scipy import linalg, sparse, special
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import __version__
+from complabel._opening import StrPath
 from complabel._parameters import AnyArray
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
@@ -38,7 +38,7 @@ _ACTIVATIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def save_onnx(classifier: ComplementaryClassifier, path: str | os.PathLike[str]) -> None:
+def save_onnx(classifier: ComplementaryClassifier, path: StrPath) -> None:
     """Save a fitted classifier as an ONNX file, which onnxruntime runs in many languages.
 
     The graph takes ``features``, float32 of shape (n, n_features). It returns ``probabilities``,
@@ -240,11 +240,7 @@ def _network(graph: _Graph, layers: list[dict[str, Any]], weights: Mapping[str, 
     x = "features"
     for number, layer in enumerate(layers):
         prefix = f"{number}."
-        own = {
-            name.removeprefix(prefix): values
-            for name, values in weights.items()
-            if name.startswith(prefix)
-        }
+        own = {n.removeprefix(prefix): each for n, each in weights.items() if n.startswith(prefix)}
         x = _layer(graph, x, layer, own)
     return x
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from complabel._parameters import Array
-
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from complabel._parameters import Array
     from complabel.trust import Figures, Reliability
 
 

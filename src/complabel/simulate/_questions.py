@@ -144,9 +144,7 @@ def draw_answers(
         answers = Answers.from_complementary(rounds[0]["named"])
         return replace(answers, label_names=None if names is None else tuple(names))
     several = mistakes.of_annotators
-    masks: dict[str, Any] = {
-        name: sparse.vstack([drawn[name] for drawn in rounds]) for name in rounds[0]
-    }
+    masks: dict[str, Any] = {n: sparse.vstack([drawn[n] for drawn in rounds]) for n in rounds[0]}
     answers = Answers.from_arrays(
         **masks,
         question=asking.kind.held_as,
@@ -223,17 +221,13 @@ class _Mistakes:
                 f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
-        if (rates[1].any() or rates[2].any()) and (
-            rates[0].any() or asking.kind.name == "excluded"
-        ):
+        if any(map(np.any, rates[1:])) and (rates[0].any() or asking.kind.name == "excluded"):
             raise InputError(
                 "missed and invented are for questions to people; rules that exclude labels have"
                 " exclusion_rates. Leave error_rate at 0 where they are given"
             )
         n_annotators = max(numbers, default=1)
-        error, missed, invented = (
-            np.broadcast_to(each, (n_annotators, each.shape[1])) for each in rates
-        )
+        error, missed, invented = (np.broadcast_to(r, (n_annotators, r.shape[1])) for r in rates)
         return cls(error[:, 0], missed, invented, several)
 
     @property
@@ -292,9 +286,7 @@ class _Asking:
         if scheme != "uniform" and not free:
             raise InputError(f"scheme {scheme!r} is only for the question 'named'")
         if asked_for > 1 and not kind.names:
-            raise InputError(
-                f"asked_for must be 1 for the question {question!r}: it names no labels"
-            )
+            raise InputError(f"asked_for must be 1 for the question {question!r}: it names none")
         if (kind.name == "excluded") != (exclusion_rates is not None):
             raise InputError(
                 "exclusion_rates are for the question 'excluded', which needs one rate, or one for"
@@ -336,11 +328,7 @@ class _Asking:
         if self.kind.judges:
             offered = self._offer(streams.menus)
             applies = _mistaken(self.relevant, by_label, streams.errors)
-            return {
-                "offered": offered,
-                "relevant": offered & applies,
-                "absent": offered & (1 - applies),
-            }
+            return {"offered": offered, "relevant": offered & applies, "absent": offered & ~applies}
         hit = streams.choices.random(self.relevant.shape) < self.exclusion_rates
         excluded = (hit & (self.relevant == 0)).astype(np.uint8)
         return {"excluded": _mistaken(excluded, by_label, streams.errors)}
@@ -390,9 +378,7 @@ def _check_rates(name: str, values: Any, n_labels: int | None = None) -> Array:
     scalar = np.ndim(values) == 0
     rates = check_array(name, [values] if scalar else values, "entry")
     if n_labels is not None and not scalar and len(rates) != n_labels:
-        raise InputError(
-            f"{name} has {len(rates)} entries for {n_labels} labels; give one for each"
-        )
+        raise InputError(f"{name} has {len(rates)} entries for {n_labels} labels; give as many")
     wrong = np.flatnonzero((rates < 0) | (rates > 1))
     if len(wrong):
         place = "" if scalar else f" at entry {wrong[0]}"
@@ -406,9 +392,7 @@ def _check_rates_by_label(name: str, values: Any, n_labels: int) -> Array:
         return _check_rates(name, values)[:, np.newaxis]
     rates = check_array(name, values, "annotator", "label")
     if rates.shape[1] != n_labels:
-        raise InputError(
-            f"{name} has {rates.shape[1]} columns for {n_labels} labels; give one for each"
-        )
+        raise InputError(f"{name} has {rates.shape[1]} columns for {n_labels} labels; give as many")
     return _check_rates(name, rates.ravel()).reshape(rates.shape)
 
 

@@ -106,10 +106,8 @@ class Evaluation:
     def least_known(self) -> tuple[str, ...]:
         """The labels, that with the longest interval of average precision first."""
         labels = {} if self.estimates is None else self.estimates.labels
-        lengths = {
-            name: each.average_precision.high - each.average_precision.low
-            for name, each in labels.items()
-        }
+        figures = {name: each.average_precision for name, each in labels.items()}
+        lengths = {name: each.high - each.low for name, each in figures.items()}
         return tuple(sorted(lengths, key=lambda name: -lengths[name]))
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,9 +123,8 @@ class Evaluation:
         if self.estimates is not None:
             found["figures"] = _plain(self.estimates)
             found["n_judgements"] = self.estimates.n_judgements
-            found["figures_by_label"] = {
-                name: _plain(each) for name, each in self.estimates.labels.items()
-            }
+            labels = self.estimates.labels
+            found["figures_by_label"] = {name: _plain(each) for name, each in labels.items()}
         return found
 
 

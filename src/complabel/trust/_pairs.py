@@ -99,19 +99,14 @@ class ScoredPairs:
 
     @classmethod
     def of(
-        cls,
-        judged: JudgedPairs,
-        probabilities: Array,
-        thresholds: Array,
-        missed: Array,
-        invented: Array,
+        cls, judged: JudgedPairs, scores: Array, thresholds: Array, missed: Array, invented: Array
     ) -> Self:
-        """Collect all pairs of (n, K) probabilities; rates are (1, K) or (R + 1, K).
+        """Collect all pairs of (n, K) scores; rates are (1, K) or (R + 1, K).
 
         With mistakes, a judgement becomes (said - invented) / (1 - missed - invented). On average
         that is 1 if the label applies and 0 if not (Rogan and Gladen 1978).
         """
-        score = probabilities.ravel()
+        score = scores.ravel()
         pair = judged.item * judged.n_labels + judged.label
         missed, invented = (
             rates[judged.annotator % len(rates), judged.label] for rates in (missed, invented)
@@ -127,7 +122,7 @@ class ScoredPairs:
         total = np.bincount(at, weights=judged.weight).astype(np.float64)
         return cls(
             score=score,
-            predicted=(probabilities >= thresholds).ravel(),
+            predicted=(scores >= thresholds).ravel(),
             item=np.repeat(np.arange(judged.n_items), judged.n_labels),
             chance=chance,
             place=place,

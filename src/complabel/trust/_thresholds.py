@@ -169,12 +169,8 @@ def choose_thresholds(
 
         def judged_of(labels: Bools) -> Judged:
             which = labels[judged.label]
-            return Judged.sorted(
-                scores[which],
-                judged.applies[which].astype(np.float64),
-                judged.weight[which],
-                groups[which],
-            )
+            applies = judged.applies[which].astype(np.float64)
+            return Judged.sorted(scores[which], applies, judged.weight[which], groups[which])
 
         values, promised, alone, remarks = promise.keep(judged_of, names, by_label=by_label)
     elif matched:
@@ -227,9 +223,8 @@ class _Promise:
         each = np.eye(len(names), dtype=np.bool_)
         alone = np.zeros(len(names), dtype=np.bool_)
         if by_label:
-            alone[:] = [
-                is_within_reach(judged_of(k), self.of, self.least, self.error) for k in each
-            ]
+            told = self.of, self.least, self.error
+            alone[:] = [is_within_reach(judged_of(k), *told) for k in each]
         values = np.full(len(names), HIGHEST if self.of == "precision" else LOWEST)
         promised = np.zeros(len(names), dtype=np.bool_)
         remarks = []
@@ -276,9 +271,7 @@ def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
         return estimate_label_frequencies(drawn_at_random(answers), predictions=p).values
     found = check_array("match_frequencies", given, "label")
     if len(found) != p.shape[1] or found.min() < 0 or found.max() > 1:
-        raise InputError(
-            f"match_frequencies must be True, or {p.shape[1]} numbers from 0 to 1, one per label"
-        )
+        raise InputError(f"match_frequencies must be True, or {p.shape[1]} shares, one per label")
     return found
 
 

@@ -264,10 +264,7 @@ def test_several_files_are_written_together_or_not_at_all(tmp_path):
     write_texts(folder, {"a.txt": "a", "b.txt": "b"})
     with pytest.raises(OutputError, match="cannot be written"):
         write_texts(folder, {"a.txt": "new", "no/such/folder.txt": "c"})
-    assert {path.name: path.read_text() for path in folder.iterdir()} == {
-        "a.txt": "a",
-        "b.txt": "b",
-    }
+    assert {p.name: p.read_text() for p in folder.iterdir()} == {"a.txt": "a", "b.txt": "b"}
 
 
 def test_a_folder_made_for_files_that_cannot_be_written_goes_again(tmp_path):

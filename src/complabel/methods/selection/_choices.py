@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 
-from complabel._parameters import Array, Ints
+from complabel._parameters import Array, Floats, Ints
 from complabel._training import LogitObjective
 from complabel.answers import Answers
 from complabel.frequencies import LabelFrequencies
@@ -94,7 +93,7 @@ class Choices:
 
     def log_likelihood(
         self,
-        logits: NDArray[np.floating[Any]],
+        logits: Floats,
         log_propensities: Array | None = None,
         error_rates: Array | None = None,
     ) -> Array:
@@ -103,7 +102,7 @@ class Choices:
         return np.asarray(found.values.numpy(), dtype=np.float64) / self.mean_weight
 
     def objective(
-        self, setting: Setting, sizes: Sequence[int], near: NDArray[np.floating[Any]] | None = None
+        self, setting: Setting, sizes: Sequence[int], near: Floats | None = None
     ) -> LogitObjective:
         """Return the objective for ``minimize_linear`` of B maps with ``sizes`` (B,) items each.
 
@@ -177,7 +176,7 @@ class Choices:
         return TermsOfMeans(setting.spread, sizes, variances, pi, weights)
 
     def variances_of_biases(
-        self, setting: Setting, sizes: Sequence[int], near: NDArray[np.floating[Any]] | None = None
+        self, setting: Setting, sizes: Sequence[int], near: Floats | None = None
     ) -> Tensor | None:
         """Return the variances (B,) of normal priors of the biases of B maps around their mean.
 
@@ -229,7 +228,7 @@ class Choices:
         """Whether all answers judge labels."""
         return bool(self.answers.judges.all())
 
-    def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> Array:
+    def curvature(self, setting: Setting, logits: Floats) -> Array:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
         # Products of gradients have the same expectation as the Hessian, if the model is right.
         at = torch.from_numpy(np.ascontiguousarray(logits))
@@ -246,16 +245,9 @@ class Choices:
                 found += 2 * _information(variance, weights)
         return np.asarray(found)
 
-    def likelihood_of_rates(
-        self, logits: NDArray[np.floating[Any]], log_propensities: Array | None, rates: Array
-    ) -> tuple[float, Array]:
-        """Return the log-likelihood, and its gradient by the log-odds of the rates."""
-        value, through_rates, _ = self.likelihood_and_gradients(logits, log_propensities, rates)
-        return value, through_rates
-
     def likelihood_and_gradients(
-        self, logits: NDArray[np.floating[Any]], log_propensities: Array | None, rates: Array
-    ) -> tuple[float, Array, NDArray[np.floating[Any]]]:
+        self, logits: Floats, log_propensities: Array | None, rates: Array
+    ) -> tuple[float, Array, Floats]:
         """Return the log-likelihood, and its gradients by the rates' log-odds and by logits."""
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), rates)
@@ -422,7 +414,7 @@ def mean_and_information(slope: Tensor, weights: Tensor | None) -> tuple[float, 
     return n, mean, _information(slope, weights)
 
 
-def widening(logits: NDArray[np.floating[Any]], weights: Array | None = None) -> float:
+def widening(logits: Floats, weights: Array | None = None) -> float:
     """Return how many times greater biases' variance is than that of logits of frequencies.
 
     The more the logits (n, K) differ between items, with ``weights`` (n,), the nearer to 0 is the
@@ -446,9 +438,7 @@ def likeliest_variance(n: float, mean: Array, information: Array) -> float:
     return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
 
 
-def _tensors(
-    logits: NDArray[np.floating[Any]], log_propensities: Array | None
-) -> tuple[Tensor, Tensor | None]:
+def _tensors(logits: Floats, log_propensities: Array | None) -> tuple[Tensor, Tensor | None]:
     log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
     return torch.from_numpy(np.ascontiguousarray(logits)), log_w
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
-from complabel._parameters import Array
+from complabel._parameters import Array, Floats
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import check_mistakes
@@ -65,11 +64,8 @@ class Repeats:
         repeated = pairs[people > 1]
         with_yes = np.isin(repeated, said.pair[said.applies])
         share = max(float(said.applies.mean()) if len(said) else 0.0, 0.01)
-        return cls(
-            n_pairs=len(repeated),
-            n_with_yes=int(with_yes.sum()),
-            needed=math.ceil(_PAIRS_WITH_YES / share),
-        )
+        needed = math.ceil(_PAIRS_WITH_YES / share)
+        return cls(n_pairs=len(repeated), n_with_yes=int(with_yes.sum()), needed=needed)
 
     @property
     def tell(self) -> bool:
@@ -78,10 +74,7 @@ class Repeats:
 
 def given_mistakes(classifier: Any, answers: Answers) -> Array | str | None:
     """Return given rates (2, R + 1, 1 or K), "auto" if they shall be found, or None."""
-    both: dict[str, str | ArrayLike] = {
-        "missed": classifier.missed,
-        "invented": classifier.invented,
-    }
+    both: dict[str, Any] = {"missed": classifier.missed, "invented": classifier.invented}
     if all(type(value) in (int, float) and value == 0 for value in both.values()):
         return None
     words = [name for name, value in both.items() if isinstance(value, str)]
@@ -125,10 +118,7 @@ def warn_of_unknown_mistakes(repeats: Repeats, *, contradictory: bool) -> None:
 
 
 def likeliest_mistakes(
-    choices: Choices,
-    logits: NDArray[np.floating[Any]],
-    log_propensities: Array | None,
-    start: OneSided,
+    choices: Choices, logits: Floats, log_propensities: Array | None, start: OneSided
 ) -> OneSided:
     """Return the likeliest rates, those of unknown annotators last."""
     # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
@@ -139,9 +129,7 @@ def likeliest_mistakes(
 class _Search:
     """The search for common log-odds, effects of annotators and labels, and shifts of logits."""
 
-    def __init__(
-        self, choices: Choices, logits: NDArray[np.floating[Any]], log_propensities: Array | None
-    ) -> None:
+    def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
         self._choices, self._logits, self._log_w = choices, logits, log_propensities
         self._n_labels = logits.shape[1]
 
@@ -170,9 +158,8 @@ class _Search:
         """Return common log-odds (2,), effects of people (2, R) and labels (2, K), and the rest."""
         # The rest, (K + 1,), are the shifts of logits and the logarithm of their scale.
         n_people, n_labels = self._sizes
-        common, people, labels, rest = np.split(
-            at, np.cumsum([2, 2 * n_people, 2 * n_labels]).tolist()
-        )
+        ends = np.cumsum([2, 2 * n_people, 2 * n_labels]).tolist()
+        common, people, labels, rest = np.split(at, ends)
         return [common, people.reshape(2, n_people), labels.reshape(2, n_labels), rest]
 
     def _odds(self, at: Array) -> Array:

@@ -150,9 +150,7 @@ class Search:
             others = [replace(start, alpha=three_digits(start.alpha * each)) for each in factors]
             kinds.append(self._best(start, others))
         leader = self._best(first, kinds[1:])
-        tuned = [
-            self.tune_gamma(self.tune_alpha(each)) for each in kinds if self._is_near(each, leader)
-        ]
+        tuned = [self.tune_gamma(self.tune_alpha(k)) for k in kinds if self._is_near(k, leader)]
         return self._best(tuned[0], tuned[1:])
 
     def finalists(self) -> list[Setting]:
@@ -278,9 +276,7 @@ class Search:
         if len(ranks) == 1:
             return start
         first = replace(start, rank=ranks[0])
-        best = self._best(
-            start, [replace(start, rank=each) for each in ranks if each != start.rank]
-        )
+        best = self._best(start, [replace(start, rank=n) for n in ranks if n != start.rank])
         return first if self.trials.within_errors(first, best, errors=_ERRORS_OF_RANK) else best
 
     def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:

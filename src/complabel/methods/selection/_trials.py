@@ -10,12 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
-from complabel._parameters import AnyArray, Array, Ints
+from complabel._parameters import AnyArray, Array, Floats, Ints
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -51,7 +50,7 @@ _DRAWS = 1000
 # The prior of a rate acts like one mistake among ten more answers: it pulls rates a little towards
 # .1, and keeps the rate of an annotator with few answers away from 0 and 1.
 _PRIOR_MISTAKES, _PRIOR_RIGHT = 1.0, 9.0
-_TOLERANCE_OF_RATES = 1e-8
+_TOLERANCE = 1e-8
 
 
 def fit_maps(
@@ -111,10 +110,7 @@ def fit_maps(
 
 
 def likeliest_rates(
-    choices: Choices,
-    logits: NDArray[np.floating[Any]],
-    log_propensities: Array | None,
-    start: Array,
+    choices: Choices, logits: Floats, log_propensities: Array | None, start: Array
 ) -> tuple[float, ...]:
     """Return the likeliest error rates (R + 1,), that of unknown annotators last."""
     # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
@@ -124,15 +120,11 @@ def likeliest_rates(
         rates = special.expit(odds)
         prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
         slope = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
-        value, through = choices.likelihood_of_rates(logits, log_propensities, rates)
+        value, through, _ = choices.likelihood_and_gradients(logits, log_propensities, rates)
         return -value - float(prior.sum()), slope - through
 
     found = optimize.minimize(
-        loss,
-        special.logit(start),
-        jac=True,
-        method="L-BFGS-B",
-        options={"ftol": _TOLERANCE_OF_RATES},
+        loss, special.logit(start), jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
     )
     return tuple(float(rate) for rate in special.expit(found.x))
 
@@ -228,9 +220,7 @@ class Trials:
     def likeliest_mistakes(self, setting: Setting, start: OneSided) -> OneSided:
         return likeliest_mistakes(*self._held_out(setting), start)
 
-    def _held_out(
-        self, setting: Setting
-    ) -> tuple[Choices, NDArray[np.floating[Any]], Array | None]:
+    def _held_out(self, setting: Setting) -> tuple[Choices, Floats, Array | None]:
         """Return the held-out answers of all parts, predicted logits and log-propensities."""
         found = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
@@ -328,10 +318,8 @@ class Trials:
         if n_samples > _MANY_ROWS:
             del folds[1:]
         together = n_samples <= _FEW_ROWS or len(folds) == 1
-        return [
-            _Part.of(self.choices, each)
-            for each in ([folds] if together else [folds[:1], folds[1:]])
-        ]
+        parts = [folds] if together else [folds[:1], folds[1:]]
+        return [_Part.of(self.choices, each) for each in parts]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for a fit. Only the latest kinds stay in memory."""
