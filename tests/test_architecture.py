@@ -31,10 +31,9 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
-# (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
-# allowed 2,000 lines of the tool (44,040) and took 443 more: these are to be found again.
-MOST_LINES = {"tool": 44_483, "experiments": 11_500}
-MOST_TEST_LINES = 47_111
+# (experiments) and 40,000 (tests); docs/trials.md says what is in the way.
+MOST_LINES = {"tool": 43_980, "experiments": 11_500}
+MOST_TEST_LINES = 47_107
 MOST_FILES, MOST_PUBLIC_NAMES = 227, 158
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
@@ -44,7 +43,7 @@ MOST_ENTERED = {
     "Label Studio to CSV": 106,
     "predict, to the first scores": 95,
     "evaluate --answers, to its end": 301,
-    "one refit of annotate, to its end": 274,
+    "one refit of annotate, to its end": 273,
 }
 MOST_FILES_OF_A_QUESTION = 12
 
@@ -212,7 +211,7 @@ def test_packages_that_import_names_when_they_are_used_tell_type_checkers_the_sa
         assert {*module._PLACES} == {*told}
         for public, place in module._PLACES.items():
             assert place == f"{told[public]}:{public}"
-        assert {*module.__all__} <= {*dir(module)}
+        assert {*getattr(module, "__all__", ())} <= {*dir(module)}
         with pytest.raises(AttributeError, match="no attribute 'absent'"):
             _ = module.absent
 
@@ -241,9 +240,7 @@ def public_modules(house: House) -> list[str]:
 
 
 def test_every_room_says_what_is_public(house):
-    rooms = {
-        room for room in ROOMS if f"{SOURCE}/{room.replace('.', '/')}/__init__.py" in house.texts
-    }
+    rooms = {x for x in ROOMS if f"{SOURCE}/{x.replace('.', '/')}/__init__.py" in house.texts}
     public = {f"complabel.{room}" for room in rooms if not room.startswith("_")}
     # The command line and the servers are used by commands and routes, not by names.
     by_commands = {"complabel.cli", "complabel.live", "complabel.experiments.cli"}

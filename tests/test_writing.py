@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from complabel._writing import keeping, replacing, write_text, write_texts
+from complabel._writing import keeping, replacing, write_text
 from complabel.errors import OutputError
 
 
@@ -31,31 +31,10 @@ def test_an_interruption_leaves_the_old_file_and_no_other(tmp_path, interruption
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_several_files_are_written_together_or_not_at_all(tmp_path):
-    folder = tmp_path / "made" / "report"
-    write_texts(folder, {"a.txt": "a", "b.txt": "b"})
-    with pytest.raises(OutputError, match="cannot be written"):
-        write_texts(folder, {"a.txt": "new", "no/such/folder.txt": "c"})
-    assert {path.name: path.read_text() for path in folder.iterdir()} == {
-        "a.txt": "a",
-        "b.txt": "b",
-    }
-
-
-def test_a_folder_made_for_files_that_cannot_be_written_goes_again(tmp_path):
-    with pytest.raises(OutputError, match="choose another path"):
-        write_texts(tmp_path / "made" / "report", {"a.txt": "a", "no/such.txt": "c"})
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_what_cannot_be_written_is_said(tmp_path):
     (tmp_path / "file").write_text("")
-    for write in (
-        lambda: write_text(tmp_path / "none" / "a.txt", ""),
-        lambda: write_texts(tmp_path / "file", {"a.txt": ""}),
-    ):
-        with pytest.raises(OutputError, match="An older file is unchanged"):
-            write()
+    with pytest.raises(OutputError, match="An older file is unchanged"):
+        write_text(tmp_path / "file" / "a.txt", "")
     assert (tmp_path / "file").read_text() == ""
 
 
@@ -65,15 +44,6 @@ def test_an_error_stays_as_it_is_where_a_file_stands_in_the_place_of_a_folder(tm
         _ = 1 / 0
 
 
-def test_a_folder_in_the_place_of_a_file_leaves_the_others_as_they_were(tmp_path):
-    (tmp_path / "a.csv").write_text("old", encoding="utf-8")
-    (tmp_path / "b.html").mkdir()
-    with pytest.raises(OutputError, match="An older file is unchanged"):
-        write_texts(tmp_path, {"b.html": "new", "a.csv": "new"})
-    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "old"
-    assert len(list(tmp_path.iterdir())) == 2
-
-
 def appears_while_written(path):
     with replacing(path) as partial:
         partial.write_text("lost")
@@ -81,7 +51,7 @@ def appears_while_written(path):
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_is_written(
+def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_written(
     tmp_path, monkeypatch, has_links
 ):
     def refused(*_):
@@ -97,8 +67,6 @@ def test_a_file_that_is_kept_is_not_replaced_and_a_new_one_is_written(
             write_text(old, "lost")
         write_text(new, "new")
         write_text(ours, "replaced")
-        with pytest.raises(OutputError, match="there is a file of this name"):
-            write_texts(tmp_path, {"another": "", "new": "lost"})
         with pytest.raises(FileExistsError):
             appears_while_written(tmp_path / "appeared")
     found = {path.name: path.read_text() for path in tmp_path.iterdir()}

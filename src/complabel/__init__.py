@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from complabel._lazy import lazily
+from complabel._lazy import lazily, places_in
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -20,12 +20,13 @@ __all__ = [
     "suggest_questions",
 ]
 __version__ = "0.1.0"
-_PLACES = {
-    "Answers": "complabel.answers:Answers",
-    "SelectionLikelihoodClassifier": "complabel.methods:SelectionLikelihoodClassifier",
-    "draw_answers": "complabel.simulate:draw_answers",
-    "inspect_answers": "complabel.asking:inspect_answers",
-    "load": "complabel.methods:load",
-    "suggest_questions": "complabel.asking:suggest_questions",
-}
+_PLACES = places_in(
+    __name__,
+    {
+        "answers": "Answers",
+        "asking": "inspect_answers suggest_questions",
+        "methods": "SelectionLikelihoodClassifier load",
+        "simulate": "draw_answers",
+    },
+)
 __getattr__, __dir__ = lazily(__name__, _PLACES)

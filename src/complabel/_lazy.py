@@ -28,6 +28,15 @@ def lazily(
     return get, lambda: sorted({*names, *places})
 
 
+def places_in(package: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Return the ``places`` of names, which stand by their modules in a package, with blanks."""
+    return {
+        name: f"{package}.{module}:{name}"
+        for module, listed in names.items()
+        for name in listed.split()
+    }
+
+
 class Tables(Mapping[str, Entry]):
     """A table of one's own, then tables elsewhere, as one mapping.
 

@@ -1,4 +1,4 @@
-"""Checks of parameters; messages have the name, the allowed values and the given value."""
+"""Types of arrays, and checks of parameters; messages have the name, what is allowed, the value."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from complabel._settings import setting
 from complabel.errors import InputError
+
+Array: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.floating[Any]]  # of any size
+Ints: TypeAlias = NDArray[np.intp]
+Bools: TypeAlias = NDArray[np.bool_]
+Indicator: TypeAlias = NDArray[np.uint8]  # 0 and 1
+AnyArray: TypeAlias = NDArray[Any]
 
 Constraints: TypeAlias = Mapping[str, Any]
 """The allowed values of each parameter: one constraint, or a tuple of alternatives.
@@ -131,9 +138,7 @@ def check_random_state(value: int | np.random.Generator | None) -> np.random.Gen
     return np.random.default_rng(value)
 
 
-def check_array(
-    name: str, values: ArrayLike, *axes: str, gaps: bool = False
-) -> NDArray[np.float64]:
+def check_array(name: str, values: ArrayLike, *axes: str, gaps: bool = False) -> Array:
     """Return an array of finite numbers with these axes, or raise an error that names the place.
 
     With ``gaps``, entries may be NaN.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import time
 import uuid
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -91,31 +90,6 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     target = Path(path)
     with explained(target), replacing(target) as partial:
         partial.write_text(text, encoding="utf-8")
-
-
-def write_texts(folder: str | os.PathLike[str], texts: Mapping[str, str]) -> None:
-    """Write UTF-8 text files into a folder, from a mapping of names to texts: all of them, or none.
-
-    A missing folder is made. If a file cannot be written, everything stays unchanged. All files get
-    the same time, which tells later that none was changed.
-    """
-    target, now = Path(folder), time.time_ns()
-    with explained(target):
-        made = [path for path in (target, *target.parents) if not path.exists()]
-        try:
-            target.mkdir(parents=True, exist_ok=True)
-            with contextlib.ExitStack() as files:
-                for name, text in texts.items():
-                    if (target / name).is_dir():  # must fail before the first file is replaced
-                        raise IsADirectoryError(errno.EISDIR, f"{name} is a folder")
-                    partial = files.enter_context(replacing(target / name))
-                    partial.write_text(text, encoding="utf-8")
-                    os.utime(partial, ns=(now, now))
-        except BaseException:
-            for path in made:
-                with contextlib.suppress(OSError):
-                    path.rmdir()
-            raise
 
 
 @contextlib.contextmanager

@@ -8,16 +8,14 @@ to Multiple Labels: A Correlation-Aware Correction Approach".
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from complabel._parameters import check_array
+from complabel._parameters import Array, Floats, Indicator, check_array
 from complabel.errors import InputError, TransitionError
 
 
-def uniform_transition(n_labels: int) -> NDArray[np.float64]:
+def uniform_transition(n_labels: int) -> Array:
     """Return (1 - I) / (K - 1), (K, K), the matrix of an annotator who chooses uniformly.
 
     It is exact if every instance has exactly one relevant label.
@@ -31,9 +29,7 @@ def uniform_transition(n_labels: int) -> NDArray[np.float64]:
     return (1.0 - np.eye(n_labels)) / (n_labels - 1)
 
 
-def initial_transition(
-    probabilities: NDArray[np.floating[Any]], complementary: NDArray[np.uint8]
-) -> NDArray[np.float64]:
+def initial_transition(probabilities: Floats, complementary: Indicator) -> Array:
     """Estimate S (K, K), the transition matrix before correction by correlations (eq. 5 and 6).
 
     Row k is the mean of the predicted distributions (n_samples, K) of the complementary label, over
@@ -41,13 +37,13 @@ def initial_transition(
     definition leaves it out, so rows do not sum to 1.
     """
     candidates = _candidates(complementary)
-    sums: NDArray[np.float64] = candidates.T @ probabilities  # (K, K)
-    matrix: NDArray[np.float64] = sums / candidates.sum(axis=0)[:, None]
+    sums: Array = candidates.T @ probabilities  # (K, K)
+    matrix: Array = sums / candidates.sum(axis=0)[:, None]
     np.fill_diagonal(matrix, 0.0)
     return matrix
 
 
-def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+def label_correlation(complementary: Indicator) -> Array:
     """Compute C, the co-occurrence rates of candidate labels, (K, K) (section 4.2).
 
     ``C[k, j]`` is the share of the instances with candidate k that also have candidate j.
@@ -57,7 +53,7 @@ def label_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     return np.asarray(together / together.diagonal()[:, None])
 
 
-def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+def phi_correlation(complementary: Indicator) -> Array:
     """Compute the correlation (K, K) that the paper's released code uses in place of C.
 
     These are the phi coefficients (Pearson correlations) of the complementary columns. The
@@ -73,30 +69,24 @@ def phi_correlation(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
     phi = np.asarray(np.corrcoef(complementary, rowvar=False), dtype=np.float64)
     np.fill_diagonal(phi, 0.0)
     totals = phi.sum(axis=1)
-    _refuse_labels(
-        totals == 0, "has phi coefficients that sum to 0; use correlation='cooccurrence'"
-    )
+    _refuse_labels(totals == 0, "has phi coefficients of sum 0; use correlation='cooccurrence'")
     return np.asarray(phi / totals[:, None])
 
 
-def corrected_transition(
-    initial: NDArray[np.float64], correlation: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def corrected_transition(initial: Array, correlation: Array | None = None) -> Array:
     """Correct S by label correlations: T = S C^T, diagonal 0, rows normalized (section 4.2).
 
     A ``correlation`` of None only normalizes S; the paper calls this ablation "without C".
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)
-    _refuse_labels(
-        (transition < 0).any(axis=1), "has negative entries in its row of the transition matrix"
-    )
+    _refuse_labels((transition < 0).any(axis=1), "has negative entries in its row of the matrix")
     totals = transition.sum(axis=1)
     _refuse_labels(~(totals > 0), "has an all-zero row in the transition matrix; drop the label")
     return np.asarray(transition / totals[:, None])
 
 
-def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]:
+def check_transition(matrix: ArrayLike, *, n_labels: int) -> Array:
     """Return a copy of a transition matrix that the caller gives, after a check.
 
     ``matrix[k, j]`` is p(label j is complementary | label k is relevant).
@@ -115,13 +105,11 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> NDArray[np.float64]
         np.diagonal(checked) != 0,
         "has a non-zero diagonal entry: a relevant label is never complementary",
     )
-    _refuse_labels(
-        ~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row that does not sum to 1"
-    )
+    _refuse_labels(~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row whose sum is not 1")
     return checked
 
 
-def _candidates(complementary: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _candidates(complementary: Indicator) -> Array:
     """Return the indicator (n, K) of candidate labels."""
     candidates = 1 - complementary.astype(np.float64)
     _refuse_labels(

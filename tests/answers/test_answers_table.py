@@ -202,10 +202,7 @@ REFUSED = [
     (table((1, " ", "no")), "row 0 of the table says 'no' without a label; fill in"),
     ({"item": [1], "label": [None], "answer": ["yes"], "question": ["asked"]}, "asked without a"),
     (ONE | {"label": [None, "sea"], "answer": ["yes", "no"]}, "'yes' about all .* 'no' about one"),
-    (
-        ONE | {"item": [1, 2]},
-        "'a' has item 1 in row 0 of the table and 2 in row 1 of the",
-    ),
+    (ONE | {"item": [1, 2]}, "'a' has item 1 in row 0 of the table and 2 in row 1 of the"),
     (ONE | {"question": ["asked", "ticked"]}, "'a' has question 'asked' in row 0 .* 'ticked' in"),
     (ONE | {"offered": ['["sea", "sky"]', '["fog"]']}, "'a' has offered .* in row 0 of .* row 1"),
     (ONE | {"label": ["sea"] * 2, "answer": ["no", "yes"]}, r"'a' \(item 1\) gives label 'sea' as"),

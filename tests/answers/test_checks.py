@@ -165,9 +165,7 @@ def test_a_contradiction_is_told_in_the_words_of_the_labels(labels, shown):
 
 
 def test_known_labels_are_returned_after_they_were_held_against_names():
-    known = check_known(
-        Frame(1 - VALID, ["a", "b", "c", "d"]), VALID.astype(np.uint8), list("abcd")
-    )
+    known = check_known(Frame(1 - VALID, list("abcd")), VALID.astype(np.uint8), list("abcd"))
     assert known.dtype == np.uint8
     np.testing.assert_array_equal(known, 1 - VALID)
     with pytest.raises(AnnotationError, match="relevant lacks the column 'd', which y was given"):

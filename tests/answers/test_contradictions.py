@@ -123,10 +123,7 @@ def test_what_is_sure_where_people_pick_a_label_anyway_or_make_mistakes():
 
     def told(**how):
         sure = said.only(sure_statements(answers, said, **how))
-        return [
-            (int(at), STATEMENT_KINDS[kind])
-            for at, kind in zip(sure.answer, sure.kind, strict=True)
-        ]
+        return [(int(at), STATEMENT_KINDS[n]) for at, n in zip(sure.answer, sure.kind, strict=True)]
 
     # Answers 2 and 3 may pick what applies, but for answer 1 (a no) and answer 4 (b is named of two
     # that were asked for, so it does not apply); on the menu of answer 0 nothing is known.

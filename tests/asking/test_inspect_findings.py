@@ -127,7 +127,7 @@ def test_menus_tell_frequencies_but_not_for_sure():
         pytest.param(1000, 30, 0.1, "menu-2", 0.2, marks=pytest.mark.slow),
     ],
 )
-def test_menus_of_labels_alike_cannot_be_told_from_mistakes(
+def test_menus_of_labels_alike_are_not_told_from_mistakes(
     n_items, n_labels, share, menu, error_rate
 ):
     # As often as all labels of a menu are said to apply, they would where all are more frequent.

@@ -110,9 +110,7 @@ def test_every_pair_known_or_not_is_drawn_with_the_chance_that_is_told(named, n)
 
 
 def test_a_label_that_is_wholly_known_takes_part():
-    answers = Answers.from_arrays(
-        absent=np.tile([[1, 0, 0]], (30, 1)), question="asked", n_items=30
-    )
+    answers = Answers.from_arrays(absent=[[1, 0, 0]] * 30, question="asked", n_items=30)
     table = suggest_questions(answers, 20, random_state=0)
     assert to_ask(table)["label"].value_counts().to_dict() == {"1": 10, "2": 10}
     of_first = table[table["label"] == "0"]

@@ -31,9 +31,7 @@ def write_files(folder):
     truth = zip(ITEMS[N_ANSWERED:], DATA.Y[N_ANSWERED:].tolist(), strict=True)
     write_table(folder / "truth.csv", ["item", *NAMES], [[item, *row] for item, row in truth])
     named = draw_answers(DATA.Y[:N_ANSWERED], random_state=0)
-    chosen = [
-        (ITEMS[item], NAMES[named.named[[at]].indices[0]]) for at, item in enumerate(named.item)
-    ]
+    chosen = [(ITEMS[n], NAMES[named.named[[at]].indices[0]]) for at, n in enumerate(named.item)]
     write_table(
         folder / "named.csv",
         ["item", "label", "answer", "question"],

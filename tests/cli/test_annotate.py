@@ -64,10 +64,7 @@ def test_a_sitting_and_the_next_one(folder, run, sitting):
     with (folder / "answers.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len({(row["item"], row["label"]) for row in rows}) == 5
-    assert sorted(path.name for path in folder.glob("answers*")) == [
-        "answers.csv",
-        "answers.csv.sqlite",
-    ]
+    assert sorted(p.name for p in folder.glob("answers*")) == ["answers.csv", "answers.csv.sqlite"]
 
 
 @pytest.mark.slow
@@ -201,9 +198,7 @@ def test_a_real_server_ends_on_a_signal_and_refuses_a_second_one(folder, number)
 @pytest.mark.parametrize("moment", ["start", "refit"])
 def test_ctrl_c_ends_it_without_a_traceback_also_while_the_model_learns(folder, moment):
     n = 300
-    write_table(
-        folder / "texts.csv", ["item", "text"], [[f"{at}", f"text {at}"] for at in range(n)]
-    )
+    write_table(folder / "texts.csv", ["item", "text"], [[f"{i}", f"text {i}"] for i in range(n)])
     X = np.random.default_rng(0).random((n, 6000))
     np.savez(folder / "X.npz", X=X, items=[f"{at}" for at in range(n)])
     command = [sys.executable, "-m", "complabel", *TYPED.split(), "--features", "X.npz"]

@@ -79,13 +79,12 @@ def test_a_prompt_holds_its_item_and_a_blank_item_stops_nothing(run, folder):
     assert {prompt["item"] for prompt in prompts} == {*ITEMS} - {ITEMS[3]}
     assert f"wrote p.jsonl: {len(prompts):,} questions" in out
     assert f"nothing is filled in for 1 items, such as {ITEMS[3]!r}" in err
-    write_table(
-        folder / "pictures.csv", ["item", "image"], [[item, f"{item}.jpg"] for item in ITEMS]
-    )
+    write_table(folder / "pictures.csv", ["item", "image"], [[x, f"{x}.jpg"] for x in ITEMS])
     code, out, _ = run(*ask, "--show", "pictures.csv", "--out", "q.jsonl")
     assert "send the field prompt of each line with the picture that its field image names" in out
     first = json.loads((folder / "q.jsonl").read_text("utf-8").splitlines()[0])
-    assert first["prompt"].endswith(f"goes with this prompt: {first['item']}.jpg")
+    assert first["prompt"].endswith("\n\nThe item is this picture.")
+    assert first["image"] == f"{first['item']}.jpg"
     code, _, err = run(*ask[:1], "asked.csv", *ask[3:], "--out", "r.jsonl")
     assert (code, "--for replies needs what the model sees" in err) == (1, True)
 

@@ -6,7 +6,6 @@ import sys
 import pytest
 import typer.main
 
-from complabel.cli import complete_method
 from complabel.experiments.cli import _options as options
 from complabel.experiments.datasets import CATALOG, EMBEDDED
 from complabel.experiments.paper import PLANS, TABLES
@@ -69,7 +68,7 @@ def test_other_shells_complete(complete, shell):
 def test_names_are_those_that_there_are():
     assert {*options.complete_catalog()} == {*CATALOG, *EMBEDDED}
     assert options.complete_plan("") == [*PLANS, "data/", "plan.toml"]
-    assert complete_method() == list(METHODS)
+    assert options.complete_method() == list(METHODS)
 
 
 def test_files_are_those_that_may_be_datasets(complete):
@@ -84,9 +83,9 @@ def test_files_are_those_that_may_be_datasets(complete):
 def test_help_and_completion_load_nothing_heavy():
     program = (
         "import sys; sys.argv = ['complabel', '--help']\n"
-        "from complabel.cli import complete_method, main\n"
+        "from complabel.cli import main\n"
         "from complabel.experiments.cli import _options as o\n"
-        "found = o.complete_dataset('s'), complete_method(), o.complete_plan('t')\n"
+        "found = o.complete_dataset('s'), o.complete_method(), o.complete_plan('t')\n"
         "assert all(found), found\n"
         "try: main()\n"
         "finally:\n"

@@ -60,7 +60,7 @@ def test_the_page_words_what_was_said(parts):
         assert said["ticked"] in ("no form", f"☑ {', '.join(sorted(shown))}")
 
 
-def test_the_page_shows_the_figures_of_the_terminal_and_what_is_true_of_each_picture(
+def test_the_page_shows_the_figures_of_the_terminal_and_the_truth_of_each_picture(
     run, tmp_path, parts
 ):
     code, out, _ = run("demo", "--pictures", 100, "--seed", 3, "--output", tmp_path / "page.html")

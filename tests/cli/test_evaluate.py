@@ -44,9 +44,7 @@ def test_criteria_on_truth_are_those_of_python(run, folder, model):
     for name, label in zip(NAMES, Y.T, strict=True):
         assert found["labels"][name]["applies"] == pytest.approx(label.mean())
         assert name in out
-    figures = [
-        line.split()[-1] for line in out.splitlines() if "Average precision, by item" in line
-    ]
+    figures = [x.split()[-1] for x in out.splitlines() if "Average precision, by item" in x]
     assert figures == [f"{values['average_precision']:.4f}"]
     assert "by label" in " ".join(out.split())  # the other average precision
     assert out.endswith(

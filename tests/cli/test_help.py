@@ -63,9 +63,7 @@ def test_commands_stand_below_headings_in_the_order_of_use():
         assert words[at] == command.rich_help_panel
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in COMMANDS if not hasattr(COMMANDS[path], "commands")]
-)
+@pytest.mark.parametrize("path", [p for p in COMMANDS if not hasattr(COMMANDS[p], "commands")])
 def test_every_command_has_examples_that_parse(monkeypatch, tmp_path, path):
     monkeypatch.chdir(tmp_path)  # outputs are tried while options are read
     examples = re.findall(r"\$ complabel (.*)", Text.from_markup(COMMANDS[path].epilog).plain)

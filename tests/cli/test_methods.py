@@ -43,9 +43,7 @@ class Own(ComplementaryClassifier):
 """
 
 
-def test_methods_of_installed_packages_are_listed_and_those_that_fail_are_said(
-    run, monkeypatch, tmp_path
-):
+def test_methods_of_installed_packages_are_listed_and_failures_are_said(run, monkeypatch, tmp_path):
     (tmp_path / "own_listed_method.py").write_text(OWN, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     offered = [

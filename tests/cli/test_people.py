@@ -226,9 +226,7 @@ def test_consensus_counts_those_who_are_unsure(run, folder):
         }
     changed = {name: shares[2][name] - shares[1][name] for name in shares[1]}
     assert max(changed, key=changed.get) == ITEMS[4]
-    people = {
-        each["annotator"]: each for each in json.loads((folder / "2.json").read_text())["people"]
-    }
+    people = {x["annotator"]: x for x in json.loads((folder / "2.json").read_text())["people"]}
     assert [people[name]["judged"] for name in ("ann", "bob", "cleo")] == [80, 80, 0]
     assert people["ann"]["unsure_applies"] == people["ann"]["unsure_not"] == 0
     assert people["bob"]["unsure_applies"] > 0.1 > people["bob"]["unsure_not"]

@@ -144,7 +144,7 @@ def files(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("line", "code", "named"), REFUSED, ids=[line for line, *_ in REFUSED])
-def test_what_cannot_be_is_said_and_nothing_is_written(
+def test_what_cannot_be_is_said_and_none_written(
     run, files, monkeypatch, tmp_path, line, code, named
 ):
     monkeypatch.chdir(files)

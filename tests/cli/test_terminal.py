@@ -150,9 +150,7 @@ def test_what_does_not_fit_is_shown_row_by_row_and_whole(shown, width):
 
 
 def test_words_that_may_be_folded_ask_for_little(shown):
-    assert any(
-        "Ridge [new]" in line and "0.148±0.005" in line for line in shown(50, overflow="fold")
-    )
+    assert any("Ridge [new]" in x and "0.148±0.005" in x for x in shown(50, overflow="fold"))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from complabel.datasets import MultiLabelDataset, dataset_fingerprint
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import InputError
+from complabel.experiments.studies._data import dataset_fingerprint
 
 Y = np.array([[1, 0, 1], [0, 1, 0]], dtype=np.uint8)
 GOOD = {

@@ -229,7 +229,7 @@ def test_an_unnamed_label_between_others_is_refused(tmp_path, kinds, labels, los
         ([B] * 9, [1, 2], "'c0'"),
     ],
 )
-def test_what_may_be_a_label_next_to_the_labels_is_read_and_told(
+def test_what_may_be_a_label_beside_the_labels_is_read_and_told(
     tmp_path, kinds, labels, lost, caplog
 ):
     path = write(tmp_path, kinds, labels)

@@ -11,8 +11,7 @@ from scipy import io as scipy_io
 from scipy import sparse
 
 from complabel.datasets import (
-    describe_file,
-    files_of_dataset,
+    find_own_files,
     load_file,
     read_meka,
     read_mulan,
@@ -21,6 +20,7 @@ from complabel.datasets import (
     save_file,
 )
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.experiments.cli._datasets import describe_file
 from complabel.experiments.datasets import describe_datasets, download_dataset, load_dataset
 
 ATTRIBUTES = """\
@@ -56,7 +56,7 @@ def test_an_xml_file_beside_names_the_labels(tmp_path, name):
     np.testing.assert_array_equal(found.X, X)
     np.testing.assert_array_equal(found.Y, Y)
     assert (found.name, found.label_names) == (name[:-5], NAMES)
-    assert files_of_dataset(path) == (str(path), str(beside))
+    assert find_own_files(path).all_files == (path, beside)
     assert describe_file(path)["format"] == "ARFF and XML (Mulan)"
 
 
@@ -68,7 +68,7 @@ def test_without_an_xml_file_the_relation_tells_the_labels(tmp_path, option, lab
     path = arff(tmp_path / "mine.arff", rows, relation=f"'pictures: {option}'")
     assert load_file(path).label_names == labels
     assert describe_file(path)["format"] == "ARFF (MEKA)"
-    assert files_of_dataset(path) == (str(path),)
+    assert find_own_files(path).all_files == (path,)
 
 
 def test_an_xml_file_counts_more_than_the_relation(tmp_path):
@@ -159,7 +159,7 @@ def test_files_that_cannot_be_one_dataset(tmp_path):
         ([], "path is empty"),
     ):
         with pytest.raises(DatasetNotFoundError, match=message):
-            files_of_dataset(path)
+            find_own_files(path)
     with pytest.raises(InputError, match=r"path\[1\] is 5"):
         load_file([a, 5])
 

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset, dataset_fingerprint, load_tables, save_file
+from complabel.datasets import MultiLabelDataset, load_tables, save_file
 from complabel.errors import AnnotationError, DatasetFormatError, InputError
 from complabel.experiments.datasets import dataset_entries, preprocess
+from complabel.experiments.studies._data import dataset_fingerprint
 
 FEATURES = "item,red,blue\nc,1,2\na,3,4\nb,5,6\n"
 ANSWERS = "item,label,answer\na,sea,yes\nb,sky,no\nb,city,no\n"

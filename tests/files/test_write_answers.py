@@ -108,9 +108,7 @@ each_writer = pytest.mark.parametrize(("make", "rows", "ending"), WRITERS)
 
 @each_writer
 @pytest.mark.parametrize("error", [KeyboardInterrupt, FileNotFoundError])
-def test_after_a_failure_the_old_file_is_there_and_nothing_else(
-    tmp_path, make, rows, ending, error
-):
+def test_after_a_failure_the_old_file_is_there_and_no_other(tmp_path, make, rows, ending, error):
     path = tmp_path / f"a{ending}"
     path.write_text("old")
 
@@ -225,11 +223,6 @@ def test_a_text_that_a_spreadsheet_may_run_is_warned_of_and_kept(tmp_path, text,
 
 
 def test_numbers_and_other_files_are_not_warned_of(tmp_path):
-    for name, text in (
-        ("a.csv", "-5"),
-        ("b.csv", "+1.5e-3"),
-        ("c.csv", "a=b"),
-        ("d.parquet", "=1"),
-    ):
+    for name, text in (("a.csv", "-5"), ("b.csv", "+1.5e3"), ("c.csv", "a=b"), ("d.parquet", "=1")):
         with AnswerWriter(tmp_path / name) as writer:
             writer.write({"item": [text]})

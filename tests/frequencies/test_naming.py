@@ -115,11 +115,7 @@ def test_where_all_labels_never_apply_one_is_always_named():
 
 @pytest.mark.parametrize(
     "answers",
-    [
-        MENUS,
-        ALL_NEVER_APPLY,
-        Answers.from_arrays(named=[[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]]),
-    ],
+    [MENUS, ALL_NEVER_APPLY, Answers.from_arrays(named=[[1, 1, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0]])],
 )
 def test_gradients_agree_with_finite_differences(answers):
     likelihood = NamingLikelihood(Named.of(answers))

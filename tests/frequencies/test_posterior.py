@@ -6,12 +6,7 @@ from scipy import integrate, special, stats
 
 from complabel.frequencies._counts import Counts
 from complabel.frequencies._exchangeable import HETEROGENEITY, log_prior_of_heterogeneity
-from complabel.frequencies._posterior import (
-    PRIOR_MEAN,
-    PRIOR_SD,
-    assisted_intervals,
-    from_audit,
-)
+from complabel.frequencies._posterior import PRIOR_MEAN, PRIOR_SD, assisted_intervals, from_audit
 
 YES, JUDGED = np.array([0.0, 3.0, 7.0]), np.array([4.0, 10.0, 9.0])
 COUNTS = Counts.of_one_group(YES, JUDGED)

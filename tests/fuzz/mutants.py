@@ -172,10 +172,8 @@ def gz(content: bytes) -> bytes:
 
 def make_kinds() -> list[Kind]:
     """Make small sound files of every format."""
-    dense, in_gb18030 = (
-        DENSE.encode(),
-        XML.replace("utf-8", "gb18030").replace('"a"', f'"{CHINESE}"'),
-    )
+    dense = DENSE.encode()
+    in_gb18030 = XML.replace("utf-8", "gb18030").replace('"a"', f'"{CHINESE}"')
     kinds = [
         Kind({"toy.arff": dense}, meka),
         Kind({"toy.arff": SPARSE.encode()}, meka),

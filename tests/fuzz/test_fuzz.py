@@ -69,9 +69,7 @@ def test_models_that_are_mutated_are_sound(tmp_path):
 
 @pytest.mark.parametrize("target", [readers.TARGET, importers.TARGET, models.TARGET])
 def test_the_same_seed_and_index_give_the_same_mutant(target):
-    first, again, other = (
-        [target.make(seed, index)[1] for index in range(60)] for seed in (0, 0, 1)
-    )
+    first, again, other = ([target.make(seed, n)[1] for n in range(60)] for seed in (0, 0, 1))
     assert first == again
     assert first != other
     assert len({tuple(files.values()) for files in first}) > 50

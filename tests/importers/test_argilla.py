@@ -37,10 +37,8 @@ def test_row_by_row(tmp_path, name):
 def test_what_a_question_means_is_asked(tmp_path, question):
     """No form of Argilla is ours, so no name of a question tells."""
     key = f"{question}.responses"
-    records = [
-        {"id": 4, key: [["sea"]], "rank.responses": [[{"value": "a"}]]},
-        {"id": 5, key: [[]]},
-    ]
+    records = [{"id": 4, key: [["sea"]], "rank.responses": [[{"value": "a"}]]}]
+    records += [{"id": 5, key: [[]]}]
     message = refused(tmp_path / "a.json", records)
     assert f"question '{question}' (used 1 times): 'sea'" in message
     assert f"--present {question} --question ticked" in message

@@ -52,9 +52,7 @@ def export(folder, name, tasks, filled):
 def controls_of(question):
     """The control names and values in the form that labelstudio-config writes."""
     view = ElementTree.fromstring(label_studio_config(LABELS, question=question))
-    return {
-        each.get("name"): [choice.get("value") for choice in each] for each in view.iter("Choices")
-    }
+    return {each.get("name"): [c.get("value") for c in each] for each in view.iter("Choices")}
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -4,8 +4,8 @@ import pytest
 from tests.importers.reading import imported, refused, write
 
 from complabel.answers import Answers
-from complabel.errors import InputError
-from complabel.importers import import_answers, write_questions
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import Options, import_answers, write_questions
 
 QUESTIONS = {
     "item": [4, 5, 4],
@@ -51,7 +51,6 @@ def test_a_prompt_says_what_is_asked_and_how_to_answer(tmp_path):
         "text": "A puppy.",
         "prompt": "Does the label 'dog' apply to this item? Answer yes, no, or unsure."
         "\n\nThe item is this text:\nA puppy.",
-        "answer_form": {"answer": "yes | no | unsure"},
     }
     assert second["text"] == "Ein Kätzchen."
     assert "Kätzchen" in path.read_text(encoding="utf-8")
@@ -68,7 +67,7 @@ def test_a_prompt_holds_what_it_asks_about(tmp_path, table):
     for line in lines_of(path):
         text, image = f"Text\n{line['item']}", f"{line['item']}.jpg"
         assert text in line["prompt"]
-        assert f"the picture that goes with this prompt: {image}" in line["prompt"]
+        assert line["prompt"].endswith("\n\nThe item is this picture.")
         assert (line["text"], line["image"]) == (text, image)
     path.unlink()
     for nothing in (None, {item: {} for item in seen}):
@@ -81,7 +80,6 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     path = tmp_path / "prompts.jsonl"
     assert write_prompts(NAMINGS, path) == 2
     one, two = lines_of(path)
-    assert one["answer_form"] == {"named": "<one of offered, or 'all apply'>"}
     assert one["offered"] == two["offered"] == MENU
     assert "Name one of these labels that does not apply" in one["prompt"]
     assert two["asked_for"] == 2
@@ -89,8 +87,8 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
     forms = {"item": ["a"] * 2, "label": MENU[:2], "question": ["ticked"] * 2, "answer_id": [1, 1]}
     assert write_prompts(forms, path) == 1
     (form,) = lines_of(path)
-    assert form["prompt"].startswith("Which of these labels apply to this item: 'sea', 'Sky'? List")
-    assert form["answer_form"] == {"ticked": ["<each of offered that applies>", "..."]}
+    assert "Answer with one JSON object that has each label as a key" in form["prompt"]
+    assert '["sea", "Sky"]' in form["prompt"]
     free = {"item": ["a"], "question": ["named"]}
     write_prompts(free, path, label_names=MENU)
     assert lines_of(path)[0]["offered"] == MENU
@@ -252,12 +250,12 @@ def test_what_does_not_parse_is_counted_and_shown_and_the_rest_read(tmp_path):
     rows, tally = imported(tmp_path / "replies.jsonl", text)
     assert [row["answer_id"] for row in rows] == ["x"]
     assert tally.counts["replies that do not parse"] == 5
-    assert tally.counts["prompts without a reply"] == 1
+    assert tally.counts["requests without a result"] == 1
     told = tally.remarks[0]
-    assert told.startswith("5 replies do not clearly answer")
-    assert "replies.jsonl, line 5: 'well 2'" in told
+    assert told.startswith("replies that do not parse: 5, such as 0 ('well 0'), 1 ('well 1'), 2 (")
     assert "well 3" not in told
-    assert tally.remarks[1].startswith("1 prompts have no reply yet")
+    assert tally.remarks[1].startswith("requests without a result: 1, such as y")
+    assert "are a random sample only if all were answered" in tally.remarks[1]
 
 
 def test_ids_alone_are_enough_beside_the_file_of_prompts(tmp_path):
@@ -270,20 +268,18 @@ def test_ids_alone_are_enough_beside_the_file_of_prompts(tmp_path):
         ("q3", "4", "dog", "no", "asked", None, 0.5),
         ("q2", "5", "it's a cat", "no", "asked", "model-7", 0.25),
     ]
-    assert tally.counts["prompts without a reply"] == 1
-    assert "no prompt with id 'q2' is known" in refused(back, None)
+    assert tally.counts["requests without a result"] == 1
+    assert "no table of ids has 'q2'" in refused(back, None)
 
 
-def test_a_repeated_reply_counts_once_and_another_one_stays(tmp_path):
-    lines = [{**JUDGED, "reply": reply} for reply in ("no", "No.", "yes")]
-    lines.append({**JUDGED, "reply": "no", "annotator": "other"})
+def test_a_repeated_reply_counts_once_and_two_that_differ_not_at_all(tmp_path):
+    lines = [{**JUDGED, "reply": reply} for reply in ("no", "No.")]
+    lines += [{**JUDGED, "reply": "yes", "annotator": who} for who in ("other", "third")]
+    lines.append({**JUDGED, "reply": "no", "annotator": "third"})
     rows, tally = imported(write(tmp_path, "replies.jsonl", lines), None)
-    assert [(row["answer_id"], row["answer"]) for row in rows] == [
-        ("q1", "no"),
-        ("q1 (2)", "yes"),
-        ("q1 (3)", "no"),
-    ]
-    assert tally.counts["repeated replies"] == 1
+    said = [(row["answer_id"], row["answer"], row.get("annotator")) for row in rows]
+    assert said == [("q1", "no", None), ("q1 (2)", "yes", "other")]
+    assert tally.counts["requests with two different replies"] == 1
 
 
 @pytest.mark.parametrize(
@@ -308,8 +304,13 @@ def test_lines_that_are_no_prompts_are_refused(tmp_path, line, told):
 
 def test_prompts_with_one_id_twice_are_refused(tmp_path):
     path = tmp_path / "prompts.jsonl"
-    told = refused(path, [JUDGED, JUDGED], "replies", prompts=path)
-    assert told.startswith(", line 2: id 'q1' occurs twice")
+    write(tmp_path, "prompts.jsonl", [JUDGED, JUDGED])
+    replies = write(tmp_path, "r.jsonl", [{"id": "q1", "reply": "no"}])
+    with pytest.raises(DatasetFormatError, match=r"prompts\.jsonl, line 2: id 'q1' occurs twice"):
+        import_answers(replies, options=Options(prompts=path))
+    other = {**JUDGED, "item": "b", "reply": "no"}
+    told = refused(tmp_path / "r.jsonl", [{**JUDGED, "reply": "no"}, other])
+    assert "line 2: id 'q1' has two questions" in told
 
 
 TICKED = {"id": "q1", "item": "a", "question": "ticked", "offered": MENU}
@@ -327,6 +328,9 @@ TICKED = {"id": "q1", "item": "a", "question": "ticked", "offered": MENU}
         ("sea, city", None),
         ("all apply", None),
         ({"named": ["sea"]}, None),
+        ('{"sea": "yes", "Sky": "no", "city": "No"}', {"sea"}),
+        ({"sea": "no", "Sky": "no", "city": "no"}, set()),
+        ({"sea": "yes", "Sky": "no"}, None),
     ],
     ids=lambda value: json.dumps(value, default=sorted)[:30],
 )

@@ -12,11 +12,7 @@ from complabel.importers._batches import FAMILIES
 
 LABELS = ["cat", 'a "dog"', "Möwe"]
 N = 6
-ASKED = {
-    "item": [f"i{at}" for at in range(N)],
-    "label": (LABELS * 2)[:N],
-    "question": ["asked"] * N,
-}
+ASKED = {"item": [f"i{n}" for n in range(N)], "label": (LABELS * 2)[:N], "question": ["asked"] * N}
 TICKED = {
     "answer_id": np.repeat([f"form {at}" for at in range(N)], 3),
     "item": np.repeat(ASKED["item"], 3),
@@ -41,10 +37,8 @@ def openai(ident, text, end="stop"):
 
 
 def responses(ident, text, end="stop"):
-    output = [
-        {"type": "reasoning"},
-        {"type": "message", "content": [{"type": "output_text", "text": text}]},
-    ]
+    told = [{"type": "output_text", "text": text}]
+    output = [{"type": "reasoning"}, {"type": "message", "content": told}]
     body = {
         "model": "m-1",
         "status": "completed" if end == "stop" else "incomplete",
@@ -109,9 +103,7 @@ def written(tmp_path, family="openai", table=ASKED, shown=TEXTS, **options):
         if tool == "anthropic"
         else list(map(json.loads, text.splitlines()))
     )
-    ids = [
-        next(each[key] for key in ("custom_id", "key", "recordId") if key in each) for each in found
-    ]
+    ids = [next(each[k] for k in ("custom_id", "key", "recordId") if k in each) for each in found]
     return ids, found
 
 

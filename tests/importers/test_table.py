@@ -48,9 +48,7 @@ def test_what_the_writer_wrote_comes_back(tmp_path, ending):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, ending, monkeypatch):
     monkeypatch.setattr("complabel.importers._import.ROWS_AT_ONCE", 4)  # two pieces hold a form
-    nothing = Answers.from_table(
-        {"item": [], "label": []}, items=list("abcd"), label_names=[*"xyz"]
-    )
+    nothing = Answers.from_table({"item": [], "label": []}, items=[*"abcd"], label_names=[*"xyz"])
     table = suggest_questions(nothing, 4, kind="ticked", random_state=0)
     table["answer"] = [*["", "", "y"], *["", "", ""], *["", "no", ""], *["", "unsure", ""]]
     path = tmp_path / f"t.{ending}"
@@ -69,10 +67,8 @@ def test_more_labels_may_be_asked_for_than_the_table_mentions(tmp_path):
     path.write_text("item,label,asked_for\na,sea,3\nb,sky,1\n")
     table, _ = import_answers(path)
     assert table["asked_for"].tolist() == [3, 1]
-    assert Answers.from_table(table, label_names=[*"abc", "sea", "sky"]).asked_for.tolist() == [
-        3,
-        1,
-    ]
+    made = Answers.from_table(table, label_names=[*"abc", "sea", "sky"])
+    assert made.asked_for.tolist() == [3, 1]
 
 
 def test_only_yes_no_questions_wait_for_an_answer(tmp_path):

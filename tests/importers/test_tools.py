@@ -221,8 +221,9 @@ def of_model(folder, tasks, rng):
         reply = "unsure" if said == "skip" else said
         if isinstance(said, list):
             nothing = "all apply" if task["question"] == "named" else []
-            (name,) = task["answer_form"]
-            reply = json.dumps({name: said or nothing})
+            reply = json.dumps({task["question"]: said or nothing})
+            if number % 2 and task["question"] == "ticked":  # as the prompt asks for it
+                reply = json.dumps({x: "yes" if x in said else "no" for x in task["offered"]})
         lines.append(task | {"reply": reply, "annotator": "model", "number": number})
     return write(folder, "replies.jsonl", lines), answers
 

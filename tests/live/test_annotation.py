@@ -182,10 +182,7 @@ BROKEN = [
     ('item,label,question,offered\na,,ticked,"[""sea"",""sea""]"\n', "line 2: .*twice"),
     ('item,label,question,offered\na,,ticked,"[]"\n', "line 2: .*offered"),
     ("item,label,question,offered\na,,ticked,7\n", "line 2: .*offered"),
-    (
-        'item,label,question,offered\na,city,ticked,"[""sea"",""sky""]"\n',
-        "line 2: .*'city' is",
-    ),
+    ('item,label,question,offered\na,city,ticked,"[""sea"",""sky""]"\n', "line 2: .*'city' is"),
     ("item,label\na,sea\nc,sea\na,sea\n", "line 4: line 2 asks the same question"),
     ("item,label,question\na,,ticked\nc,,ticked\na,,ticked\n", "line 4: line 2 asks the same"),
     ("item,label,answer\na,sea,\nc,sea,maybe\n", "line 3: .*the answer is 'maybe'"),
@@ -298,9 +295,7 @@ def test_a_new_server_goes_on(opened):
     assert _answer(client)[1].json()["answered"] == 2
 
 
-def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_goes_to_the_disk_later(
-    opened, monkeypatch
-):
+def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_is_stored_later(opened, monkeypatch):
     _, client = opened()
     question = client.get("/api/next?person=ann").json()
     append = AnswerStore.append
@@ -343,9 +338,7 @@ class _Learner:
         return "asked"
 
 
-def test_a_learner_gets_the_answers_behind_the_back_of_those_who_answer(
-    opened, tmp_path, caplog, monkeypatch
-):
+def test_a_learner_gets_the_answers_while_people_answer(opened, tmp_path, caplog, monkeypatch):
     monkeypatch.setattr("complabel.live._annotation._LEARN_AFTER", 5)
     (tmp_path / "many.csv").write_text("item,body\n" + "".join(f"{at},x\n" for at in range(99)))
     learner = _Learner()
@@ -387,9 +380,7 @@ def test_answers_that_are_missing_in_a_damaged_file_stay_in_the_table(opened, tm
     assert (tmp_path / "answers.kept-1.csv").read_bytes() == before
 
 
-def test_a_table_that_cannot_be_written_at_the_end_leaves_word_where_the_answers_are(
-    opened, tmp_path
-):
+def test_a_table_that_cannot_be_written_at_the_end_says_where_the_answers_are(opened, tmp_path):
     annotation, client = opened()
     _answer(client)
     (tmp_path / "answers.csv").mkdir()

@@ -94,9 +94,7 @@ def test_a_form_for_one_label_gets_the_most_probable(ask, classifier):
         if both[row]:
             assert chosen == [LABELS[::2][chances[row].argmax()]]
         else:
-            assert chosen == [
-                label for label, y in zip(LABELS[::2], predicted[row], strict=True) if y
-            ]
+            assert chosen == [x for x, y in zip(LABELS[::2], predicted[row], strict=True) if y]
 
 
 @pytest.mark.parametrize(
@@ -194,12 +192,8 @@ def test_a_model_of_texts_reads_what_the_form_shows(classifier, tmp_path):
     classifier.save(tmp_path / "m.safetensors")
     file = ModelFile(tmp_path / "m.safetensors")
     file.now = model
-    tasks = [
-        task(1, body="abc", title="no"),
-        task(2, title="no"),
-        task(3, body=""),
-        task(4, body=5),
-    ]
+    tasks = [task(1, body="abc", title="no"), task(2, title="no")]
+    tasks += [task(3, body=""), task(4, body=5)]
     client = TestClient(predicting(file, most_rows=5))
     results = client.post("/predict", json={"tasks": tasks, "label_config": given}).json()[
         "results"

@@ -156,7 +156,7 @@ def _columns(**changed):
     ],
     ids=["same", "fewer", "lost", "taken back", "corrected"],
 )
-def test_a_table_with_answers_that_the_new_one_lacks_is_kept(
+def test_a_table_with_answers_that_the_new_lacks_is_kept(
     tmp_path, ending, old, taken_back, is_kept
 ):
     path = tmp_path / f"answers{ending}"

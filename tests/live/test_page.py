@@ -473,9 +473,7 @@ def test_all_is_reached_with_the_tab_key(page, serve, texts):
 
 
 @pytest.mark.slow
-def test_a_link_of_another_site_leads_in_and_no_way_back_has_the_token(
-    page, serve, texts, tmp_path
-):
+def test_a_link_of_another_site_leads_in_and_no_way_back_has_a_token(page, serve, texts, tmp_path):
     served = serve(texts([f"text {number}" for number in range(9)]))
     (tmp_path / "index.html").write_text(f'<a href="{served.address("&person=Ann")}">ask</a>')
     other = http.server.ThreadingHTTPServer(

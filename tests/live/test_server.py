@@ -101,9 +101,7 @@ def test_a_port_in_use_is_an_error_that_says_what_to_do():
 def test_tokens_differ_and_stand_in_an_address_as_they_are():
     tokens = {new_token() for _ in range(100)}
     assert len(tokens) == 100
-    assert all(
-        len(each) >= 32 and each.replace("-", "").replace("_", "").isalnum() for each in tokens
-    )
+    assert all(len(x) >= 32 and x.replace("-", "").replace("_", "").isalnum() for x in tokens)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

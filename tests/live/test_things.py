@@ -71,10 +71,7 @@ def test_texts_of_a_table(tmp_path, header, items):
     things = read_things(tmp_path / "t.csv", text="body")
 
     assert things.names == items
-    assert [things.show(at) for at in range(2)] == [
-        {"text": hostile},
-        {"text": "two\nlines, a comma"},
-    ]
+    assert [*map(things.show, range(2))] == [{"text": hostile}, {"text": "two\nlines, a comma"}]
     assert things.picture(items[0]) is None
 
 
@@ -83,10 +80,7 @@ def test_pictures_and_addresses_of_a_table(photos):
     table.write_text("item,file,page\n1,sea/c.webp,http://a.b/?c\n2,https://a.b/d,HTTPS://a.b\n")
     things = read_things(table, image="file")
 
-    assert [things.show(at) for at in range(2)] == [
-        {"image": "/picture/1"},
-        {"image": "https://a.b/d"},
-    ]
+    assert [*map(things.show, range(2))] == [{"image": "/picture/1"}, {"image": "https://a.b/d"}]
     assert things.picture("1") == photos / "sea/c.webp"
     assert things.picture("2") is None
     assert things.hosts == ("https://a.b",)

@@ -67,9 +67,7 @@ def some_logits(n_items, n_labels, scale=6.0):
     simple = st.lists(of_row, min_size=n_items, max_size=n_items).map(np.array)
     shape = (n_items, n_labels)
     seeds = st.integers(0, 2**32 - 1)
-    return simple | seeds.map(
-        lambda seed: np.random.default_rng(seed).uniform(-scale, scale, shape)
-    )
+    return simple | seeds.map(lambda n: np.random.default_rng(n).uniform(-scale, scale, shape))
 
 
 @st.composite

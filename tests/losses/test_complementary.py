@@ -109,9 +109,7 @@ CROWDED = np.array([[0, 0.5, 0.5, 0], [1, 0, 0, 0], [0.9, 0.1, 0, 0], [0.8, 0, 0
 @pytest.mark.parametrize(
     ("transition", "logit"), [(CROWDED, 0.0), (TRANSITION, -15.0)], ids=["above one", "near zero"]
 )
-def test_the_gradient_by_hand_equals_autograd_where_implied_probabilities_are_bounded(
-    transition, logit
-):
+def test_the_gradient_by_hand_equals_autograd_where_probabilities_are_bounded(transition, logit):
     logits = torch.full((1, 4), logit, dtype=torch.float64).requires_grad_()
     complementary = tensor([[0, 0, 1, 0]])
     loss = MLCLLoss(tensor(transition), beta=1.0)

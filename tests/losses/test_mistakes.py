@@ -93,12 +93,7 @@ MENU = {"item": 0, "annotator": 0, "question": "named", "offered": [1, 1, 0], "a
 
 @pytest.mark.parametrize(
     ("named", "all_apply"),
-    [
-        ([1, 0, 0], "answer"),
-        ([0, 0, 0], "answer"),
-        ([1, 0, 0], "pick"),
-        ([1, 0, 0], "skip"),
-    ],
+    [([1, 0, 0], "answer"), ([0, 0, 0], "answer"), ([1, 0, 0], "pick"), ([1, 0, 0], "skip")],
 )
 def test_a_menu_of_two_by_hand(named, all_apply):
     row = {**MENU, "named": named, "all_apply": all_apply}

@@ -88,7 +88,7 @@ def by_hand(answers):
     st.sampled_from([0.3, 1]),
     st.sampled_from([0, 0.3]),
 )
-def test_who_does_not_understand_is_given_the_labels_that_do_not_apply(
+def test_who_does_not_understand_gets_the_labels_that_do_not_apply(
     questions, seed, share, mistakes
 ):
     answers = of_questions(questions, random_state=seed, items_share=share, error_rate=mistakes)

@@ -113,10 +113,8 @@ def test_sparse_landmarks_become_dense(path):
 
 def test_scores_matched_to_frequencies(path):
     for inner in (brief("selection-likelihood"), brief("gdf", network=mlp(nn.ReLU()))):
-        check(
-            FrequencyMatchedClassifier(inner, [0.3] * 4, cv=None).fit(PROBLEM.X, COMPLEMENTARY),
-            path,
-        )
+        matched = FrequencyMatchedClassifier(inner, [0.3] * 4, cv=None)
+        check(matched.fit(PROBLEM.X, COMPLEMENTARY), path)
 
 
 @pytest.mark.parametrize("settings", [LINEAR, {"kernel": "rbf"}], ids=["linear", "kernel"])

@@ -226,9 +226,7 @@ def test_answers_of_different_weights_count_in_parts():
     found = selection(error_rate=0.1).fit(X, ASKED.with_weight(weights))
     second = ASKED.only(weights == 3)
     rows = np.tile(np.arange(len(X)), 3)
-    apart = Answers.concatenate(
-        [below(part, at) for at, part in enumerate([ASKED, second, second])]
-    )
+    apart = Answers.concatenate([below(x, at) for at, x in enumerate([ASKED, second, second])])
     expected = selection(error_rate=0.1).fit(X[rows], apart)
     np.testing.assert_allclose(found.coef_, expected.coef_, rtol=0, atol=1e-3)
 

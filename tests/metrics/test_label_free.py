@@ -36,9 +36,7 @@ def test_ranking_error_equals_its_definition_pair_by_pair(case):
     complementary, scores = case
     of_rows = []
     for wrong, s in zip(complementary == 1, scores, strict=True):
-        pairs = [
-            (candidate < w) + 0.5 * (candidate == w) for candidate in s[~wrong] for w in s[wrong]
-        ]
+        pairs = [(c < w) + 0.5 * (c == w) for c in s[~wrong] for w in s[wrong]]
         of_rows.append(np.mean(pairs))
     expected = np.mean(of_rows)
     assert complementary_ranking_error(complementary, scores) == pytest.approx(expected, abs=1e-12)

@@ -108,9 +108,7 @@ def test_relevant_frequencies(asked_for):
 
 def test_an_extreme_sharpness_always_draws_what_seldom_co_occurs():
     # The weights, such as 0.6 ** 10000, are below the smallest floating-point number.
-    Y = np.array(
-        [[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 1, 1, 1]]
-    )
+    Y = np.array([[1, 1, 0, 0]] * 2 + [[1, 0, 1, 0]] + [[1, 0, 0, 1]] * 2 + [[0, 1, 1, 1]])
     drawn = draw_complementary(Y, scheme="biased", sharpness=1e4, random_state=0)
     for row, pattern in zip(drawn, Y, strict=True):
         weights = weights_by_definition(pattern, Y, 1.0)
@@ -150,11 +148,7 @@ def test_a_generator_moves_on_and_no_seed_is_fresh():
     ("draw", "options", "expected"),
     [
         (draw_complementary, {}, [5, 6, 6, 3, 7, 6, 1, 2, 7, 7]),
-        (
-            draw_complementary,
-            {"scheme": "biased", "sharpness": 5.0},
-            [5, 6, 5, 3, 1, 6, 1, 2, 7, 5],
-        ),
+        (draw_complementary, {"scheme": "biased", "sharpness": 5}, [5, 6, 5, 3, 1, 6, 1, 2, 7, 5]),
         (draw_relevant, {}, [6, 4, 4, 5, 4, 1, 4, 0, 4, 3]),
     ],
 )

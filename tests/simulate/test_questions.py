@@ -104,9 +104,7 @@ def test_menus_and_the_labels_named_of_them_are_equally_likely():
         assert_shares(counts, [label in irrelevant for label in range(5)])
         if not irrelevant:
             assert answers.known_relevant[shown][:, menu].all()
-    assert_shares(
-        [offered[:, menu].all(axis=1).sum() for menu in combinations(range(5), 2)], [1] * 10
-    )
+    assert_shares([offered[:, at].all(axis=1).sum() for at in combinations(range(5), 2)], [1] * 10)
 
 
 @pytest.mark.slow

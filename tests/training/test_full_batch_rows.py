@@ -52,9 +52,7 @@ def test_the_logits_are_those_of_each_map():
 def test_maps_that_start_at_zero_find_their_way_beside_others():
     """Of a low rank, the product 0 has no slope: such a map starts elsewhere."""
     settings = SETTINGS | {"rank": 1, "max_iter": 2000}
-    alone = [
-        minimize_linear(X[rows], objectives.cross_entropy(Y[rows]), **settings) for rows in ROWS
-    ]
+    alone = [minimize_linear(X[at], objectives.cross_entropy(Y[at]), **settings) for at in ROWS]
     starts = [alone[0].models[0], objectives.zero(K, D), alone[2].models[0]]
     objective = objectives.cross_entropy(*(Y[rows] for rows in ROWS))
     together = minimize_linear(X, objective, rows=ROWS, **settings | {"start": starts})

@@ -251,12 +251,7 @@ def test_what_nobody_judged_is_unknown():
 
 
 def test_a_label_that_nobody_judged_is_unknown():
-    table = {
-        "item": [0, 1],
-        "label": ["a", "a"],
-        "answer": ["yes", "no"],
-        "probability": [0.5, 0.5],
-    }
+    table = {"item": [0, 1], "label": ["a"] * 2, "answer": ["yes", "no"], "probability": [0.5, 0.5]}
     answers = Answers.from_table(table, items=range(20), label_names=["a", "b"], question="asked")
     probabilities = np.column_stack([np.linspace(0.1, 0.9, 20)] * 2)
     found = estimate_metrics(answers, probabilities).labels["b"]  # and numpy warns of nothing

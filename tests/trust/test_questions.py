@@ -81,11 +81,7 @@ def soft_figure(name, y, p, threshold):
             both, np.tile(p, 2), sample_weight=np.concatenate([y, 1 - y])
         )
     right = (y * predicted).sum()
-    below = {
-        "precision": predicted.sum(),
-        "recall": y.sum(),
-        "f1": (predicted.sum() + y.sum()) / 2,
-    }
+    below = {"precision": predicted.sum(), "recall": y.sum(), "f1": (predicted.sum() + y.sum()) / 2}
     return right / below[name]
 
 
@@ -156,19 +152,10 @@ def test_where_nothing_is_predicted_or_doubtful_all_pairs_are_alike(p):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            {"probabilities": np.zeros((4, 3))},
-            r"shape \(4, 3\), and the answers .* \(5, 3\)",
-        ),
-        (
-            {"probabilities": np.full((5, 3), 1.5)},
-            "be from 0 to 1, got values from 1.5",
-        ),
+        ({"probabilities": np.zeros((4, 3))}, r"shape \(4, 3\), and the answers .* \(5, 3\)"),
+        ({"probabilities": np.full((5, 3), 1.5)}, "be from 0 to 1, got values from 1.5"),
         ({"threshold": [0.5, 0.5]}, "threshold has 2 numbers; give one, or one for each of 3"),
-        (
-            {"figure": "accuracy"},
-            "figure must be one of 'precision', 'recall', 'f1', 'average_prec",
-        ),
+        ({"figure": "accuracy"}, "figure must be one of 'precision', 'recall', 'f1', 'average_pre"),
         ({"n": 0}, "n must be an integer of at least 1"),
     ],
 )

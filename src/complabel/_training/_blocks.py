@@ -14,10 +14,10 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._training._map import Features, one_thread
 from complabel.errors import InputError
 
@@ -49,7 +49,7 @@ class Blocks:
     n_features: int
     dtype: np.dtype[Any]  # float32 or float64
     feature_names: tuple[str, ...] | None = None
-    kept: NDArray[np.bool_] | None = None  # the rows in use, (n,); None for all
+    kept: Bools | None = None  # the rows in use, (n,); None for all
     client: Any = None
     ndim = 2
 
@@ -150,9 +150,7 @@ class Blocks:
 
         jobs = torch.get_num_threads()
         read = zip(self._read(), own, self.sizes, strict=True)
-        calls = (
-            delayed(function)(_as_float(block), part, *shared) for block, part, size in read if size
-        )
+        calls = (delayed(function)(_as_float(X), part, *shared) for X, part, size in read if size)
         with one_thread():
             found: list[Any] = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1)(calls)
         return found
@@ -180,7 +178,7 @@ class Blocks:
             for piece, block in zip(pieces, self._futures, strict=True)
         ]
 
-    def gather(self, rows: NDArray[np.intp]) -> Features:
+    def gather(self, rows: Ints) -> Features:
         """Return some rows, by their ascending numbers among those in use."""
         ends = np.cumsum(self.sizes)
         parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
@@ -190,15 +188,13 @@ class Blocks:
             return sparse.csr_array(sparse.vstack(found, format="csr"))
         return np.concatenate(found)
 
-    def split(self, values: NDArray[Any] | None) -> list[Any]:
+    def split(self, values: AnyArray | None) -> list[Any]:
         """Split values of the rows in use, (n,), into those of each block; None are all None."""
         if values is None:
             return [None] * len(self.sizes)
         return np.split(values, np.cumsum(self.sizes)[:-1])
 
-    def moments(
-        self, transform: Transform | None = None, weights: NDArray[np.float64] | None = None
-    ) -> Moments:
+    def moments(self, transform: Transform | None = None, weights: Array | None = None) -> Moments:
         """Return the moments of all rows after a transform, in which rows count by ``weights``.
 
         Values that are not finite are refused.
@@ -238,17 +234,14 @@ class Moments:
     # Chan, Golub and LeVeque, "Algorithms for computing the sample variance", The American
     # Statistician, 1983: sums of parts are added without loss of precision.
     n: float  # the number of rows, or the sum of their weights
-    mean_: NDArray[np.float64]
-    about: NDArray[np.float64]
+    mean_: Array
+    about: Array
     largest: float  # absolute value; NaN if a value is missing
     wrong: tuple[int, int] | None = None  # row and column of the first value that is not finite
 
     @classmethod
     def of(
-        cls,
-        X: Features,
-        transform: Transform | None = None,
-        weights: NDArray[np.float64] | None = None,
+        cls, X: Features, transform: Transform | None = None, weights: Array | None = None
     ) -> Moments:
         """Compute the moments of rows; of sparse ones and of many features, without covariances."""
         found = None
@@ -262,7 +255,7 @@ class Moments:
         return found
 
     @classmethod
-    def _of_batch(cls, X: Any, weight: NDArray[np.float64], first: int) -> Moments:
+    def _of_batch(cls, X: Any, weight: Array, first: int) -> Moments:
         n, d = float(weight.sum()), X.shape[1]
         largest = float(abs(X).max())
         wrong = None
@@ -293,11 +286,11 @@ class Moments:
         )
 
     @property
-    def var_(self) -> NDArray[np.float64]:
+    def var_(self) -> Array:
         return np.asarray((np.diag(self.about) if self.about.ndim == 2 else self.about) / self.n)
 
     @property
-    def scale_(self) -> NDArray[np.float64]:
+    def scale_(self) -> Array:
         """Standard deviations; 1 for features that vary no more than by rounding."""
         rounding = self.n * np.finfo(np.float64).eps
         constant = self.var_ <= rounding * self.var_ + (rounding * self.mean_) ** 2
@@ -363,11 +356,11 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _some(block: Any, mask: NDArray[np.bool_] | None) -> Any:
+def _some(block: Any, mask: Bools | None) -> Any:
     return block if mask is None else block[mask]
 
 
-def _rows_of(block: Any, rows: NDArray[np.intp]) -> Any:
+def _rows_of(block: Any, rows: Ints) -> Any:
     return block[rows]
 
 

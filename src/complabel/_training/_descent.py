@@ -13,7 +13,15 @@ from scipy import sparse
 from sklearn.utils import gen_batches
 from torch import Tensor
 
-from complabel._parameters import Constraints, Integer, Real, check_integer, check_parameters
+from complabel._parameters import (
+    AnyArray,
+    Array,
+    Constraints,
+    Integer,
+    Real,
+    check_integer,
+    check_parameters,
+)
 from complabel._training._device import no_autocast
 from complabel._training._map import Features
 from complabel.errors import InputError
@@ -145,23 +153,20 @@ class Optimizers:
         for optimizer, _ in self._parts:
             optimizer.learning_rate = self._schedule.learning_rate_in(epoch)
 
-    def forget_gradients(self) -> None:
-        for optimizer, _ in self._parts:
-            optimizer.parameter.grad = None
-
     def step(self) -> None:
         with torch.no_grad():
             for optimizer, decay in self._parts:
                 gradient = optimizer.parameter.grad
                 if gradient is not None:  # else no output depends on it
                     optimizer.step(gradient.add(optimizer.parameter, alpha=decay))
+                    optimizer.parameter.grad = None
 
 
 def train_network(
     network: torch.nn.Module,
     X: Features,
     loss: LogitLoss,
-    labels: Mapping[str, NDArray[Any]],
+    labels: Mapping[str, AnyArray],
     *,
     device: torch.device,
     **settings: Any,
@@ -209,7 +214,6 @@ def descend(
             for rows in torch.split(order, schedule.batch_size):
                 outputs = network(_dense_rows(X, rows.numpy(), device))
                 value = objective(outputs, rows.to(device))
-                optimizers.forget_gradients()
                 value.backward()  # type: ignore[no-untyped-call]
                 optimizers.step()
                 if on_epoch is not None:
@@ -230,9 +234,7 @@ def set_output_bias(network: torch.nn.Module, n_labels: int, value: float) -> bo
     return True
 
 
-def network_outputs(
-    network: torch.nn.Module, X: Features, *, device: torch.device
-) -> NDArray[np.float64]:
+def network_outputs(network: torch.nn.Module, X: Features, *, device: torch.device) -> Array:
     """Return the outputs (n, K) of a network in evaluation mode, computed in batches."""
     network.to(device)
     with torch.inference_mode(), no_autocast(device):

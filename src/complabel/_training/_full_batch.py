@@ -12,15 +12,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
+from complabel._parameters import AnyArray, Array, Floats, Ints
 from complabel._training._lbfgs import minimize
 from complabel._training._map import Features, LinearMap
 
@@ -56,17 +55,17 @@ class LinearFits:
     """The result of :func:`minimize_linear`: B linear maps of X."""
 
     models: list[LinearMap]
-    others: NDArray[np.float64]  # (B, E), the further unknowns
-    values: NDArray[np.float64]  # (B,), the objectives with the penalty
+    others: Array  # (B, E), the further unknowns
+    values: Array  # (B,), the objectives with the penalty
     logits: Tensor  # (B, K, n), of all rows of X
     n_iter: int
 
     @classmethod
-    def starting_at(cls, models: list[LinearMap], others: NDArray[np.float64]) -> LinearFits:
+    def starting_at(cls, models: list[LinearMap], others: Array) -> LinearFits:
         """Return models that are only a start."""
         return cls(models, others, np.empty(len(models)), torch.empty(0), 0)
 
-    def logits_of(self, rows: Sequence[NDArray[np.intp]] | None) -> NDArray[np.floating[Any]]:
+    def logits_of(self, rows: Sequence[Ints] | None) -> Floats:
         """Return the logits (N, K) of each map's own rows, stacked map by map."""
         if rows is None:
             return self.logits[0].t().numpy()
@@ -80,13 +79,13 @@ def minimize_linear(
     objective: LogitObjective,
     *,
     start: Sequence[LinearMap],
-    rows: Sequence[NDArray[np.intp]] | None = None,
-    others: NDArray[np.float64] | None = None,
+    rows: Sequence[Ints] | None = None,
+    others: Array | None = None,
     rank: int | None = None,
     alpha: float = 0.0,
     scaling: Scaling | None = None,
     spread: Spread | None = None,
-    curvature: NDArray[np.float64] | None = None,
+    curvature: Array | None = None,
     tolerance: float = 1e-8,
     max_iter: int = 500,
     warn: bool = True,
@@ -128,12 +127,12 @@ def minimize_maps(
     objective: MapObjective,
     *,
     start: Sequence[LinearMap],
-    others: NDArray[np.float64],
+    others: Array,
     rank: int | None,
     alpha: float,
     scaling: Scaling,
     spread: Spread,
-    curvature: NDArray[np.float64],
+    curvature: Array,
     tolerance: float,
     max_iter: int,
     warn: bool = True,
@@ -190,7 +189,7 @@ class _OverRows:
         self,
         products: DenseProducts | SparseProducts,
         objective: LogitObjective,
-        rows: Sequence[NDArray[np.intp]] | None,
+        rows: Sequence[Ints] | None,
     ) -> None:
         self.products, self._objective = products, objective
         self._rows = None if rows is None else [torch.from_numpy(index) for index in rows]
@@ -223,13 +222,9 @@ class _Problem:
     """An objective of maps as a function of vectors, with the penalty."""
 
     def __init__(
-        self,
-        objective: MapObjective,
-        coordinates: Coordinates,
-        scaling: Scaling,
-        dtype: torch.dtype,
+        self, objective: MapObjective, basis: Coordinates, scaling: Scaling, dtype: torch.dtype
     ) -> None:
-        self._objective, self._coordinates, self._dtype = objective, coordinates, dtype
+        self._objective, self._coordinates, self._dtype = objective, basis, dtype
         self._factor = torch.as_tensor(scaling.factor, dtype=dtype)
         self._shift = torch.as_tensor(scaling.shift, dtype=dtype)
 
@@ -250,7 +245,7 @@ class _Problem:
             through_coef = through_coef - through_bias.unsqueeze(2) * self._shift
         return values, through_coef * self._factor, through_bias, through_others
 
-    def vectors_of(self, starts: Sequence[LinearMap], others: NDArray[np.float64]) -> Tensor:
+    def vectors_of(self, starts: Sequence[LinearMap], others: Array) -> Tensor:
         dtype = self._dtype
         coef = torch.as_tensor(np.array([each.coef for each in starts]), dtype=dtype)
         bias = torch.as_tensor(np.array([each.intercept for each in starts]), dtype=dtype)
@@ -266,7 +261,7 @@ class _Problem:
             vectors = torch.where(nothing.unsqueeze(1), steepest, vectors)
         return vectors
 
-    def maps_of(self, vectors: Tensor) -> tuple[list[LinearMap], NDArray[Any]]:
+    def maps_of(self, vectors: Tensor) -> tuple[list[LinearMap], AnyArray]:
         """Return maps of X, and the further unknowns (B, E), in float64."""
         scaled, bias, others = (part.double() for part in self._coordinates.read(vectors))
         coef = scaled * self._factor.double()
@@ -282,16 +277,16 @@ class _Problem:
 class Scaling:
     """An affine map of the features, (X - shift) * factor, which is never computed for all of X."""
 
-    shift: NDArray[np.float64]  # (d,)
-    factor: NDArray[np.float64]  # (d,), positive
+    shift: Array  # (d,)
+    factor: Array  # (d,), positive
 
 
 @dataclass(frozen=True)
 class Spread:
     """Eigenvalues (d,) and eigenvectors (d, d) of a covariance; without these, variances."""
 
-    values: NDArray[np.float64]
-    vectors: NDArray[np.float64] | None = None
+    values: Array
+    vectors: Array | None = None
 
     @classmethod
     def of(cls, X: Features, scaling: Scaling) -> Spread:
@@ -309,7 +304,7 @@ class Spread:
         return cls.of_covariance(covariance / n)
 
     @classmethod
-    def of_covariance(cls, covariance: NDArray[np.float64]) -> Spread:
+    def of_covariance(cls, covariance: Array) -> Spread:
         values, vectors = np.linalg.eigh(covariance)
         return cls(np.maximum(values, 0), vectors)
 
@@ -324,10 +319,10 @@ class Coordinates:
     def __init__(
         self,
         spread: Spread,
-        curvature: NDArray[np.float64],
+        curvature: Array,
         *,
         alpha: float,
-        first_bias: NDArray[np.float64],
+        first_bias: Array,
         rank: int | None,
         n_others: int,
         dtype: torch.dtype,
@@ -347,7 +342,7 @@ class Coordinates:
             each = widths + 2 * alpha / typical
             stretch = np.outer(sizes, each + _LEAST_SHARE * each.max())
 
-        def tensor(values: NDArray[np.float64]) -> Tensor:
+        def tensor(values: Array) -> Tensor:
             return torch.as_tensor(values, dtype=dtype)
 
         self.alpha, self.rank, self.n_others = alpha, rank, n_others
@@ -426,7 +421,7 @@ class Coordinates:
 class DenseProducts:
     """Products of a matrix X (n, d) with weights and with gradients, for several maps."""
 
-    def __init__(self, X: NDArray[np.floating[Any]]) -> None:
+    def __init__(self, X: Floats) -> None:
         self._matrix = _tensor_of(X)
         self.shape = (X.shape[0], X.shape[1])
         self.dtype = self._matrix.dtype
@@ -458,7 +453,7 @@ def products_of(X: Features) -> DenseProducts | SparseProducts:
     return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)
 
 
-def _tensor_of(X: NDArray[np.floating[Any]]) -> Tensor:
+def _tensor_of(X: Floats) -> Tensor:
     """View an array as a tensor; a read-only array is fine, because nothing here writes to it."""
     if min(X.strides) < 0:
         X = np.ascontiguousarray(X)

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import gen_batches
 from torch import Tensor
 
+from complabel._parameters import AnyArray, Ints
 from complabel._training._descent import EpochCallback, Rate, Schedule, optimizer_of_tensor
 from complabel._training._device import denormals_as_zero, no_autocast
 from complabel._training._map import Features, LinearMap
@@ -49,7 +49,7 @@ class LinearTraining:
 
     X: Features
     loss: LogitLoss
-    labels: Mapping[str, NDArray[Any]]
+    labels: Mapping[str, AnyArray]
     schedule: Schedule
     generator: torch.Generator
     device: torch.device
@@ -88,7 +88,7 @@ def train_side_by_side(trainings: Sequence[LinearTraining]) -> list[LinearMap]:
 
 
 def train_linear(
-    X: Features, loss: LogitLoss, labels: Mapping[str, NDArray[Any]], **settings: Any
+    X: Features, loss: LogitLoss, labels: Mapping[str, AnyArray], **settings: Any
 ) -> LinearMap:
     """Fit one linear map to labels; the settings are those of a ``LinearTraining``."""
     # Up to rounding, the result equals that of ``torch.nn.Linear``, ``torch.optim`` and
@@ -150,18 +150,11 @@ class DenseRows:
         return torch.bmm(weights, batch.mT)  # (B, K, b)
 
     def weight_gradient(
-        self,
-        batch: Any,
-        through_logits: Tensor,
-        weights: Tensor,
-        *,
-        decay: float,
-        scale: float,
-        out: Tensor,
+        self, batch: Any, slope: Tensor, weights: Tensor, *, decay: float, scale: float, out: Tensor
     ) -> None:
         """Write ``scale`` times the gradient by the weights plus the weight decay to ``out``."""
         # (B, K, b) @ (B, b, width)
-        torch.baddbmm(weights, through_logits, batch, beta=decay, alpha=scale, out=out)
+        torch.baddbmm(weights, slope, batch, beta=decay, alpha=scale, out=out)
 
 
 class DensifiedRows(DenseRows):
@@ -199,16 +192,9 @@ class SparseRows(DenseRows):
         return product.view(len(weights), -1, weights.shape[2]).mT.contiguous()
 
     def weight_gradient(
-        self,
-        batch: Any,
-        through_logits: Tensor,
-        weights: Tensor,
-        *,
-        decay: float,
-        scale: float,
-        out: Tensor,
+        self, batch: Any, slope: Tensor, weights: Tensor, *, decay: float, scale: float, out: Tensor
     ) -> None:
-        scaled = through_logits.mT.mul(scale).flatten(0, 1).contiguous()  # (B b, K)
+        scaled = slope.mT.mul(scale).flatten(0, 1).contiguous()  # (B b, K)
         product = torch.from_numpy(batch.T @ scaled.numpy()).view_as(weights)
         torch.add(product, weights, alpha=decay, out=out)
 
@@ -225,9 +211,7 @@ def _row_source(Xs: Sequence[Features], n_labels: int, device: torch.device) -> 
     return kind(Xs, n_labels, device)
 
 
-def _distinct(
-    trainings: Sequence[LinearTraining],
-) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]]]:
+def _distinct(trainings: Sequence[LinearTraining]) -> tuple[list[Ints], list[Ints]]:
     """Find the rows of each map that no map before has, and where its rows are among all found.
 
     Folds share most rows, and seeds share all: once in memory, they are gathered much faster.
@@ -329,7 +313,7 @@ class _Part:
     """The part of an epoch in which all batches of a map have the same size b."""
 
     def __init__(
-        self, steps: Sequence[_Steps], places: Sequence[NDArray[np.intp]], device: torch.device
+        self, steps: Sequence[_Steps], places: Sequence[Ints], device: torch.device
     ) -> None:
         self._steps = steps
         self.sizes = [each.size for each in steps]

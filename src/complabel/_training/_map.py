@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Features: TypeAlias = NDArray[np.floating[Any]] | sparse.csr_array  # (n, d)
+from complabel._parameters import Array, Floats
+
+Features: TypeAlias = Floats | sparse.csr_array  # (n, d)
 
 # Logits are computed for this many rows at a time: 80 MB for 1,000 features in float64.
 _BATCH = 10_000
@@ -24,10 +25,10 @@ _BATCH = 10_000
 class LinearMap:
     """Weights and biases of K linear functions."""
 
-    coef: NDArray[np.float64]  # (K, d)
-    intercept: NDArray[np.float64]  # (K,)
+    coef: Array  # (K, d)
+    intercept: Array  # (K,)
 
-    def __call__(self, X: Features) -> NDArray[np.float64]:
+    def __call__(self, X: Features) -> Array:
         """Return the logits (n, K) of the rows of ``X``, without a copy of X in another type."""
         logits = np.empty((X.shape[0], len(self.intercept)))
         for first in range(0, X.shape[0], _BATCH):

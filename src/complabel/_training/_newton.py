@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, special
 
+from complabel._parameters import AnyArray, Array, Floats, Ints
 from complabel._training._full_batch import Scaling
 from complabel._training._map import LinearMap
 
@@ -49,13 +48,13 @@ class LabelNewton:
     """Refits of one linear map to judgements of labels, with factors kept from fit to fit."""
 
     scaling: Scaling  # the penalty is that of scaled features
-    factors: dict[int, NDArray[Any]] = field(default_factory=dict)  # (d + 1, d + 1), lower
+    factors: dict[int, AnyArray] = field(default_factory=dict)  # (d + 1, d + 1), lower
     judged: dict[int, int] = field(default_factory=dict)  # rows when the factor was made
 
     def minimize(
         self,
-        X: NDArray[np.floating[Any]],
-        evidence: NDArray[np.float64],
+        X: Floats,
+        evidence: Array,
         *,
         alpha: float,
         start: LinearMap,
@@ -80,8 +79,8 @@ class LabelNewton:
 
     def renew(
         self,
-        X: NDArray[np.floating[Any]],
-        evidence: NDArray[np.float64],
+        X: Floats,
+        evidence: Array,
         *,
         alpha: float,
         at: LinearMap,
@@ -93,11 +92,7 @@ class LabelNewton:
             self._factor(number, label, weights)
 
     def _labels(
-        self,
-        X: NDArray[np.floating[Any]],
-        evidence: NDArray[np.float64],
-        alpha: float,
-        prior: NormalPrior | None,
+        self, X: Floats, evidence: Array, alpha: float, prior: NormalPrior | None
     ) -> list[_Label]:
         columns = np.ascontiguousarray(evidence.T)
         return [
@@ -105,7 +100,7 @@ class LabelNewton:
             for each in columns
         ]
 
-    def _scaled(self, linear: LinearMap) -> NDArray[np.float64]:
+    def _scaled(self, linear: LinearMap) -> Array:
         """Return the weights of scaled features and biases, (K, d + 1)."""
         biases = linear.intercept + linear.coef @ self.scaling.shift
         return np.column_stack([linear.coef / self.scaling.factor, biases])
@@ -122,13 +117,11 @@ class LabelNewton:
             work += labels[number].work
             yield number
 
-    def _factor(self, number: int, label: _Label, at: NDArray[np.float64]) -> None:
+    def _factor(self, number: int, label: _Label, at: Array) -> None:
         self.factors[number] = label.factor(at)
         self.judged[number] = len(label.rows)
 
-    def _solve(
-        self, number: int, label: _Label, at: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], int]:
+    def _solve(self, number: int, label: _Label, at: Array) -> tuple[Array, int]:
         loss, slope = label.evaluate(at)
         for count in range(1, _MOST_STEPS):
             if count % _STEPS_WITH_OLD == 0:
@@ -152,9 +145,9 @@ class LabelNewton:
 class _Label:
     """The rows that were judged for one label, and the loss of its weights."""
 
-    X: NDArray[np.floating[Any]]  # (n, d), of all labels
-    rows: NDArray[np.intp]  # (m,)
-    evidence: NDArray[np.float64]  # (m,)
+    X: Floats  # (n, d), of all labels
+    rows: Ints  # (m,)
+    evidence: Array  # (m,)
     scaling: Scaling
     alpha: float
     prior: NormalPrior | None
@@ -164,7 +157,7 @@ class _Label:
         d = self.X.shape[1] + 1
         return float(min(len(self.rows), _ROWS_PER_FEATURE * d) * d**2 + d**3 / 3)
 
-    def evaluate(self, at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def evaluate(self, at: Array) -> tuple[float, Array]:
         """Return the loss and its gradient by weights of scaled features and the bias (d + 1,)."""
         n, d = self.X.shape
         weights, bias = self._unscaled(at)
@@ -185,7 +178,7 @@ class _Label:
             total += away / self.prior.variance
         return loss / n, np.append(slope + 2 * self.alpha * at[:-1], total / n)
 
-    def factor(self, at: NDArray[np.float64]) -> NDArray[np.floating[Any]]:
+    def factor(self, at: Array) -> Floats:
         """Return the lower Cholesky factor of the Hessian, in the type of X."""
         n, d = self.X.shape
         weights, bias = self._unscaled(at)
@@ -210,7 +203,7 @@ class _Label:
         found = linalg.cholesky(hessian, lower=True, overwrite_a=True, check_finite=False)
         return np.asarray(found)
 
-    def _unscaled(self, at: NDArray[np.float64]) -> tuple[NDArray[np.floating[Any]], float]:
+    def _unscaled(self, at: Array) -> tuple[Floats, float]:
         weights = at[:-1] * self.scaling.factor
         return weights.astype(self.X.dtype), float(at[-1] - weights @ self.scaling.shift)
 

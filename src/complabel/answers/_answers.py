@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from complabel._parameters import check_choice, check_integer
+from complabel._parameters import AnyArray, Array, Ints, check_choice, check_integer
 from complabel._questions import BY_QUESTION
 from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays, as_html
 from complabel.answers._checks import check_answers, check_known
@@ -420,13 +420,13 @@ class Answers(AnswerArrays):
     def _repr_html_(self) -> str:
         return as_html(self)
 
-    def contradictions(self) -> NDArray[np.intp]:
+    def contradictions(self) -> Ints:
         """Return item and label of each contradiction, (n_contradictions, 2) intp, ascending."""
         pairs = self.statements().contradicted
         return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)
 
 
-def _read_known(values: ArrayLike | None, name: str, n_answers: int) -> NDArray[np.float64]:
+def _read_known(values: ArrayLike | None, name: str, n_answers: int) -> Array:
     """Return a column of numbers, (n_answers,), with NaN where nothing is known."""
     return _read_column(np.nan if values is None else values, name, n_answers, np.float64)
 
@@ -473,10 +473,8 @@ def _read_masks(
         raise AnnotationError(
             f"there are {len(names)} label names for {mask.shape[1]} columns; give one for each"
         )
-    every = {
-        name: masks.get(name, as_mask(sparse.csr_array(mask.shape, dtype=np.uint8)))
-        for name in MASKS
-    }
+    none = as_mask(sparse.csr_array(mask.shape, dtype=np.uint8))
+    every = {name: masks.get(name, none) for name in MASKS}
     return every, None if names is None else tuple(names)
 
 
@@ -533,9 +531,7 @@ def _complete_masks(
     return {**masks, "offered": offered, "absent": absent, "relevant": relevant}
 
 
-def _read_asked_for(
-    asked_for: ArrayLike | None, named: Mask, questions: NDArray[np.str_]
-) -> NDArray[np.intp]:
+def _read_asked_for(asked_for: ArrayLike | None, named: Mask, questions: NDArray[np.str_]) -> Ints:
     """Return how many labels each answer was asked to name, (A,)."""
     is_named = questions == "named"
     if asked_for is None:
@@ -544,9 +540,7 @@ def _read_asked_for(
     return np.where(is_named, marks, 0) if np.ndim(asked_for) == 0 else marks
 
 
-def _read_column(
-    values: ArrayLike, name: str, n_answers: int, dtype: type[np.generic]
-) -> NDArray[Any]:
+def _read_column(values: ArrayLike, name: str, n_answers: int, dtype: type[np.generic]) -> AnyArray:
     """Return one number for each answer, (A,), given an array or one number for all."""
     array = _one_each(values, name, n_answers)
     whole = np.issubdtype(dtype, np.integer)
@@ -573,9 +567,7 @@ def _read_words(
     return texts.astype(f"<U{max(map(len, words))}")
 
 
-def _read_annotators(
-    annotator: ArrayLike | None, n_answers: int
-) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+def _read_annotators(annotator: ArrayLike | None, n_answers: int) -> tuple[Ints, tuple[str, ...]]:
     """Return the code of each answer's annotator, -1 if unknown, and the names of the codes."""
     if annotator is None:
         return np.full(n_answers, -1, dtype=np.intp), ()
@@ -594,7 +586,7 @@ def _read_annotators(
     return codes, tuple(names.tolist())
 
 
-def _one_each(values: Any, name: str, n_answers: int) -> NDArray[Any]:
+def _one_each(values: Any, name: str, n_answers: int) -> AnyArray:
     """Return an array with one value for each answer, (A,), repeating a single value."""
     array = np.asarray(values)
     if array.ndim == 0:

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from complabel._parameters import AnyArray, Array, Bools, Indicator, Ints
 from complabel._questions import JUDGING, KINDS, QuestionKind
 from complabel.answers._masks import Mask, counts_of, rows_of, spell_out, without
 from complabel.answers._names import QUESTIONS
@@ -53,11 +54,11 @@ class Statements:
     n_labels : int
     """
 
-    answer: NDArray[np.intp]
-    item: NDArray[np.intp]
-    label: NDArray[np.intp]
+    answer: Ints
+    item: Ints
+    label: Ints
     kind: NDArray[np.int8]
-    applies: NDArray[np.bool_]
+    applies: Bools
     n_labels: int
 
     def __post_init__(self) -> None:
@@ -81,9 +82,7 @@ class Statements:
         both = np.searchsorted(denied, affirmed, "right") > np.searchsorted(denied, affirmed)
         return np.unique(affirmed[both])
 
-    def only(
-        self, which: NDArray[np.bool_] | NDArray[np.intp], **numbers: NDArray[np.intp]
-    ) -> Self:
+    def only(self, which: Bools | Ints, **numbers: Ints) -> Self:
         """Return the statements that ``which``, (S,), marks, or at these positions.
 
         ``numbers`` are the ``answer`` and ``item`` of each, if they have other numbers there.
@@ -103,15 +102,15 @@ class AnswerArrays:
     n_items: int
     n_labels: int
     label_names: tuple[str, ...] | None
-    item_names: NDArray[Any] | None
+    item_names: AnyArray | None
     annotator_names: tuple[str, ...]
-    item: NDArray[np.intp]
+    item: Ints
     question: NDArray[np.str_]
-    annotator: NDArray[np.intp]
-    asked_for: NDArray[np.intp]
-    probability: NDArray[np.float64]
-    seconds: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    annotator: Ints
+    asked_for: Ints
+    probability: Array
+    seconds: Array
+    weight: Array
     all_apply: NDArray[np.str_]
     offered: Mask
     named: Mask
@@ -148,28 +147,28 @@ class AnswerArrays:
         return len(self.item)
 
     @property
-    def n_offered(self) -> NDArray[np.intp]:
+    def n_offered(self) -> Ints:
         """Number of labels that each answer is about, (n_answers,), intp."""
         counts = counts_of(self.offered)
         return np.where(counts == 0, self.n_labels, counts)
 
     @property
-    def answered(self) -> NDArray[np.bool_]:
+    def answered(self) -> Bools:
         """Which items have an answer, (n_items,), bool."""
         return np.bincount(self.item, minlength=self.n_items) > 0
 
     @property
-    def complementary(self) -> NDArray[np.uint8]:
+    def complementary(self) -> Indicator:
         """1 where some answer denies the label, (n_items, n_labels), uint8; a new array."""
         return self._by_item(self.named, self.absent, self.excluded)
 
     @property
-    def known_relevant(self) -> NDArray[np.uint8]:
+    def known_relevant(self) -> Indicator:
         """1 where an answer says or implies that the label applies; as ``complementary``."""
         return self._by_item(self.relevant, self.implied)
 
     @property
-    def judges(self) -> NDArray[np.bool_]:
+    def judges(self) -> Bools:
         """Which answers, (n_answers,), say of each label on offer whether it applies."""
         return np.isin(self.question, JUDGING)
 
@@ -180,7 +179,7 @@ class AnswerArrays:
         return np.select(fits, [*KINDS], "")
 
     @property
-    def exhausted(self) -> NDArray[np.bool_]:
+    def exhausted(self) -> Bools:
         """Which answers, (n_answers,), name too few labels, so that all others offered apply."""
         return np.asarray(
             (self.question == "named") & (counts_of(self.named) < self.asked_for), dtype=np.bool_
@@ -213,7 +212,7 @@ class AnswerArrays:
         return bool((self.weight != 1).any())
 
     @property
-    def item_weight(self) -> NDArray[np.float64]:
+    def item_weight(self) -> Array:
         """The greatest weight of the answers about each item, (n_items,); 0 without answers."""
         found = np.zeros(self.n_items)
         np.maximum.at(found, self.item, self.weight)
@@ -253,7 +252,7 @@ class AnswerArrays:
             item_names=None if self.item_names is None else self.item_names[items],
         )
 
-    def only(self, which: NDArray[np.bool_]) -> Self:
+    def only(self, which: Bools) -> Self:
         """Return the answers marked in ``which``, (n_answers,); the items stay the same."""
         if np.all(which):  # without a copy: there may be millions
             return self
@@ -270,7 +269,7 @@ class AnswerArrays:
             f"{''.join(by_question)})"
         )
 
-    def _are_of(self, kind: QuestionKind) -> NDArray[np.bool_]:
+    def _are_of(self, kind: QuestionKind) -> Bools:
         """Return which answers, (n_answers,), may belong to a kind of question."""
         fits = self.question == kind.held_as
         if kind.all_apply != "answer":
@@ -279,7 +278,7 @@ class AnswerArrays:
             return np.asarray(fits & (self.n_offered < self.n_labels))
         return np.asarray(fits & (self.n_offered == kind.size)) if kind.size else fits
 
-    def _positions(self, rows: Any) -> NDArray[np.intp]:
+    def _positions(self, rows: Any) -> Ints:
         if isinstance(rows, tuple):
             first, *others = rows
             if others not in ([Ellipsis], [slice(None)]):  # scikit-learn indexes arrays like this
@@ -299,7 +298,7 @@ class AnswerArrays:
         order = np.argsort(self.item, kind="stable")
         return self._take(order, self.item[order])
 
-    def _take(self, rows: NDArray[np.intp], item: NDArray[np.intp], **changes: Any) -> Self:
+    def _take(self, rows: Ints, item: Ints, **changes: Any) -> Self:
         """Return the answers in ``rows``, now about other items, with what is known of them."""
         parts = {name: getattr(self, name)[rows] for name in (*COLUMNS, *MASKS)}
         taken = replace(self, item=item, **parts, **changes)
@@ -313,7 +312,7 @@ class AnswerArrays:
             vars(taken)["_statements"] = part
         return taken
 
-    def _by_item(self, *masks: Mask) -> NDArray[np.uint8]:
+    def _by_item(self, *masks: Mask) -> Indicator:
         """Return 1 where any answer about the item has a mark in any mask, (n_items, n_labels)."""
         marked = np.zeros(self.shape, dtype=np.uint8)
         for mask in masks:
@@ -323,7 +322,7 @@ class AnswerArrays:
 
 def _places_of(
     values: NDArray[np.integer[Any]], ordered: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[Ints, Ints]:
     """Return where each value stands in an ascending array, and which of the values it is there.
 
     One after another for each value, (n,) and (n,); a value may stand there several times or never.

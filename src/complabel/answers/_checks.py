@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import Indicator, Ints
 from complabel.answers._arrays import AnswerArrays
 from complabel.answers._masks import (
     IndicatorLike,
@@ -63,7 +63,7 @@ def check_complementary(
     min_labels: int = _MIN_LABELS,
     allow_unanswered: bool = False,
     name: str = "complementary",
-) -> NDArray[np.uint8]:
+) -> Indicator:
     """Check complementary labels, and return them as a dense 0/1 array, (n, K) uint8.
 
     Each row must mark a label, and not all; with ``allow_unanswered`` it is enough if one row does.
@@ -102,11 +102,11 @@ def check_complementary(
 
 def check_known(
     relevant: IndicatorLike,
-    complementary: NDArray[np.uint8],
+    complementary: Indicator,
     labels: Sequence[object] | None = None,
     *,
     name: str = "complementary",
-) -> NDArray[np.uint8]:
+) -> Indicator:
     """Check known relevant labels against checked complementary ones; return a dense 0/1 array.
 
     ``labels`` are names or numbers of the columns. If they are names, the columns of a data frame
@@ -131,7 +131,7 @@ def check_known(
     return known
 
 
-def check_relevant(Y: IndicatorLike) -> NDArray[np.uint8]:
+def check_relevant(Y: IndicatorLike) -> Indicator:
     """Check relevant labels, at least one and not all per row, and return a dense 0/1 array."""
     return check_complementary(Y, name="relevant")
 
@@ -156,7 +156,7 @@ def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:
             raise AnnotationError(f"{place(int(rows[0]))} {told}{_also(rows)}")
 
 
-def _also(rows: NDArray[np.intp]) -> str:
+def _also(rows: Ints) -> str:
     return f" ({len(rows)} answers in all)" if len(rows) > 1 else ""
 
 

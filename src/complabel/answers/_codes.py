@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import AnyArray, Bools, Ints
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
 from complabel.answers._names import (
@@ -45,11 +46,11 @@ class Column:
     """A column as distinct values, and the code (R,) of each row's value, -1 for a gap."""
 
     name: str
-    codes: NDArray[np.intp]
+    codes: Ints
     values: list[Any]
 
     @classmethod
-    def of_codes(cls, name: str, codes: NDArray[Any], values: Sequence[Any]) -> Self:
+    def of_codes(cls, name: str, codes: AnyArray, values: Sequence[Any]) -> Self:
         """Make a column; values that are gaps, such as blanks, get the code -1."""
         kept = np.array([not is_gap(value) for value in values], dtype=np.bool_)
         number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.intp)
@@ -89,17 +90,17 @@ class Column:
         numbers = [number.setdefault(value, len(number)) for value in values]
         return cls.of_codes(name, np.array(numbers, dtype=np.intp), list(number))
 
-    def only(self, rows: NDArray[np.intp]) -> Self:
+    def only(self, rows: Ints) -> Self:
         """Return the column with some rows, and with the values that they have."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         values = [self.values[code] for code in used[used >= 0]]
         return type(self)(self.name, codes - int(np.count_nonzero(used < 0)), values)
 
-    def numbers(self, gap: int = -1) -> NDArray[np.intp]:
+    def numbers(self, gap: int = -1) -> Ints:
         """Return the integer of each row, (R,), ``gap`` for a gap; the values must be integers."""
         return np.array([*self.values, gap], dtype=np.intp)[self.codes]  # code -1: last entry
 
-    def encode(self, names: Sequence[Any]) -> NDArray[np.intp]:
+    def encode(self, names: Sequence[Any]) -> Ints:
         """Return the position of each row's value in ``names``, (R,), -1 for a gap."""
         at = {name: code for code, name in enumerate(names)}
         return replace(self, values=[at[value] for value in self.values]).numbers()
@@ -114,7 +115,7 @@ class CodedTable:
     """
 
     columns: Mapping[str, Column]
-    rows: NDArray[np.intp]
+    rows: Ints
     place: Callable[[int], str] = lambda row: f"row {row} of the table"
 
     @classmethod
@@ -146,7 +147,7 @@ class CodedTable:
             return self.columns[name]
         return Column(name, np.full(len(self.rows), -1, dtype=np.intp), [])
 
-    def only(self, which: NDArray[np.bool_]) -> CodedTable:
+    def only(self, which: Bools) -> CodedTable:
         """Return the table with the rows that ``which``, (R,), marks."""
         if which.all():
             return self
@@ -185,7 +186,7 @@ class CodedTable:
         filled = np.where(kinds.codes == -1, len(kinds.values), kinds.codes)
         return replace(kinds, codes=filled, values=[*kinds.values, BY_QUESTION[question]])
 
-    def held_as(self, question: Question | None) -> NDArray[np.intp]:
+    def held_as(self, question: Question | None) -> Ints:
         """Return the position in QUESTIONS of what each row's answer is held as, (R,)."""
         kinds = self.kinds(question)
         return replace(kinds, values=[kind.held_as for kind in kinds.values]).encode(QUESTIONS)
@@ -202,21 +203,18 @@ class CodedTable:
 
     def labels(self) -> set[str]:
         """Return the names of all labels that the table mentions."""
-        return {
-            *self.texts("label").values,
-            *(name for menu in self.menus(tuple).values for name in menu),
-        }
+        return {*self.texts("label").values, *itertools.chain(*self.menus(tuple).values)}
 
     def menus(self, convert: Callable[[list[str]], Any]) -> Column:
         """Return the column ``offered``; ``convert`` is given the names in each list."""
         return self.read("offered", lambda menu: convert(_names_of(menu)), _MENU)
 
-    def answer_of_row(self) -> NDArray[np.intp]:
+    def answer_of_row(self) -> Ints:
         """Return a number for the answer that each row belongs to, (R,)."""
         ids = self["answer_id"]
         return np.where(ids.codes == -1, len(ids.values) + np.arange(len(self.rows)), ids.codes)
 
-    def open_questions(self, question: Question | None = None) -> NDArray[np.bool_]:
+    def open_questions(self, question: Question | None = None) -> Bools:
         """Return which rows are questions that nobody answered yet, (R,).
 
         These are yes/no questions with a blank ``answer``, lists to tick of which no row says "yes"
@@ -262,11 +260,8 @@ def _as_text(row: int, menu: Any) -> Any:
     if isinstance(menu, str) or not hasattr(menu, "__len__"):
         return menu
     try:
-        return (
-            json.dumps([name_of(label) for label in menu], ensure_ascii=False)
-            if len(menu)
-            else None
-        )
+        names = [name_of(label) for label in menu]
+        return json.dumps(names, ensure_ascii=False) if names else None
     except ValueError as error:
         told = f"row {row} of the table has offered {shown(menu)}; {_MENU}"
         raise AnnotationError(told, row=row) from error

@@ -6,9 +6,10 @@ from collections.abc import Sized
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from complabel._parameters import AnyArray, Bools, Indicator, Ints
 from complabel.errors import AnnotationError
 
 IndicatorLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -20,7 +21,7 @@ MAX_NAMED = 5
 """How many rows or names a message lists before it only counts them."""
 
 
-def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> NDArray[np.uint8]:
+def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> Indicator:
     """Return a matrix of zeros and ones of any type as a dense 0/1 array, (n, K) uint8.
 
     An array of uint8 is returned itself. Errors call the matrix ``name``.
@@ -30,7 +31,7 @@ def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> NDArra
         return np.asarray(read_mask(values, name).toarray())
     entries = _as_numbers(values, name)
     _check_entries(entries, entries.shape, name, np.unravel_index)
-    dense: NDArray[np.uint8] = entries.astype(np.uint8, copy=False)
+    dense: Indicator = entries.astype(np.uint8, copy=False)
     return dense
 
 
@@ -40,13 +41,11 @@ def read_mask(values: IndicatorLike, name: str) -> Mask:
     given: Any = values.tocoo(copy=True)
     if len(given.shape) == 2:
         given.sum_duplicates()
-    _check_entries(
-        given.data, given.shape, name, lambda at, _: tuple(each[at] for each in given.coords)
-    )
+    _check_entries(given.data, given.shape, name, lambda at, _: tuple(x[at] for x in given.coords))
     return as_mask(given.astype(np.uint8))
 
 
-def _check_entries(entries: NDArray[Any], shape: Any, name: str, place_of: Any) -> None:
+def _check_entries(entries: AnyArray, shape: Any, name: str, place_of: Any) -> None:
     """Refuse a matrix that is not 2-D, or whose entries are not all 0 or 1."""
     if len(shape) != 2:
         raise AnnotationError(
@@ -64,7 +63,7 @@ def _check_entries(entries: NDArray[Any], shape: Any, name: str, place_of: Any) 
         )
 
 
-def name_some(positions: NDArray[np.intp], noun: str) -> str:
+def name_some(positions: Ints, noun: str) -> str:
     """List the first positions and count all: 'row 4' or 'rows 1, 2 (2 in all)'."""
     if len(positions) == 1:
         return f"{noun} {positions[0]}"
@@ -73,7 +72,7 @@ def name_some(positions: NDArray[np.intp], noun: str) -> str:
     return f"{noun}s {shown}{dots} ({len(positions)} in all)"
 
 
-def _as_numbers(values: Any, name: str) -> NDArray[Any]:
+def _as_numbers(values: Any, name: str) -> AnyArray:
     try:
         array = np.asarray(values)
         if array.dtype == object:
@@ -124,22 +123,22 @@ def as_mask(values: Any) -> Mask:
     return found
 
 
-def mask_of(rows: NDArray[np.intp], labels: NDArray[np.intp], shape: tuple[int, int]) -> Mask:
+def mask_of(rows: Ints, labels: Ints, shape: tuple[int, int]) -> Mask:
     """Return the mask with marks at (rows, labels); marks may be given more than once."""
     keys = np.unique(rows.astype(np.int64) * shape[1] + labels)
     marks = np.ones(len(keys), dtype=np.uint8)
     return as_mask(sparse.coo_array((marks, np.divmod(keys, shape[1])), shape=shape))
 
 
-def counts_of(mask: Mask) -> NDArray[np.intp]:
+def counts_of(mask: Mask) -> Ints:
     return np.diff(mask.indptr).astype(np.intp)
 
 
-def rows_of(mask: Mask) -> NDArray[np.intp]:
+def rows_of(mask: Mask) -> Ints:
     return np.repeat(np.arange(mask.shape[0]), counts_of(mask))
 
 
-def keep_rows(mask: Mask, rows: NDArray[np.bool_]) -> Mask:
+def keep_rows(mask: Mask, rows: Bools) -> Mask:
     """Return the mask with only the marks of ``rows``, (A,); the other rows become empty."""
     counts = counts_of(mask)
     kept = np.repeat(rows, counts)
@@ -147,7 +146,7 @@ def keep_rows(mask: Mask, rows: NDArray[np.bool_]) -> Mask:
     return as_mask(sparse.csr_array((mask.data[kept], mask.indices[kept], starts), mask.shape))
 
 
-def spell_out(offered: Mask, rows: NDArray[np.bool_]) -> Mask:
+def spell_out(offered: Mask, rows: Bools) -> Mask:
     """Return the offered labels of ``rows``, with all labels listed where a row is empty."""
     n_labels = offered.shape[1]
     unlisted = np.flatnonzero(rows & (counts_of(offered) == 0))
@@ -157,11 +156,7 @@ def spell_out(offered: Mask, rows: NDArray[np.bool_]) -> Mask:
 
 
 def complete_ticks(
-    judged: Mask,
-    absent: Mask,
-    relevant: Mask,
-    ticked_yes: NDArray[np.bool_],
-    ticked_no: NDArray[np.bool_],
+    judged: Mask, absent: Mask, relevant: Mask, ticked_yes: Bools, ticked_no: Bools
 ) -> tuple[Mask, Mask]:
     """Return ``absent`` and ``relevant`` with the labels of lists that nobody ticked.
 

@@ -9,8 +9,8 @@ from numbers import Integral
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import Indicator, Ints
 from complabel.answers._masks import MAX_NAMED, IndicatorLike, check_indicator
 from complabel.errors import AnnotationError, InputError
 
@@ -134,7 +134,7 @@ def text_of(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.uint8]:
+def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> Indicator:
     """Convert label numbers to an indicator matrix.
 
     Parameters
@@ -182,7 +182,7 @@ def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> NDArray[np.
     return indicator
 
 
-def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> NDArray[np.uint8]:
+def indicator_from_names(names: Iterable[Any], label_names: Sequence[str]) -> Indicator:
     """Convert label names to an indicator matrix.
 
     Parameters
@@ -324,7 +324,7 @@ def _read_entries(
     scalar: tuple[type, ...],
     noun: str,
     complain: Callable[[Any], str],
-) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+) -> tuple[Indicator, Ints]:
     """Return the indicator (n, K) of all entries but gaps, and how many each row has, (n,).
 
     ``complain`` returns the message about an entry that has no column.
@@ -345,9 +345,7 @@ def _read_entries(
         is_one = isinstance(answer, scalar) or is_gap(answer)
         is_collection = hasattr(answer, "__iter__") and getattr(answer, "ndim", 1) > 0
         if not is_one and (isinstance(answer, (bytes, Mapping)) or not is_collection):
-            raise AnnotationError(
-                f"row {row} is {answer!r}, neither a {noun} nor a sequence of them"
-            )
+            raise AnnotationError(f"row {row} is {answer!r}, neither a {noun} nor a list of them")
         for entry in [answer] if is_one else answer:
             if is_gap(entry):
                 continue

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._parameters import check_choice
+from complabel._parameters import Bools, Ints, check_choice
 from complabel._settings import setting
 from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays, Statements
 from complabel.answers._masks import (
@@ -36,7 +36,7 @@ CONTRADICTION_POLICIES: tuple[ContradictionPolicy, ...] = get_args(Contradiction
 
 def sure_statements(
     answers: AnswerArrays, statements: Statements, *, with_error_rates: bool = False
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Return which statements of these answers hold for certain, (S,), given how people answer.
 
     With mistakes (``with_error_rates``), only what was volunteered or excluded is certain. Somebody
@@ -184,9 +184,7 @@ def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     return said.contradicted, said.only(np.isin(said.pair, said.contradicted))
 
 
-def _votes(
-    answers: AnswerArrays, disputed: NDArray[np.int64], said: Statements
-) -> NDArray[np.intp]:
+def _votes(answers: AnswerArrays, disputed: NDArray[np.int64], said: Statements) -> Ints:
     """Count the voters for each pair, (C,): annotators, and answers by unknown annotators."""
     people = answers.annotator[said.answer]
     voter = np.where(people == -1, len(answers.annotator_names) + said.answer, people)
@@ -205,9 +203,7 @@ def _strike(answers: A, struck: Mask) -> A:
         keep_rows(answers.offered, ~narrowed),
         without(spell_out(answers.offered, narrowed), keep_rows(struck, narrowed)),
     )
-    marks: dict[str, Any] = {
-        name: without(getattr(answers, name), struck) for name in STATEMENT_KINDS[:-1]
-    }
+    marks: dict[str, Any] = {n: without(getattr(answers, n), struck) for n in STATEMENT_KINDS[:-1]}
     left = sum((counts_of(mask) for mask in marks.values()), start=np.zeros(1, dtype=np.intp))
     gone |= narrowed & ((left == 0) | (counts_of(offered) == 0))
     return replace(answers, **marks, offered=offered).only(~gone)

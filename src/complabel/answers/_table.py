@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
 from complabel.answers._codes import (
     ASKED,
@@ -98,7 +98,7 @@ def read_table(
     return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
 
 
-def _items_of(column: Column, items: Sequence[Any] | None) -> NDArray[Any]:
+def _items_of(column: Column, items: Sequence[Any] | None) -> AnyArray:
     """Return the names of all items, after checking that they have those of the column."""
     ids = _sorted(column.values) if items is None else list(items)
     known = {each: at for at, each in enumerate(ids)}
@@ -122,7 +122,7 @@ def _items_of(column: Column, items: Sequence[Any] | None) -> NDArray[Any]:
 
 def _labels_of(
     table: CodedTable, label_names: Sequence[str] | None
-) -> tuple[NDArray[np.intp], Column, list[str]]:
+) -> tuple[Ints, Column, list[str]]:
     """Return the label of each row, (R,), -1 for a gap; the offered labels; all label names."""
     names = sort_labels(table.labels()) if label_names is None else check_names(label_names)
     if not names:
@@ -142,9 +142,7 @@ def _labels_of(
     return labels.numbers(), Column("offered", codes, different), names
 
 
-def _offered_mask(
-    code: NDArray[np.intp], lists: Sequence[Sequence[int]], shape: tuple[int, int]
-) -> Mask:
+def _offered_mask(code: Ints, lists: Sequence[Sequence[int]], shape: tuple[int, int]) -> Mask:
     """Return the mask of offered labels (A, K), given each answer's list, (A,), -1 for all."""
     rows = np.repeat(np.arange(len(lists)), [len(each) for each in lists])
     labels = np.array([label for each in lists for label in each], dtype=np.intp)
@@ -163,11 +161,11 @@ def _sorted(values: Any) -> list[Any]:
 class _Rows:
     """Which rows of the table form which answer; answers are ordered by their first row."""
 
-    rows: NDArray[np.intp]  # (R,), rows in use; answers with only "unsure" are left out
-    answer: NDArray[np.intp]  # (R,), the answer that each row belongs to
-    words: NDArray[np.intp]  # (R,), "no", "yes" or "unsure" as a position in _WORDS; a gap is "no"
-    blank: NDArray[np.bool_]  # (R,), gaps
-    first: NDArray[np.intp]  # (A,), the first row of each answer
+    rows: Ints  # (R,), rows in use; answers with only "unsure" are left out
+    answer: Ints  # (R,), the answer that each row belongs to
+    words: Ints  # (R,), "no", "yes" or "unsure" as a position in _WORDS; a gap is "no"
+    blank: Bools  # (R,), gaps
+    first: Ints  # (A,), the first row of each answer
     table: CodedTable
 
     @classmethod
@@ -187,13 +185,13 @@ class _Rows:
             return self.table.place(int(self.table.rows[row]))
         return f"answer {ids.values[ids.codes[row]]!r}"
 
-    def refusal(self, faulty: NDArray[np.bool_], problem: str) -> AnnotationError:
+    def refusal(self, faulty: Bools, problem: str) -> AnnotationError:
         """Return the error about the first of some answers, (A,)."""
         answer = int(np.argmax(faulty))
         row = int(self.table.rows[self.first[answer]])
         return AnnotationError(f"{self.name(answer)} {problem}", row=row)
 
-    def agreed(self, name: str, numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+    def agreed(self, name: str, numbers: Ints) -> Ints:
         """Return each answer's value of a column, (A,), -1 if all rows have gaps; refuse two."""
         numbers = numbers[self.rows]
         largest = np.full(len(self.first), -1, dtype=np.intp)
@@ -215,7 +213,7 @@ class _Rows:
             )
         return largest
 
-    def measured(self, name: str, gap: float) -> NDArray[np.float64]:
+    def measured(self, name: str, gap: float) -> Array:
         """Return each answer's number in a column, (A,), ``gap`` if there is none."""
         numbers = self.table.numbers(name)
         return np.array([*numbers.values, gap], dtype=np.float64)[self.agreed(name, numbers.codes)]
@@ -226,13 +224,13 @@ class _Marks:
     """What each row says about a label, and what each answer was asked."""
 
     rows: _Rows
-    label: NDArray[np.intp]  # (R,), -1 for all offered labels
+    label: Ints  # (R,), -1 for all offered labels
     offered: Mask
-    asked_for: NDArray[np.intp]  # (A,), -1 if unknown
-    is_random: NDArray[np.bool_]  # (A,), the question was drawn at random
+    asked_for: Ints  # (A,), -1 if unknown
+    is_random: Bools  # (A,), the question was drawn at random
     names: Sequence[str]  # (K,), of labels
 
-    def questions(self, given: NDArray[np.intp]) -> NDArray[np.intp]:
+    def questions(self, given: Ints) -> Ints:
         """Return each answer's position in QUESTIONS, (A,); infer it where ``given`` is -1.
 
         A "no" does not tell that somebody was asked; a probability or another's "yes" does.
@@ -247,9 +245,7 @@ class _Marks:
             self.any(blank & (self.rows.words == _NO)),
             "says 'no' without a label; fill in the label, or say 'yes' if all offered ones apply",
         )
-        self._refuse(
-            everything & (questions == ASKED), "is asked without a label; fill in the label"
-        )
+        self._refuse(everything & (questions == ASKED), "is asked without a label; fill it in")
         self._refuse(
             everything & no,
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
@@ -273,7 +269,7 @@ class _Marks:
             )
         return questions
 
-    def masks(self, questions: NDArray[np.intp]) -> dict[str, Mask]:
+    def masks(self, questions: Ints) -> dict[str, Mask]:
         question = questions[self.rows.answer]
         no = self.rows.words == _NO
         absent = self._mask(no & ((question == ASKED) | (question == TICKED)))
@@ -336,23 +332,23 @@ class _Marks:
             )
         return complete_ticks(judged, absent, relevant, yes & ~no & ~everything, everything | no)
 
-    def _first(self, left: Mask, faulty: NDArray[np.bool_]) -> str:
+    def _first(self, left: Mask, faulty: Bools) -> str:
         return f"the label {self.names[keep_rows(left, faulty).indices[0]]!r}"
 
-    def any(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def any(self, rows: Bools) -> Bools:
         """Return which answers, (A,), have a row among these, (R,)."""
         return np.bincount(self.rows.answer[rows], minlength=len(self.rows.first)) > 0
 
-    def _mask(self, rows: NDArray[np.bool_]) -> Mask:
+    def _mask(self, rows: Bools) -> Mask:
         rows = rows & (self.label != -1)
         return mask_of(self.rows.answer[rows], self.label[rows], self.offered.shape)
 
-    def _refuse(self, faulty: NDArray[np.bool_], text: str) -> None:
+    def _refuse(self, faulty: Bools, text: str) -> None:
         if faulty.any():
             raise self.rows.refusal(faulty, text)
 
 
-def _refuse_unanswered(marks: _Marks, questions: NDArray[np.intp]) -> None:
+def _refuse_unanswered(marks: _Marks, questions: Ints) -> None:
     """Refuse yes/no questions without an answer, and lists to tick without a "yes" or a "no".
 
     Blanks beside a "yes" are labels that were not ticked. Beside a "no" they are so in a random
@@ -384,9 +380,7 @@ def _refuse_unanswered(marks: _Marks, questions: NDArray[np.intp]) -> None:
         )
 
 
-def _refuse_scattered(
-    rows: _Rows, questions: NDArray[np.intp], item: NDArray[np.intp], person: NDArray[np.intp]
-) -> None:
+def _refuse_scattered(rows: _Rows, questions: Ints, item: Ints, person: Ints) -> None:
     """Refuse ticked labels of one item and person in rows that nothing joins to one answer."""
     without_id = rows.table["answer_id"].codes[rows.first] == -1
     alone = np.flatnonzero((questions == TICKED) & without_id)
@@ -402,7 +396,7 @@ def _refuse_scattered(
         )
 
 
-def _warn_unlisted(questions: NDArray[np.intp], offered: Mask, n_labels: int) -> None:
+def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
     about_all = (questions != ASKED) & (counts_of(offered) == 0)
     if about_all.any():
         warnings.warn(

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from complabel._parameters import Array, Ints
 from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.errors import InputError
@@ -29,7 +30,7 @@ _TINY = 1e-12
 
 def draw_against(
     answers: Answers, machine: ArrayLike, unsure: Any, n: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[Ints, Ints]:
     """Return the items and the labels of n questions, (n,), in random order.
 
     Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
@@ -70,7 +71,7 @@ def draw_against(
     return items[order].astype(np.intp), labels[order].astype(np.intp)
 
 
-def _spread(strata: Strata, free: NDArray[np.intp], n: int, rng: np.random.Generator) -> Any:
+def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any:
     """Give yes and no equal numbers of n questions, as far as pairs last.
 
     Pairs of which the machine says nothing have their share of the questions.
@@ -101,7 +102,7 @@ def _spread(strata: Strata, free: NDArray[np.intp], n: int, rng: np.random.Gener
     return more
 
 
-def _divided(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> Any:
+def _divided(weights: Array, n: int, rng: np.random.Generator) -> Any:
     """Divide n in proportion to weights (C, K); each part is rounded up or down."""
     sums = np.cumsum(weights.T)  # cells of one label are neighbours
     at = (rng.random() + np.arange(n)) * sums[-1] / max(n, 1)
@@ -110,13 +111,8 @@ def _divided(weights: NDArray[np.float64], n: int, rng: np.random.Generator) -> 
 
 
 def _where_variance_falls(
-    shares: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    variance: NDArray[np.float64],
-    free: NDArray[np.intp],
-    n: int,
-    planned: NDArray[np.intp],
-) -> NDArray[np.intp]:
+    shares: Array, mean: Array, variance: Array, free: Ints, n: int, planned: Ints
+) -> Ints:
     """Give n questions, one by one, to where the variance of a frequency falls most (Neyman)."""
     # Where first answers mislead, others must follow: chances are taken one error closer to .5.
     error = np.sqrt(variance)

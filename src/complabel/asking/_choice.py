@@ -19,18 +19,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, special
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers
 from complabel.asking._inspection import DEPENDS, ChoiceTest
 from complabel.asking._said import Said, names_of_labels
 from complabel.frequencies import LabelFrequencies
-
-Array: TypeAlias = NDArray[np.float64]
 
 KNOWN = "named against what could be named"
 EXPECTED = "named against frequencies"
@@ -113,9 +111,7 @@ def _of_pairs(
     )
 
 
-def _test_of_expected(
-    answers: Answers, single: NDArray[np.intp], audit: LabelFrequencies
-) -> ChoiceTest | None:
+def _test_of_expected(answers: Answers, single: Ints, audit: LabelFrequencies) -> ChoiceTest | None:
     """Test counts of named labels against equal chances and ``audit``, for independent labels."""
     listed: Any = answers.offered
     size = np.diff(listed.indptr)[single]
@@ -177,12 +173,7 @@ def _chances(p: Array) -> Array:
 
 
 def _wald(
-    name: str,
-    difference: Array,
-    covariance: Array,
-    expected: Array,
-    n_answers: int,
-    names: tuple[str, ...],
+    name: str, difference: Array, covariance: Array, expected: Array, n: int, names: tuple[str, ...]
 ) -> ChoiceTest | None:
     """Return Wald's chi-square test that all differences are 0; Pearson's for one multinomial."""
     kept = np.flatnonzero(expected >= _LEAST_EXPECTED)
@@ -201,7 +192,7 @@ def _wald(
         if abs(z[at]) > limit
     ]
     p_value = float(special.chdtrc(dof, statistic))  # of the chi-square distribution
-    return ChoiceTest(name, statistic, dof, p_value, n_answers, tuple(shown))
+    return ChoiceTest(name, statistic, dof, p_value, n, tuple(shown))
 
 
 _MOST_CELLS = 4_000_000  # answers times labels; a random part of more answers is used
@@ -216,23 +207,20 @@ class KnownChoices:
     Choices that are forced, and names of labels that apply, are left out.
     """
 
-    could: NDArray[np.bool_]  # (N, K): offered, and does not apply
-    applies: NDArray[np.bool_]  # (N, K): known to apply, offered or not
-    named: NDArray[np.intp]  # (N,)
-    n_offered: NDArray[np.intp]  # (N,)
+    could: Bools  # (N, K): offered, and does not apply
+    applies: Bools  # (N, K): known to apply, offered or not
+    named: Ints  # (N,)
+    n_offered: Ints  # (N,)
     wrong: float  # share of names that other answers deny, before these were left out
     most_random: float  # odds of a random answer that would explain them
 
     @classmethod
-    def of(cls, said: Said, single: NDArray[np.intp]) -> Self:
+    def of(cls, said: Said, single: Ints) -> Self:
         """Collect them among ``single``, the rows of the answers that name one label."""
         answers, K = said.answers, said.answers.n_labels
+        places = tuple(np.divmod(said.pair[said.judged], K))
         judged: Any = sparse.csr_array(  # (n, K): +1 applies, -1 does not; 0 is a contradiction
-            (
-                np.where(said.applies, 1.0, -1.0)[said.judged],
-                tuple(np.divmod(said.pair[said.judged], K)),
-            ),
-            shape=answers.shape,
+            (np.where(said.applies, 1.0, -1.0)[said.judged], places), shape=answers.shape
         ).sign()
         judged.eliminate_zeros()
         listed: Any = answers.offered
@@ -277,7 +265,7 @@ class Proportional:
     def fit(cls, choices: KnownChoices) -> Self:
         K = choices.could.shape[1]
         # Answers with the same labels to choose among and the same name count together.
-        marks: list[NDArray[Any]] = [
+        marks: list[AnyArray] = [
             np.packbits(choices.could, axis=1),
             choices.named[:, np.newaxis],
             choices.n_offered[:, np.newaxis],
@@ -329,14 +317,14 @@ class Proportional:
         """The covariance of log-propensities, whose mean is 0, and r; (K + 1, K + 1)."""
         return np.asarray(np.linalg.pinv(self.information, rcond=1e-10, hermitian=True))
 
-    def spread(self, tested: NDArray[np.bool_]) -> float:
+    def spread(self, tested: Bools) -> float:
         """Return the standard deviation of the ``tested`` log-propensities, less their errors."""
         if tested.sum() < 2:
             return 0.0
         errors = np.diag(self.covariance)[:-1][tested]
         return float(np.sqrt(max(self.log_w[tested].var(ddof=1) - errors.mean(), 0.0)))
 
-    def pairs(self, applies: NDArray[np.bool_]) -> tuple[Array, Array, Array, Array]:
+    def pairs(self, applies: Bools) -> tuple[Array, Array, Array, Array]:
         """Return scores, variances, expected counts and swings of all pairs (j, l), (K, K) each.
 
         Scores of more log-propensity for j where l applies, corrected for the fit (Rao's test). The
@@ -359,13 +347,12 @@ class Proportional:
         return score, variance, expected, swing
 
 
-def _shares(log_w: Array, could: NDArray[np.bool_]) -> Array:
+def _shares(log_w: Array, could: Bools) -> Array:
     return np.asarray(special.softmax(np.where(could, log_w, -np.inf), axis=1))
 
 
 def _information(q: Array, g: Array) -> Array:
     """Return the information about log-propensities, (K, K), summed over answers."""
     cross = g.T @ q
-    return np.asarray(
-        np.diag(g.sum(axis=0)) - cross - cross.T + (q * g.sum(axis=1, keepdims=True)).T @ q
-    )
+    own = np.diag(g.sum(axis=0))
+    return np.asarray(own - cross - cross.T + (q * g.sum(axis=1, keepdims=True)).T @ q)

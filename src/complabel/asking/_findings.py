@@ -272,12 +272,8 @@ def _yes_shares(context: Context) -> Found:
         abs(one.said - one.expected) > _DIFFERS * one.expected or one.at_random > _DIFFERS
         for one in shares
     )
-    words = {
-        "severity": "warning" if matters else "note",
-        "people": some,
-        "n": context.possible(100),
-    }
-    yield "yes-shares-differ", words
+    words = {"people": some, "n": context.possible(100)}
+    yield "yes-shares-differ", words | {"severity": "warning" if matters else "note"}
 
 
 def _features(context: Context) -> Found:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from complabel._parameters import AnyArray
 from complabel.answers import QUESTIONS, Answers, contradictions_table
 from complabel.asking._choice import tests_of_choice
 from complabel.asking._findings import Context, all_findings
@@ -144,7 +145,7 @@ def inspect_answers(
     return replace(found, findings=all_findings(context))
 
 
-_Columns: TypeAlias = dict[str, NDArray[Any]]  # by the names of LabelSummary; arrays are (K,)
+_Columns: TypeAlias = dict[str, AnyArray]  # by the names of LabelSummary; arrays are (K,)
 
 
 def _labels(said: Said, known: _Columns) -> tuple[LabelSummary, ...]:

@@ -276,7 +276,5 @@ class Inspection:
     def as_json(self) -> dict[str, Any]:
         """Return everything as plain dicts, lists, str and numbers, with ``next_step``."""
         step = self.next_step
-        return {
-            "next_step": None if step is None else step.name,
-            **json.loads(json.dumps(asdict(self))),
-        }
+        name = None if step is None else step.name
+        return {"next_step": name, **json.loads(json.dumps(asdict(self)))}

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from complabel._parameters import check_integer, check_random_state
+from complabel._parameters import AnyArray, Array, Bools, Ints, check_integer, check_random_state
 from complabel._questions import QuestionKind
 from complabel._settings import setting
 from complabel.answers import Answers
@@ -167,17 +167,15 @@ def suggest_questions(
     return table_of_pairs(answers, items, labels, told, probability, by)
 
 
-def _who_said(answers: Answers, items: NDArray[np.intp], labels: NDArray[np.intp]) -> NDArray[Any]:
+def _who_said(answers: Answers, items: Ints, labels: Ints) -> AnyArray:
     """Return who said what is said about these pairs, None if that is not known."""
     said, who = answers.statements(), np.full(answers.shape, -1)
     who[said.item, said.label] = answers.annotator[said.answer]
-    names: NDArray[Any] = np.array([*answers.annotator_names, None], dtype=object)
+    names: AnyArray = np.array([*answers.annotator_names, None], dtype=object)
     return np.asarray(names[who[items, labels]])
 
 
-def _forms(
-    is_open: NDArray[np.bool_], n: int, size: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+def _forms(is_open: Bools, n: int, size: int, rng: np.random.Generator) -> tuple[Ints, Ints, Bools]:
     """Draw n forms, each about another item and ``size`` random labels of it.
 
     Forms without an open label come between them with their chance, as their answers count.
@@ -201,12 +199,8 @@ def _forms(
 
 
 def _of_forms(
-    answers: Answers,
-    items: NDArray[np.intp],
-    menus: NDArray[np.intp],
-    to_ask: NDArray[np.bool_],
-    kind: QuestionKind,
-) -> dict[str, NDArray[Any]]:
+    answers: Answers, items: Ints, menus: Ints, to_ask: Bools, kind: QuestionKind
+) -> dict[str, AnyArray]:
     """Return the columns of forms: a row for each choice, or for each label on offer to tick."""
     names = np.array(names_of_labels(answers), dtype=object)
     offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
@@ -218,10 +212,10 @@ def _of_forms(
         told = np.where(denied, "no", "yes").astype(object)
         told[to_ask] = None
 
-    def of_form(values: Any) -> NDArray[Any]:
+    def of_form(values: Any) -> AnyArray:
         return np.repeat(np.array(values), labels.shape[1])
 
-    by: dict[str, NDArray[Any]] = {}
+    by: dict[str, AnyArray] = {}
     if answers.annotator_names and kind.judges:
         who = _who_said(answers, items[:, None], menus)
         one = who[:, 0].copy()
@@ -242,11 +236,11 @@ def _of_forms(
 
 def table_of_pairs(
     answers: Answers,
-    items: NDArray[np.intp],
-    labels: NDArray[np.intp],
-    told: NDArray[Any],
-    probability: NDArray[np.float64],
-    annotator: NDArray[Any] | None = None,
+    items: Ints,
+    labels: Ints,
+    told: AnyArray,
+    probability: Array,
+    annotator: AnyArray | None = None,
 ) -> Any:
     """Return a table of yes/no questions, of which some were ``told`` the answer by annotators."""
     return _as_table(
@@ -261,7 +255,7 @@ def table_of_pairs(
     )
 
 
-def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
+def _as_table(columns: dict[str, AnyArray]) -> Any:
     """Return a data frame, or the columns themselves if pandas is not installed."""
     try:
         import pandas as pd  # type: ignore[import-untyped]
@@ -274,12 +268,12 @@ def _as_table(columns: dict[str, NDArray[Any]]) -> Any:
 class _Shares:
     """How many questions each label gets, (K,); it is not known if it applies to open items."""
 
-    n_asked: NDArray[np.intp]  # questions; labels that get one more are drawn at random
-    chance: NDArray[np.float64]  # of drawing an item, before labels are drawn to get one more
-    share: NDArray[np.float64]  # the same, after that draw
+    n_asked: Ints  # questions; labels that get one more are drawn at random
+    chance: Array  # of drawing an item, before labels are drawn to get one more
+    share: Array  # the same, after that draw
 
     @classmethod
-    def of(cls, n_open: NDArray[np.intp], n_items: int, n: int, rng: np.random.Generator) -> Self:
+    def of(cls, n_open: Ints, n_items: int, n: int, rng: np.random.Generator) -> Self:
         """Divide n questions equally; if a label has too few open items, others get more."""
         ascending = np.sort(n_open)
         taken = np.cumsum(ascending) - ascending  # questions of the labels with fewer open items
@@ -296,9 +290,7 @@ class _Shares:
         chance = np.where(is_open, np.minimum(equal_part / at_least_one, 1.0), of_known)
         return cls(n_asked, chance, np.where(is_open, n_asked / at_least_one, of_known))
 
-    def draw(
-        self, label: int, known: NDArray[np.bool_], rng: np.random.Generator
-    ) -> NDArray[np.intp]:
+    def draw(self, label: int, known: Bools, rng: np.random.Generator) -> Ints:
         """Draw open items to ask about, and the same share of the ``known`` items, (n_items,)."""
         asked = rng.choice(
             np.flatnonzero(~known), self.n_asked[label], replace=False, shuffle=False

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._questions import KINDS
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.asking._inspection import Agreement, FeatureSummary, KindSummary, Times, YesShare
@@ -37,12 +38,10 @@ class Said(Statements):
     @classmethod
     def by(cls, answers: Answers) -> Self:
         said = answers.statements()
-        return cls(
-            **{each.name: getattr(said, each.name) for each in fields(said)}, answers=answers
-        )
+        return cls(**{f.name: getattr(said, f.name) for f in fields(said)}, answers=answers)
 
     @cached_property
-    def judged(self) -> NDArray[np.bool_]:
+    def judged(self) -> Bools:
         """Whether the label was judged by itself, (S,)."""
         return self.answers.judges[self.answer]
 
@@ -56,11 +55,11 @@ class Said(Statements):
         """Pairs that a statement denies, in ascending order."""
         return distinct(self.pair[~self.applies])
 
-    def is_kind(self, *kinds: str) -> NDArray[np.bool_]:
+    def is_kind(self, *kinds: str) -> Bools:
         """Return which statements are of some of ``STATEMENT_KINDS``, (S,)."""
         return np.isin(self.kind, [STATEMENT_KINDS.index(kind) for kind in kinds])
 
-    def counts(self, which: NDArray[np.bool_]) -> NDArray[np.intp]:
+    def counts(self, which: Bools) -> Ints:
         """Count the statements marked in ``which``, (S,), for each label, (K,)."""
         return np.bincount(self.label[which], minlength=self.n_labels)
 
@@ -87,13 +86,13 @@ def names_of_labels(answers: Answers) -> tuple[str, ...]:
 class Shared:
     """Judgements, (J,), of item-label pairs that at least two known annotators judged."""
 
-    pair: NDArray[np.intp]  # numbered from 0
-    person: NDArray[np.intp]
-    yes: NDArray[np.bool_]
+    pair: Ints  # numbered from 0
+    person: Ints
+    yes: Bools
     n_people: int
 
     @classmethod
-    def of(cls, said: Said, among: NDArray[np.bool_] | None = None) -> Self:
+    def of(cls, said: Said, among: Bools | None = None) -> Self:
         """Collect the judgements; if somebody judged a pair twice, the first one counts.
 
         ``among`` (A,) marks the answers to take them from; by default all.
@@ -130,9 +129,8 @@ class Shared:
         o = float(of_pairs.sum())
         variety = total_yes * (n - total_yes)
         # What each pair adds to alpha, by the delta method.
-        adds = of_pairs + o * (
-            m / n - (n_yes * (n - total_yes) + (m - n_yes) * total_yes) / max(variety, 1)
-        )
+        crossed = n_yes * (n - total_yes) + (m - n_yes) * total_yes
+        adds = of_pairs + o * (m / n - crossed / max(variety, 1))
         couples = m * (m - 1) / 2
         share = float(disagreeing.sum() / couples.sum())
         rate = error = None
@@ -152,7 +150,7 @@ class Shared:
             error=error,
         )
 
-    def by_person(self) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def by_person(self) -> tuple[Ints, Array]:
         """Return each annotator's shared judgements and mean share of others who agree, (P,)."""
         m = np.bincount(self.pair)
         n_yes = np.bincount(self.pair, weights=self.yes)
@@ -161,7 +159,7 @@ class Shared:
         count = np.bincount(self.person, minlength=self.n_people)
         return count, agreed / np.maximum(count, 1)
 
-    def error_rates(self, common: float) -> NDArray[np.float64]:
+    def error_rates(self, common: float) -> Array:
         """Estimate how often each annotator answers at random, (P,); NaN with too few comparisons.
 
         With answers coded as +1 and -1, the mean product of the answers of a and b is
@@ -222,11 +220,8 @@ def shares_that_differ(said: Said) -> list[YesShare]:
         p, at = min(tested)
         if p >= _YES_LEVEL:
             break
-        found.append(
-            YesShare(
-                answers.annotator_names[people[at]], int(n_judged[at]), *of_pool.share_of(at), p
-            )
-        )
+        who, judged = answers.annotator_names[people[at]], int(n_judged[at])
+        found.append(YesShare(who, judged, *of_pool.share_of(at), p))
         left.remove(at)
         pool &= person != at
     return found
@@ -236,16 +231,16 @@ def shares_that_differ(said: Said) -> list[YesShare]:
 class _Compared:
     """Random judgements (J,) of people who are compared with each other, and labels' shares."""
 
-    person: NDArray[np.intp]
-    label: NDArray[np.intp]
-    item: NDArray[np.intp]
-    weight: NDArray[np.float64]
-    share: NDArray[np.float64]  # of "yes" about the label, by all
-    residual: NDArray[np.float64]
-    total: NDArray[Any]  # (K,) of weights
+    person: Ints
+    label: Ints
+    item: Ints
+    weight: Array
+    share: Array  # of "yes" about the label, by all
+    residual: Array
+    total: AnyArray  # (K,) of weights
 
     @classmethod
-    def of(cls, used: Said, person: Any, weight: Any, pool: NDArray[np.bool_]) -> Self:
+    def of(cls, used: Said, person: Any, weight: Any, pool: Bools) -> Self:
         label, weight, yes = used.label[pool], weight[pool], used.applies[pool]
         total = np.bincount(label, weight, minlength=used.n_labels)
         of_yes = np.bincount(label, weight * yes, minlength=used.n_labels)
@@ -253,7 +248,7 @@ class _Compared:
         share = (of_yes / np.maximum(total, 1e-12))[label]
         return cls(person[pool], label, item, weight, share, yes - share, total)
 
-    def _contrast(self, at: int) -> NDArray[np.float64]:
+    def _contrast(self, at: int) -> Array:
         """Return what each judgement adds to the score of a person, before the residual."""
         mine = self.person == at
         by_label = np.bincount(self.label[mine], self.weight[mine], minlength=len(self.total))
@@ -360,14 +355,12 @@ def break_even(n_labels: float) -> float:
     return float(np.interp(n_labels, [*BREAK_EVEN], [*BREAK_EVEN.values()]))
 
 
-def _n_long(seconds: NDArray[np.float64]) -> int:
+def _n_long(seconds: Array) -> int:
     """Count answers that took ten times as long as the median: somebody left the desk."""
     return int((seconds > 10 * np.median(seconds)).sum()) if len(seconds) else 0
 
 
-def _line(
-    size: NDArray[np.intp], seconds: NDArray[np.float64]
-) -> tuple[float | None, float | None]:
+def _line(size: Ints, seconds: Array) -> tuple[float | None, float | None]:
     """Return seconds for looking at an item and for each label on offer; None if one size is known.
 
     The line is fitted by least squares to the medians of the sizes with enough times, each weighted
@@ -390,7 +383,7 @@ _LEAST_LETTERS = 5  # shorter words often differ in one letter: "cat", "car"
 _MOST_RARE, _TIMES = 3, 10  # a misspelt name is in few answers, the right one in many
 
 
-def identical_labels(said: Said, which: NDArray[np.bool_] | None = None) -> list[list[int]]:
+def identical_labels(said: Said, which: Bools | None = None) -> list[list[int]]:
     """Return groups of labels that have the same marks, unless chance may explain it.
 
     ``which``, (S,), marks the statements that count. Equal sums of random numbers of the marks mean
@@ -451,7 +444,7 @@ def nested_exclusions(said: Said) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in np.argwhere(inside)]
 
 
-def _products(marks: Any) -> NDArray[np.float64]:
+def _products(marks: Any) -> Array:
     """Return how often each two labels are marked together, (K, K)."""
     n_items, K = marks.shape
     if marks.nnz < _DENSE * n_items * K:
@@ -563,14 +556,12 @@ def _checked(X: ArrayLike, n_items: int) -> Any:
     return features
 
 
-def _groups(features: Any) -> tuple[NDArray[np.intp], int]:
+def _groups(features: Any) -> tuple[Ints, int]:
     """Return a number for each row, (n,), equal for equal rows, and count the constant columns."""
     is_sparse = sparse.issparse(features)
     if is_sparse:
-        low, high = (
-            np.asarray(each.toarray()).ravel()
-            for each in (features.min(axis=0), features.max(axis=0))
-        )
+        ends = features.min(axis=0), features.max(axis=0)
+        low, high = (np.asarray(each.toarray()).ravel() for each in ends)
         constant = low == high
         parts = (features.indices, features.data)
         rows = (

@@ -24,7 +24,6 @@ from complabel.cli._options import MATCH_FREQUENCIES as MATCH_FREQUENCIES
 from complabel.cli._options import METHOD_HELP as METHOD_HELP
 from complabel.cli._options import QUESTIONS as QUESTIONS
 from complabel.cli._options import argument as argument
-from complabel.cli._options import complete_method as complete_method
 from complabel.cli._options import flag as flag
 from complabel.cli._options import one_of as one_of
 from complabel.cli._options import option as option

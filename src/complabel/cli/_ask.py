@@ -66,9 +66,7 @@ def ask(
         " Azure, vLLM and LiteLLM), mistral (also Together), anthropic, gemini or bedrock.",
         "--for",
         default="spreadsheet",
-        **options.one_of(
-            *("spreadsheet", "label-studio", "prodigy", "mturk", "replies"), *_BATCHES
-        ),
+        **options.one_of("spreadsheet", *_OF_PEOPLE, "replies", *_BATCHES),
     ),
     model: str | None = option("NAME", "In a batch: the model that answers."),
     all_items: bool = flag(
@@ -396,19 +394,14 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
 
 
 def _on_model(
-    model: own.SavedModel,
-    feature_table: Features,
-    answer_set: Answers,
-    n: int,
-    figure: str,
-    seed: int,
+    model: own.SavedModel, table: Features, answer_set: Answers, n: int, figure: str, seed: int
 ) -> Any:
     """Draw questions whose answers tell most about a model; say about which items."""
     from complabel.trust import suggest_evaluation_questions
 
     with working(f"predicting {answer_set.n_items:,} items"):
         classifier = model.classifier
-        probabilities = classifier.predict_proba(model.columns_of(feature_table))
+        probabilities = classifier.predict_proba(model.columns_of(table))
     n_answered = int(answer_set.answered.sum())
     explain(
         f"{answer_set.n_items - n_answered:,} items without an answer may be drawn;"
@@ -443,9 +436,8 @@ def _said_by(answer_set: Answers, annotator: str | None, *, all_known: bool) -> 
             f"--annotator {annotator}: the answers are by {names}; give one of these names, or"
             " leave the option out if this person did not answer before"
         )
-    return answer_set.only(
-        answer_set.annotator == [*answer_set.annotator_names, annotator].index(annotator)
-    )
+    code = [*answer_set.annotator_names, annotator].index(annotator)
+    return answer_set.only(answer_set.annotator == code)
 
 
 def _is_blank(path: Path) -> bool:
@@ -476,9 +468,7 @@ def labelstudio_config(
         default="named",
     ),
     show: str = option("image|text|url|audio", "Kind of the items.", default="image"),
-    field: str | None = option(
-        "FIELD", "Field of a task that holds the item. [default: as --show]"
-    ),
+    field: str | None = option("FIELD", "Field of a task with the item. [default: as --show]"),
     out: Path | None = target("Write to this file. [default: print to the terminal]"),
 ) -> None:
     """Write a Label Studio configuration that asks which labels apply, or do not."""

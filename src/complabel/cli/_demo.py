@@ -17,9 +17,7 @@ from complabel.cli._console import command, new_table, save, say, show, working
 from complabel.cli._options import option, target
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from complabel._parameters import AnyArray, Array, Indicator
     from complabel.answers import Answers
 
 _N_DIGITS = 6  # of ten, so that few answers are enough and the demonstration takes only seconds
@@ -27,9 +25,8 @@ _DRAWN_FOR_ONE = 5  # only 30 % of all pictures show none of the other digits
 _TEST_GROUPS = (8, 9)  # of the ten groups of handwritten digits; the others are learned from
 _READILY = 16  # how many times as readily the first digit comes to mind as the last
 _ONE_IN = 8  # in the way "mixed", every eighth picture is asked about
-_TIMES = (
-    1.1  # a form with six labels takes so many times as long as a yes or no: docs/how-to-ask.md
-)
+# A form with six labels takes so many times as long as a yes or no: docs/how-to-ask.md.
+_TIMES = 1.1
 _SHOWN = 8
 
 # Each way of asking: its title, and what people are asked.
@@ -40,12 +37,9 @@ WAYS = {
     ),
     "mixed": (
         "named, and some asked",
-        f"The same, but one picture in {_ONE_IN} is asked about: yes or no.",
+        f"The same, but one in {_ONE_IN} is asked about: yes or no.",
     ),
-    "asked": (
-        "asked yes or no",
-        "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
-    ),
+    "asked": ("asked yes or no", "“Is there a 3?” A random digit is asked about, yes or no."),
     "ticked": (
         "ticked",
         "“Tick all digits that are here.” A form takes longer, so in the same time there are fewer"
@@ -127,7 +121,7 @@ def demo(
     say(f"next: {command('import', '--help')}")
 
 
-def _pictures(n_pictures: int, seed: int) -> list[NDArray[Any]]:
+def _pictures(n_pictures: int, seed: int) -> list[AnyArray]:
     """Return features and true labels of pictures to learn from, and then of others to test on.
 
     No handwritten digit is in both parts.
@@ -146,7 +140,7 @@ def _pictures(n_pictures: int, seed: int) -> list[NDArray[Any]]:
     return [X[train], Y[train], X[test], Y[test]]
 
 
-def _ask(Y: NDArray[np.uint8], seed: int) -> dict[str, Answers]:
+def _ask(Y: Indicator, seed: int) -> dict[str, Answers]:
     """Ask simulated people about each picture in each way; they make no mistakes."""
     import numpy as np
 
@@ -163,9 +157,7 @@ def _ask(Y: NDArray[np.uint8], seed: int) -> dict[str, Answers]:
     return {"named": named, "mixed": Answers.concatenate(mixed), "asked": asked, "ticked": ticked}
 
 
-def _answered(
-    X: NDArray[Any], Y: NDArray[np.uint8], answers: dict[str, Answers]
-) -> list[dict[str, Any]]:
+def _answered(X: AnyArray, Y: Indicator, answers: dict[str, Answers]) -> list[dict[str, Any]]:
     """Return the first pictures, with what people said of each in each way."""
     return [
         _picture(X[row], Y[row]) | {"said": {way: _said(answers[way], row) for way in WAYS}}
@@ -188,9 +180,7 @@ def _said(answers: Answers, row: int) -> str:
     return f"{relevant}? yes" if relevant else f"{absent}? no"
 
 
-def _guessed(
-    X: NDArray[Any], Y: NDArray[np.uint8], scores: dict[str, NDArray[np.float64]]
-) -> list[dict[str, Any]]:
+def _guessed(X: AnyArray, Y: Indicator, scores: dict[str, Array]) -> list[dict[str, Any]]:
     """Return test pictures with two digits or more, with as many guesses of each model."""
     import numpy as np
 
@@ -205,7 +195,7 @@ def _guessed(
     ]
 
 
-def _picture(pixels: NDArray[Any], labels: NDArray[np.uint8]) -> dict[str, Any]:
+def _picture(pixels: AnyArray, labels: Indicator) -> dict[str, Any]:
     """Return a picture as the data URI of a PNG, with the digits on it."""
     from matplotlib.image import imsave
 

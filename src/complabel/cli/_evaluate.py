@@ -30,7 +30,7 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
-    from complabel.trust import Evaluation, Figure, MetricEstimates, OnTruth
+    from complabel.trust import Evaluation, MetricEstimates, OnTruth
 
 # With more labels than this, only some are shown.
 _MOST_LABELS = 20
@@ -86,9 +86,7 @@ def evaluate(
             " --truth"
         )
     if truth is not None and html is not None:
-        raise InputError(
-            "--html is about answers to random questions; with --truth, give --json instead"
-        )
+        raise InputError("--html is about answers to random questions; with --truth, give --json")
     saved = own.open_model(model)
     table = own.read_own_features(features, items, model=saved)
     measured: Evaluation | OnTruth
@@ -106,7 +104,11 @@ def evaluate(
         )
         _show_evaluation(measured, n_all_items=len(table.items))
         if html is not None:
-            _write_page(html, measured, [learned, _of_mistakes(missed, invented)])
+            told = (
+                f"People are taken to miss {100 * missed:g} % of the labels that apply, and to"
+                f" invent {100 * invented:g} % of the others. If this is wrong, so are the figures"
+            )
+            _write_page(html, measured, [learned, told])
         remark(learned, style="yellow" if learned.startswith("warning") else "")
     save_json(json_file, measured.as_dict())
     say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
@@ -194,17 +196,13 @@ def _show_least_known(measured: Evaluation) -> None:
     titles = [FIGURES[name][0] for name in _OF_LABELS]
     table = new_table("Labels, the least known first", "label", numbers=["judged", *titles])
     for label in measured.least_known[:_MOST_LABELS]:
-        figures = [getattr(labels[label], name) for name in _OF_LABELS]
-        table.add_row(
-            Text(label), f"{labels[label].share.n_judgements:,}", *map(_with_interval, figures)
-        )
+        row: list[Text | str] = [Text(label), f"{labels[label].share.n_judgements:,}"]
+        for figure in (getattr(labels[label], name) for name in _OF_LABELS):
+            value = "-" if math.isnan(figure.value) else f"{figure.value:.2f}"
+            row.append(f"{value} ({figure.low:.2f} to {figure.high:.2f})")
+        table.add_row(*row)
     show(table)
     _say_what_is_left(len(labels) - _MOST_LABELS)
-
-
-def _with_interval(figure: Figure) -> str:
-    value = "-" if math.isnan(figure.value) else f"{figure.value:.2f}"
-    return f"{value} ({figure.low:.2f} to {figure.high:.2f})"
 
 
 def _show_ranking(measured: Evaluation) -> None:
@@ -239,13 +237,6 @@ def _write_page(path: Path, measured: Evaluation, notes: list[str]) -> None:
         )
     warnings = [line for line in measured.remarks if line.startswith("warning")]
     save(path, render_evaluation(measured, notes=[*notes, *warnings]))
-
-
-def _of_mistakes(missed: float, invented: float) -> str:
-    return (
-        f"People are taken to miss {100 * missed:g} % of the labels that apply, and to invent"
-        f" {100 * invented:g} % of the others. If this is wrong, so are the figures"
-    )
 
 
 def _show_truth(measured: OnTruth) -> None:

@@ -132,9 +132,7 @@ def inspect(
         }
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
-        about_people = _by_what_people_say(
-            answer_set, sum(each.judged for each in inspection.labels)
-        )
+        about_people = _by_what_people_say(answer_set, sum(x.judged for x in inspection.labels))
     if html is not None:
         write_inspection_page(inspection, html, **about_people)
         say(f"wrote {html}")
@@ -156,9 +154,8 @@ def _by_what_people_say(answer_set: Answers, n_judged: int) -> dict[str, Any]:
     part = ""
     if n_judged > _MOST_JUDGED:
         n = max(1, answer_set.n_items * _MOST_JUDGED // n_judged)
-        answer_set = answer_set[
-            np.sort(np.random.default_rng(0).choice(answer_set.n_items, n, replace=False))
-        ]
+        drawn = np.random.default_rng(0).choice(answer_set.n_items, n, replace=False)
+        answer_set = answer_set[np.sort(drawn)]
         part = f" This page looks at a random {n:,} items only; complabel consensus looks at all."
     with working("comparing people"):
         result = find_consensus(None, answer_set, random_state=0)
@@ -322,7 +319,7 @@ def consensus(
     ),
     n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
     folds: int = option(
-        "N", "Parts of the items: a model of the others looks at each.", default=5, min=2
+        "N", "Parts of items; a model of the rest looks at each.", default=5, min=2
     ),
     seed: int = option("N", "Seed of the parts.", default=0, min=0),
     json_file: Path | None = options.JSON_FILE,

@@ -91,10 +91,8 @@ def _as_class(method: Method) -> dict[str, Any]:
     from complabel.methods import home_of
 
     cls = method.classifier
-    return {
-        "class": f"{home_of(cls)}.{cls.__name__}",
-        "parameters": [*inspect.signature(cls).parameters],
-    }
+    parameters = [*inspect.signature(cls).parameters]
+    return {"class": f"{home_of(cls)}.{cls.__name__}", "parameters": parameters}
 
 
 def _plain(text: str) -> str:

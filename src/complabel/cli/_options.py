@@ -68,15 +68,6 @@ def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..
     return give
 
 
-def complete_method() -> list[str]:
-    """Return names of methods, with those of other installed packages."""
-    from importlib import metadata
-
-    from complabel.methods import METHODS
-
-    return [*METHODS, *(entry.name for entry in metadata.entry_points(group="complabel.methods"))]
-
-
 TABLE = (".csv", ".csv.gz", ".parquet")
 """How the names of tables of answers that are written may end."""
 QUESTIONS = (*ASKED_QUESTIONS, "excluded")

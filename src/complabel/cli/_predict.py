@@ -55,12 +55,8 @@ def predict(
         default=...,
         endings=(*options.TABLE, ".jsonl"),
     ),
-    text: str | None = option(
-        "COLUMN", "Of a table of texts: the column with a text, instead of features."
-    ),
-    image: str | None = option(
-        "COLUMN", "Of a table of pictures: the column with the path of a picture."
-    ),
+    text: str | None = option("COLUMN", "Of a table of texts: the column with the text."),
+    image: str | None = option("COLUMN", "Of a table of pictures: the column with their paths."),
     items: Path | None = options.ITEMS,
     answers: list[Path] | None = option(
         "FILE",
@@ -409,11 +405,8 @@ def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bo
             f"promised: {chosen.aim}, over all items of this kind, but for a chance of"
             f" {1 - chosen.estimates.confidence:.2g} for each promise"
         )
-    figures = chosen.estimates
-    for name, figure in (
-        ("precision", figures.precision),
-        ("recall", figures.recall),
-        ("F1", figures.f1),
-    ):
+    found = chosen.estimates
+    figures = {"precision": found.precision, "recall": found.recall, "F1": found.f1}
+    for name, figure in figures.items():
         told = f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"
         say(f"  {name:9} {'not known' if math.isnan(figure.value) else told}")

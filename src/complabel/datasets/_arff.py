@@ -14,7 +14,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._opening import (
@@ -30,7 +29,7 @@ from complabel._opening import (
     read_members,
     wrong_type,
 )
-from complabel._parameters import check_choice
+from complabel._parameters import Array, Bools, Indicator, Ints, check_choice
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
@@ -68,7 +67,7 @@ class ArffTable:
     source: str
     relation: str
     names: tuple[str, ...]
-    binary: NDArray[np.bool_]
+    binary: Bools
     values: Features
 
 
@@ -104,9 +103,7 @@ def read_arff(path: Path, *, member: str | None = None, encoding: str | None = N
     )
 
 
-def build_dataset(
-    tables: Sequence[ArffTable], label_columns: NDArray[np.intp], name: str
-) -> MultiLabelDataset:
+def build_dataset(tables: Sequence[ArffTable], label_columns: Ints, name: str) -> MultiLabelDataset:
     first = tables[0]
     for other in tables[1:]:
         if other.names != first.names:
@@ -201,7 +198,7 @@ def _unquote(text: str) -> str:
     return text
 
 
-def _labels(table: ArffTable, columns: NDArray[np.intp]) -> NDArray[np.uint8]:
+def _labels(table: ArffTable, columns: Ints) -> Indicator:
     labels = table.values[:, columns]
     values = labels if isinstance(labels, np.ndarray) else labels.data
     wrong = (values != 0) & (values != 1)
@@ -243,14 +240,14 @@ def _parse_rows(
         return read(rows, attributes)
 
 
-def _dense_values(rows: list[str], attributes: Sequence[Attribute]) -> NDArray[np.float64]:
+def _dense_values(rows: list[str], attributes: Sequence[Attribute]) -> Array:
     """Parse rows of numbers and declared words; a ValueError says only that some row is wrong."""
     words: dict[int | str, Callable[[str], float]] = {
         i: partial(_value, attribute=attribute)
         for i, attribute in enumerate(attributes)
         if attribute.words
     }
-    values: NDArray[np.float64] = np.loadtxt(
+    values: Array = np.loadtxt(
         rows, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
     )
     if values.shape[1] != len(attributes):
@@ -286,7 +283,7 @@ def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> CSR:
     return matrix
 
 
-def _refuse_others(values: NDArray[np.float64], binary: NDArray[np.bool_]) -> None:
+def _refuse_others(values: Array, binary: Bools) -> None:
     """Refuse what is not finite, or neither 0 nor 1 where ``binary`` (last axis) is True."""
     marked = values[..., binary]
     if not (np.isfinite(values).all() and ((marked == 0) | (marked == 1)).all()):
@@ -320,9 +317,7 @@ def _plain_sparse_row(row: str, attributes: Sequence[Attribute]) -> str:
             )
         index = int(digits)
         if index in found:
-            raise DatasetFormatError(
-                f"found index {index} twice, expected each attribute at most once"
-            )
+            raise DatasetFormatError(f"found index {index} twice, expected each attribute once")
         found[index] = _value(pair[1], attributes[index])
     return "{" + ",".join(f"{index} {value!r}" for index, value in found.items()) + "}"
 
@@ -416,9 +411,7 @@ def read_mulan(
     paths = existing_ones("arff_path", arff_path)
     xml = _find_xml(paths[0]) if xml_path is None else as_path("xml_path", xml_path)
     if not is_file(xml):
-        raise DatasetNotFoundError(
-            f"{xml}: no such file; a dataset in Mulan's format needs it for the label names"
-        )
+        raise DatasetNotFoundError(f"{xml}: no such file; in Mulan's format it has the label names")
     labels, encoding = _read_label_names(xml)
     tables = [read_arff(path, encoding=encoding) for path in paths]
     count = Counter(tables[0].names)
@@ -536,9 +529,7 @@ def _parse_xml(xml: Path, raw: bytes, encoding: str | None) -> ElementTree.Eleme
         raise fault(xml, f"{told}, and declare that") from cause
 
 
-def _refuse_unnamed_labels(
-    tables: Sequence[ArffTable], is_label: NDArray[np.bool_], xml: Path
-) -> None:
+def _refuse_unnamed_labels(tables: Sequence[ArffTable], is_label: Bools, xml: Path) -> None:
     """Refuse attributes between labels that look like labels; report those next to them."""
     looks = tables[0].binary
     if not looks[is_label].all():
@@ -566,7 +557,7 @@ def _refuse_unnamed_labels(
     _logger.warning("%s: %s", tables[0].source, told)
 
 
-def _only_zeros_and_ones(table: ArffTable) -> NDArray[np.bool_]:
+def _only_zeros_and_ones(table: ArffTable) -> Bools:
     values = table.values
     if isinstance(values, np.ndarray):
         return np.asarray(((values == 0) | (values == 1)).all(axis=0))
@@ -575,7 +566,7 @@ def _only_zeros_and_ones(table: ArffTable) -> NDArray[np.bool_]:
     return only
 
 
-def _beside(is_label: NDArray[np.bool_], looks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _beside(is_label: Bools, looks: Bools) -> Bools:
     """Return the attributes next to labels that may be labels, too."""
     if not (looks | is_label).all():
         # Number the unbroken runs of 0/1 columns, and mark the runs that contain a label.

@@ -1,27 +1,21 @@
-"""A multi-label dataset in memory, and its checksum."""
+"""A multi-label dataset in memory."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import Array, Bools, Indicator, Ints
 from complabel.answers import Answers
 from complabel.errors import InputError
 
 CSR: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-Features: TypeAlias = "NDArray[np.float64] | sparse.csr_array[np.float64, tuple[int, int]]"
+Features: TypeAlias = "Array | sparse.csr_array[np.float64, tuple[int, int]]"
 
 _MOST_NAMES = 1 << 24  # a small file can declare any number of columns
-
-# The parts of answers that the checksum covers.
-_NUMBERS = ("item", "annotator", "asked_for", "probability")
-_WORDS = ("question", "all_apply")
-_MASKS = ("offered", "named", "absent", "relevant", "excluded")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +58,13 @@ class MultiLabelDataset:
 
     name: str
     X: Features = field(repr=False)
-    Y: NDArray[np.uint8] = field(repr=False)
+    Y: Indicator = field(repr=False)
     label_names: tuple[str, ...]
     feature_names: tuple[str, ...] = field(repr=False)
-    groups: NDArray[np.intp] | None = field(default=None, repr=False)
-    excluded: NDArray[np.uint8] | None = field(default=None, repr=False)
+    groups: Ints | None = field(default=None, repr=False)
+    excluded: Indicator | None = field(default=None, repr=False)
     answers: Answers | None = field(default=None, repr=False)
-    known: NDArray[np.bool_] | None = field(default=None, repr=False)
+    known: Bools | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for problem in _problems(self):
@@ -102,45 +96,11 @@ class MultiLabelDataset:
         return self.n_samples if self.known is None else int(np.count_nonzero(self.known))
 
 
-def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
-    """Return the SHA-256 of all data that a method or a results table uses.
-
-    The names of features, items and annotators do not count.
-    """
-    X = dataset.X
-    arrays: list[Any] = [X]
-    if not isinstance(X, np.ndarray):
-        X = X.copy()
-        X.sum_duplicates()  # canonical form, so that equal matrices have equal arrays
-        arrays = [np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
-    groups = None if dataset.groups is None else dataset.groups.astype(np.int64)
-    said = () if dataset.answers is None else _arrays_of(dataset.answers)
-    arrays += [dataset.Y, groups, dataset.excluded, *said, dataset.known]
-    digest = hashlib.sha256()
-    for array in (each for each in arrays if each is not None):
-        digest.update(f"{array.dtype.str} {array.shape}\n".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    digest.update("\n".join(dataset.label_names).encode())
-    return digest.hexdigest()
-
-
 def numbered(kind: str, count: int, first: int = 0) -> tuple[str, ...]:
     """Return names of columns that have none; refuse so many that they would fill the memory."""
     if count > _MOST_NAMES:
         raise InputError(f"there are {count:,} {kind}s, more than {_MOST_NAMES:,}; give fewer")
     return tuple(f"{kind}_{at}" for at in range(first, count + first))
-
-
-def _arrays_of(answers: Answers) -> Iterator[NDArray[Any]]:
-    """Yield the arrays of answers, in types that do not depend on how they were made."""
-    for column in _NUMBERS:
-        yield getattr(answers, column).astype(np.float64)
-    for column in _WORDS:
-        yield getattr(answers, column).astype("U16")
-    for name in _MASKS:
-        mask = getattr(answers, name)
-        yield mask.indices.astype(np.int64)
-        yield mask.indptr.astype(np.int64)
 
 
 def _problems(dataset: MultiLabelDataset) -> Iterator[str]:

@@ -1,10 +1,9 @@
 """Datasets that need no file: canvases of digits, and a logistic model."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 
-from complabel._parameters import check_integer, check_random_state, check_real
+from complabel._parameters import Array, Indicator, check_integer, check_random_state, check_real
 from complabel.datasets._dataset import MultiLabelDataset
 
 _N_GROUPS = 10  # as many as the usual number of folds
@@ -158,7 +157,7 @@ def make_synthetic(
     )
 
 
-def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
+def _shift_to(cardinality: float, logits: Array) -> float:
     """Return the number that, added to all logits, gives the mean sum of probabilities."""
     from scipy.optimize import brentq  # a quarter of the import time of this package
 
@@ -168,7 +167,7 @@ def _shift_to(cardinality: float, logits: NDArray[np.float64]) -> float:
     )
 
 
-def _draw_sets(logits: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
+def _draw_sets(logits: Array, rng: np.random.Generator) -> Indicator:
     """Draw a relevant set for each row, (n, K), neither empty nor full.
 
     Rejection sampling would be endless if the excluded sets have almost all the probability.

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._opening import (
@@ -28,7 +27,7 @@ from complabel._opening import (
     read_bytes,
     refuse_large,
 )
-from complabel._parameters import check_integer
+from complabel._parameters import AnyArray, Indicator, check_integer
 from complabel._writing import explained, replacing
 from complabel.answers import check_indicator
 from complabel.datasets._dataset import CSR, Features, MultiLabelDataset, numbered
@@ -44,11 +43,7 @@ from complabel.files import (
 
 _OPTIONAL = ("label_names", "feature_names", "groups")
 _KNOWN = [
-    *(
-        key
-        for name in ("X", "Y", "excluded")
-        for key in (name, *(f"{name}_{p}" for p in CSR_PARTS))
-    ),
+    *(x for name in ("X", "Y", "excluded") for x in (name, *(f"{name}_{p}" for p in CSR_PARTS))),
     *_OPTIONAL,
 ]
 
@@ -130,13 +125,13 @@ def _features(path: Path, X: Any) -> Features:
     return found
 
 
-def _labels(path: Path, name: str, arrays: dict[str, NDArray[Any]]) -> NDArray[np.uint8]:
+def _labels(path: Path, name: str, arrays: dict[str, AnyArray]) -> Indicator:
     matrix = matrix_of(path, arrays, name)
     refuse_large(path, f"{name} as a dense matrix", math.prod(matrix.shape), limit_of(path))
     return check_indicator(matrix, name=name)
 
 
-def _names(path: Path, kind: str, arrays: dict[str, NDArray[Any]], count: int) -> tuple[str, ...]:
+def _names(path: Path, kind: str, arrays: dict[str, AnyArray], count: int) -> tuple[str, ...]:
     given = arrays.get(f"{kind}_names")
     if given is None:
         return numbered(kind, count)
@@ -179,7 +174,7 @@ def read_svmlight(
     )
 
 
-Matrix: TypeAlias = "NDArray[Any] | sparse.csr_array[Any]"
+Matrix: TypeAlias = "AnyArray | sparse.csr_array[Any]"
 _Elements: TypeAlias = Iterator[tuple[int, memoryview]]
 
 _HEADER, _TAG = 128, 8
@@ -228,9 +223,7 @@ def _read_layout(
         if "data" in found:
             _check_shapes(found)
             X = _features_of("data", found["data"], file)
-            Y, candidates = (
-                _labels_of(key, found, file, 1) for key in ("target", "partial_labels")
-            )
+            Y, candidates = (_labels_of(n, found, file, 1) for n in ("target", "partial_labels"))
             excluded = None if candidates is None else 1 - candidates
         else:
             X = _features_of("X", found["X"], file)
@@ -270,9 +263,7 @@ def _features_of(name: str, values: Matrix, file: Path) -> Features:
     return np.ascontiguousarray(values, dtype=np.float64)
 
 
-def _labels_of(
-    name: str, found: Mapping[str, Matrix], file: Path, axis: int
-) -> NDArray[np.uint8] | None:
+def _labels_of(name: str, found: Mapping[str, Matrix], file: Path, axis: int) -> Indicator | None:
     matrix = found.get(name)
     if matrix is None:
         return None
@@ -386,7 +377,7 @@ def _matrix(
     return sparse_of(f"{file}!{name}", sparse.csc_array, values, rows, starts, np.array(shape))
 
 
-def _numbers(name: str, parts: _Elements, order: str) -> NDArray[Any]:
+def _numbers(name: str, parts: _Elements, order: str) -> AnyArray:
     """Return the numbers of one data element, in this machine's byte order."""
     kind, body = next(parts, (0, memoryview(b"")))
     code = _NUMBERS[kind] if kind < len(_NUMBERS) else ""

@@ -31,13 +31,6 @@ from complabel.files import (
     rows_of,
 )
 
-_TITLES = {
-    "npz": "NumPy archive",
-    "mat": "MATLAB file",
-    "svmlight": "svmlight",
-    "mulan": "ARFF and XML (Mulan)",
-    "meka": "ARFF (MEKA)",
-}
 Format = Literal["npz", "mat", "svmlight", "mulan", "meka", "pml"]
 
 _FORMATS: dict[str, Format] = {
@@ -125,33 +118,6 @@ def load_file(path: StrPaths, name: str | None = None) -> MultiLabelDataset:
     if name is not None:
         files = replace(files, name=name)
     return read_files(files)
-
-
-def describe_file(path: StrPaths) -> dict[str, Any]:
-    """Describe how :func:`load_file` would read a dataset, and what it contains.
-
-    ``n_some_labels`` is the number of instances that have some but not all labels.
-    """
-    files = find_own_files(path)
-    dataset = read_files(files)
-    n_relevant = dataset.Y.sum(axis=1, dtype=np.intp)
-    return {
-        "name": dataset.name,
-        "format": _TITLES[files.format],
-        "files": [str(file) for file in files.all_files],
-        "n_samples": dataset.n_samples,
-        "n_features": dataset.n_features,
-        "n_labels": dataset.n_labels,
-        "label_cardinality": dataset.label_cardinality,
-        "label_names": list(dataset.label_names),
-        "n_some_labels": int(((n_relevant > 0) & (n_relevant < dataset.n_labels)).sum()),
-        "excluded": dataset.excluded is not None,
-    }
-
-
-def files_of_dataset(path: StrPaths) -> tuple[str, ...]:
-    """List all files that :func:`load_file` would read, including an XML file that it finds."""
-    return tuple(map(str, find_own_files(path).all_files))
 
 
 def read_files(files: DatasetFiles) -> MultiLabelDataset:
@@ -280,13 +246,8 @@ def load_tables(
     names = known_names if true is None else true.label_names
     said = None
     if answers is not None:
-        said = read_answers(
-            answers,
-            items=list(found.items),
-            label_names=names,
-            question=question,
-            contradictions=contradictions,
-        ).answers
+        how: Any = {"question": question, "contradictions": contradictions}
+        said = read_answers(answers, items=[*found.items], label_names=names, **how).answers
         names = said.label_names
     assert names is not None
     Y = np.zeros((len(found.items), len(names)), dtype=np.uint8)

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._parameters import AnyArray
 from complabel._settings import setting
 from complabel.errors import InputError
 
@@ -28,7 +29,7 @@ class Encoder:
     model: str
     how: str
     encode: Callable[[list[Any]], Any]
-    prepare: Callable[[Any], NDArray[Any]] | None = None
+    prepare: Callable[[Any], AnyArray] | None = None
     rows: int = 64
     is_sparse: bool = False
 

@@ -18,10 +18,10 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._opening import StrPath, as_path, ending_of
+from complabel._parameters import AnyArray, Bools
 from complabel._writing import explained, replacing
 from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, Kind, model_of
@@ -260,7 +260,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _of_parts(paths: Iterable[Path], name: str) -> Iterator[NDArray[Any]]:
+def _of_parts(paths: Iterable[Path], name: str) -> Iterator[AnyArray]:
     for path in paths:
         with np.load(path, allow_pickle=False) as file:
             if name in file:
@@ -293,7 +293,7 @@ def _write_npz(
 
 
 def _put(
-    archive: zipfile.ZipFile, name: str, blocks: Iterable[NDArray[Any]], shape: tuple[int, ...]
+    archive: zipfile.ZipFile, name: str, blocks: Iterable[AnyArray], shape: tuple[int, ...]
 ) -> None:
     """Write blocks, one below the other, as an array; without a date, so files can be compared."""
     with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
@@ -313,9 +313,8 @@ def _write_parquet(
 
     width = next(_of_parts(parts, "X")).shape[1]
     kind = pa.list_(pa.float32(), width)
-    schema = pa.schema(
-        [("item", pa.string()), ("features", kind)], metadata={RECIPE_KEY: encoder.recipe}
-    )
+    columns = [("item", pa.string()), ("features", kind)]
+    schema = pa.schema(columns, metadata={RECIPE_KEY: encoder.recipe})
     done = empty = 0
     with parquet.ParquetWriter(path, schema) as writer:
         for block in _of_parts(parts, "X"):
@@ -354,7 +353,7 @@ def encoder_of(recipe: str) -> Encoder:
     return encoder
 
 
-def advice(X: Any, answered: NDArray[np.bool_], recipe: str | None) -> str:
+def advice(X: Any, answered: Bools, recipe: str | None) -> str:
     """Return what other features might gain, in words; empty if there is nothing to say.
 
     ``X`` (n, d) are features by a recipe, ``answered`` (n,) the items that a model learns from.

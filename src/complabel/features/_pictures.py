@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath
+from complabel._parameters import AnyArray, Indicator
 from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
 from complabel.files import HEIC
@@ -96,13 +97,13 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
 
 def load_pictures(
     paths: Sequence[StrPath], encoder: Encoder
-) -> Iterator[NDArray[Any] | DatasetFormatError]:
+) -> Iterator[AnyArray | DatasetFormatError]:
     """Yield each picture as its encoder wants it, or the error about it."""
     Image, formats = _pillow(), [*_FORMATS]
     if any(os.fspath(path).lower().endswith(HEIC) for path in paths) and _reads_heic():
         formats.append("HEIF")
 
-    def load(path: StrPath) -> NDArray[Any] | DatasetFormatError:
+    def load(path: StrPath) -> AnyArray | DatasetFormatError:
         try:
             with Image.open(path, formats=formats) as image:
                 if math.prod(image.size) > _MOST_PIXELS:
@@ -160,7 +161,7 @@ def _upright(image: Any) -> Any:
 
 
 def _grey_pixels() -> Encoder:
-    def prepare(image: Any) -> NDArray[np.uint8]:
+    def prepare(image: Any) -> Indicator:
         return np.asarray(image.convert("L").resize((_SIDE, _SIDE), _pillow().Resampling.BOX))
 
     def encode(pictures: list[Any]) -> NDArray[np.float32]:
@@ -171,7 +172,7 @@ def _grey_pixels() -> Encoder:
 
 
 def _coloured_pixels() -> Encoder:
-    def prepare(image: Any) -> NDArray[np.uint8]:
+    def prepare(image: Any) -> Indicator:
         return np.asarray(image.resize((_SIDE, _SIDE), _pillow().Resampling.BOX))
 
     def encode(pictures: list[Any]) -> NDArray[np.float32]:
@@ -220,7 +221,7 @@ _FAINT = 0.16, 0.5
 
 
 def pixels_and_edges(
-    pictures: NDArray[Any], faint: tuple[float, float] = (0, 0)
+    pictures: AnyArray, faint: tuple[float, float] = (0, 0)
 ) -> NDArray[np.float32]:
     """Return small grey pixels and histograms of oriented gradients of pictures (b, 64, 64).
 
@@ -283,16 +284,16 @@ def of_onnx(path: Path) -> Encoder:
     at_once = shape[0] if isinstance(shape[0], int) and shape[0] > 0 else 0
     in_bytes = entry.type == "tensor(uint8)"
 
-    def prepare(image: Any) -> NDArray[np.uint8]:
+    def prepare(image: Any) -> Indicator:
         return np.asarray(image.resize((width, height), _BICUBIC))
 
-    def run(pictures: NDArray[Any]) -> Any:
+    def run(pictures: AnyArray) -> Any:
         found = pictures if in_bytes else (pictures / np.float32(255) - _MEAN) / _SPREAD
         found = found.transpose(0, 3, 1, 2) if first else found
         (rows,) = session.run([session.get_outputs()[0].name], {entry.name: found})
         return np.asarray(rows, dtype=np.float32)
 
-    def encode(pictures: list[Any]) -> NDArray[Any]:
+    def encode(pictures: list[Any]) -> AnyArray:
         size = at_once or len(pictures)
         filled = np.stack(pictures + pictures[:1] * (-len(pictures) % size))
         found = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
@@ -302,7 +303,7 @@ def of_onnx(path: Path) -> Encoder:
     return Encoder("pictures", path.name, how, encode, prepare)
 
 
-def _pooled(found: NDArray[Any]) -> Any:
+def _pooled(found: AnyArray) -> Any:
     """Return rows (b, d): means over places of maps (b, d, height, width) or tokens (b, t, d)."""
     if found.ndim == 4:
         return found.mean(axis=(2, 3))
@@ -345,8 +346,8 @@ def _of_torch(model: str, network: Any, change: Any) -> Encoder:
     weights = (each.cpu().numpy() for each in network.state_dict().values())
     how = f"{' '.join(str(change).split())}, rows scaled (1), weights {fingerprint(weights)}"
 
-    def prepare(image: Any) -> NDArray[Any]:
-        found: NDArray[Any] = change(image).numpy()
+    def prepare(image: Any) -> AnyArray:
+        found: AnyArray = change(image).numpy()
         return found
 
     first = next(iter(network.state_dict().values()))

@@ -87,10 +87,8 @@ def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int
         if not isinstance(each, str):
             raise InputError(f"texts[{at}] is {each!r:.60}; give a str, such as an empty one")
     encoder = text_encoder(model)
-    blocks = [
-        encoder.encode(given[start : start + n_rows])
-        for start in range(0, max(len(given), 1), n_rows)
-    ]
+    starts = range(0, max(len(given), 1), n_rows)
+    blocks = [encoder.encode(given[start : start + n_rows]) for start in starts]
     return sparse.vstack(blocks, format="csr") if encoder.is_sparse else np.concatenate(blocks)
 
 

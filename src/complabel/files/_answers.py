@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel._opening import StrPaths, existing_ones, explained
-from complabel._parameters import check_choice
+from complabel._parameters import AnyArray, check_choice
 from complabel.answers import (
     ANSWER_WORDS,
     CONTRADICTION_POLICIES,
@@ -245,9 +244,7 @@ class AnswerSheet:
                     "answer", lambda value: words[str(value).strip().casefold()], advice
                 )
             columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
-            filled = [
-                columns[name].codes for name in ("item", "label", "answer") if name in columns
-            ]
+            filled = [columns[n].codes for n in ("item", "label", "answer") if n in columns]
             kept = read.only(np.max(filled, axis=0) != -1)
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
@@ -315,7 +312,7 @@ class AnswerSheet:
 
 def read_judgments(
     path: StrPaths, about: Answers, question: Question | None = None, *, needed: str = "item"
-) -> dict[str, NDArray[Any]]:
+) -> dict[str, AnyArray]:
     """Return the rows of tables that judge one label of an item each, among those of ``about``.
 
     ``item``, ``label`` and ``annotator`` are positions, (R,); -1: an unknown person. ``answer`` is
@@ -328,7 +325,7 @@ def read_judgments(
         "answer": ("no", "yes", "unsure"),
         "annotator": about.annotator_names,
     }
-    found: dict[str, list[NDArray[Any]]] = {name: [] for name in (*names, CONFIDENCE)}
+    found: dict[str, list[AnyArray]] = {name: [] for name in (*names, CONFIDENCE)}
     for each in existing_ones("path", path):
         table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
         if needed not in table.columns:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
-from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._opening import explained, fault, limit_of, read_bytes, refuse_large
+from complabel._parameters import AnyArray
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 _READ_HEADER = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -28,10 +28,10 @@ _COMMENT = re.compile(rb"#[^\n]*")
 _KNOWN = b"0123456789+-.eE:,qid \t\n\r\v\f"
 
 
-def read_npy(path: Path) -> NDArray[Any]:
+def read_npy(path: Path) -> AnyArray:
     """Open an array on disk; only the parts that are used take memory."""
     with explained(path, "save it again with numpy.save, as an array of numbers"):
-        found: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+        found: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(found, np.ndarray):
             raise fault(path, "this is a .npz archive; end its name in .npz")
     return found
@@ -42,7 +42,7 @@ def array_names(path: Path) -> list[str]:
         return [name.removesuffix(".npy") for name in archive.namelist()]
 
 
-def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+def read_arrays(path: Path, names: Iterable[str]) -> dict[str, AnyArray]:
     """Read those arrays of an archive that it has; pickles are refused.
 
     A false size in a header takes no memory. Booleans are given as their bytes, which may be
@@ -61,7 +61,7 @@ def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     return found
 
 
-def _member(source: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+def _member(source: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> AnyArray:
     with archive.open(info) as stream:
         version = npy.read_magic(stream)
         shape, _, dtype = _READ_HEADER[version](stream)
@@ -83,12 +83,12 @@ def _member(source: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDA
             f" type {str(dtype)[:60]} in its header; save it again",
         )
     with archive.open(info) as stream:
-        found: NDArray[Any] = npy.read_array(stream, allow_pickle=False)
+        found: AnyArray = npy.read_array(stream, allow_pickle=False)
     found = found.view(np.uint8) if dtype.kind == "b" else found
     return np.asarray(found, dtype=found.dtype.newbyteorder("="), order="C")
 
 
-def matrix_of(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
+def matrix_of(path: Path, arrays: Mapping[str, AnyArray], name: str) -> Any:
     """Return the dense or sparse matrix of an archive, in the types in which it is stored."""
     if name in arrays:
         return arrays[name]
@@ -110,12 +110,7 @@ def matrix_of(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
 
 
 def sparse_of(
-    source: object,
-    kind: Any,
-    data: NDArray[Any],
-    indices: NDArray[Any],
-    indptr: NDArray[Any],
-    shape: NDArray[Any],
+    source: object, kind: Any, data: AnyArray, indices: AnyArray, indptr: AnyArray, shape: AnyArray
 ) -> sparse.csr_array[Any, tuple[int, int]]:
     """Build a sparse matrix from parts that may be damaged or made to do harm."""
     integers = all(part.dtype.kind in "iu" for part in (indices, indptr, shape))
@@ -145,7 +140,7 @@ def as_float(values: Any) -> Any:
         return values.astype(np.float32 if is_small else np.float64, copy=False)
 
 
-def as_texts(path: Path, name: str, values: NDArray[Any], count: int) -> list[str]:
+def as_texts(path: Path, name: str, values: AnyArray, count: int) -> list[str]:
     """Return the names in an archive as text; they may be numbers there."""
     if values.shape != (count,) or values.dtype.kind not in "iuU":
         raise fault(

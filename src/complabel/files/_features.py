@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault
-from complabel._parameters import check_integer
+from complabel._parameters import AnyArray, Bools, Indicator, check_integer
 from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files._arrays import (
@@ -51,7 +50,7 @@ class Features:
     """
 
     X: Any
-    items: NDArray[Any]
+    items: AnyArray
     feature_names: tuple[str, ...] | None = None
     recipe: str | None = None
 
@@ -95,7 +94,7 @@ class FeaturePieces:
         n = self.shape[0]
         return [min(_ROWS, n - start) for start in range(0, n, _ROWS)]
 
-    def pieces(self, group: int | None = None) -> Iterator[NDArray[Any]]:
+    def pieces(self, group: int | None = None) -> Iterator[AnyArray]:
         """Read the file, or one of its row groups, in pieces of 65,536 rows."""
         table, columns = self.source.table_and_columns
         row = sum(self.groups[: group or 0])
@@ -128,7 +127,7 @@ class FeaturePieces:
                 groups = []
         return made.concatenate(parts)
 
-    def read_groups(self, groups: Sequence[int]) -> NDArray[Any]:
+    def read_groups(self, groups: Sequence[int]) -> AnyArray:
         return np.concatenate([piece for group in groups for piece in self.pieces(group)])
 
 
@@ -136,10 +135,10 @@ class FeaturePieces:
 class Truth:
     """True labels Y (n, n_labels), 0 or 1, of items (n,); Y is 0 where it is not ``known``."""
 
-    items: NDArray[Any]
-    Y: NDArray[np.uint8]
+    items: AnyArray
+    Y: Indicator
     label_names: tuple[str, ...]
-    known: NDArray[np.bool_]
+    known: Bools
 
 
 def read_features(
@@ -217,7 +216,7 @@ def read_features(
     return Features(X, as_items(ids), source.feature_names, source.recipe)
 
 
-def _ids_of(source: _Source, pieces: FeaturePieces) -> NDArray[Any]:
+def _ids_of(source: _Source, pieces: FeaturePieces) -> AnyArray:
     """Return the names of the rows without reading their features."""
     table, n_rows = source.table_and_columns[0], pieces.shape[0]
     if source.ids is not None and len(source.ids) != n_rows:
@@ -303,8 +302,8 @@ def read_truth(
             " for each label, named after it",
         )
     ids: list[str] = []
-    blocks: list[NDArray[np.uint8]] = []
-    masks: list[NDArray[np.bool_]] = []
+    blocks: list[Indicator] = []
+    masks: list[Bools] = []
     for own, block in _matrices(table, "item", names, "give 1 if the label applies, else 0"):
         known = ~np.isnan(block)
         wrong = (block != 0) & (block != 1) & (known | complete)
@@ -328,7 +327,7 @@ def read_truth(
     return Truth(as_items(ids), np.concatenate(blocks), tuple(names), mask)
 
 
-def as_items(ids: Sequence[str]) -> NDArray[Any]:
+def as_items(ids: Sequence[str]) -> AnyArray:
     return np.fromiter(ids, dtype=object, count=len(ids))
 
 
@@ -463,30 +462,21 @@ def _open_array(
 
 
 def _matrices(
-    table: Table,
-    id_column: str | None,
-    columns: Sequence[str],
-    advice: str,
-    group: int | None = None,
-) -> Iterator[tuple[list[str] | None, NDArray[Any]]]:
+    table: Table, ids: str | None, columns: Sequence[str], advice: str, group: int | None = None
+) -> Iterator[tuple[list[str] | None, AnyArray]]:
     """Yield ids and matrices (n, d), float32 if that holds all numbers, else float64."""
-    texts = [] if id_column is None else [id_column]
+    texts = [] if ids is None else [ids]
     lists = _is_list(table, columns)
-    pieces = (
-        table.pieces(texts, others=columns, group=group)
-        if lists
-        else table.pieces(texts, columns, advice=advice, group=group)
-    )
+    how: Any = {"others": columns} if lists else {"numbers": columns, "advice": advice}
+    pieces = table.pieces(texts, group=group, **how)
     row, width = 0, None
     for piece in pieces:
         if lists:
             block = _of_lists(table, columns[0], piece[columns[0]], row, width, advice)
             width = block.shape[1]
         else:
-            block = np.column_stack(
-                [piece[name].to_numpy(zero_copy_only=False) for name in columns]
-            )
-        yield None if id_column is None else _named(table, id_column, piece, row), block
+            block = np.column_stack([piece[n].to_numpy(zero_copy_only=False) for n in columns])
+        yield None if ids is None else _named(table, ids, piece, row), block
         row += len(block)
 
 
@@ -507,7 +497,7 @@ def _is_list(table: Table, columns: Sequence[str]) -> bool:
 
 def _of_lists(
     table: Table, name: str, values: Any, row: int, width: int | None, advice: str
-) -> NDArray[Any]:
+) -> AnyArray:
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
     lengths = pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False)
@@ -521,7 +511,7 @@ def _of_lists(
         )
     kind = table.kind_of({name: values.type.value_type}, advice)
     flat = pc.cast(values.flatten(), kind, safe=False)
-    found: NDArray[Any] = flat.to_numpy(zero_copy_only=False).reshape(len(lengths), width or 0)
+    found: AnyArray = flat.to_numpy(zero_copy_only=False).reshape(len(lengths), width or 0)
     return found
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, read_text
+from complabel._parameters import AnyArray, Ints
 from complabel.errors import DatasetNotFoundError, InputError
 from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
 
@@ -148,8 +148,8 @@ def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
 
 
 def rows_of(
-    wanted: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any], source: object
-) -> NDArray[np.intp]:
+    wanted: Sequence[str] | AnyArray, items: Sequence[str] | AnyArray, source: object
+) -> Ints:
     """Return the row numbers (len(wanted),) of some items; an item without a row is refused.
 
     ``items`` are the names of the rows, such as ``Features.items``; ``source`` is what messages
@@ -168,7 +168,7 @@ def rows_of(
 
 
 def refuse_strangers(
-    source: object, found: Sequence[str] | NDArray[Any], items: Sequence[str] | NDArray[Any]
+    source: object, found: Sequence[str] | AnyArray, items: Sequence[str] | AnyArray
 ) -> None:
     """Refuse a file if none of the items that were found in it has features."""
     raise fault(

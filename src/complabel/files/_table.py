@@ -14,8 +14,6 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Self
 
-from numpy.typing import NDArray
-
 from complabel._opening import (
     ending_of,
     existing,
@@ -25,6 +23,7 @@ from complabel._opening import (
     open_binary,
     refuse_large,
 )
+from complabel._parameters import AnyArray
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
@@ -77,10 +76,7 @@ class Table:
         """Open a file; ``what`` says in a message which tables have these endings and columns."""
         path = existing("path", value)
         if not ending_of(path, endings):
-            raise fault(
-                path,
-                f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
-            )
+            raise fault(path, f"{what} must end in {', '.join(endings)}; save it in one of these")
         table = cls.of_parquet(path) if ending_of(path, [PARQUET]) else cls.of_csv(path)
         for name in needed:
             if name not in table.columns:
@@ -306,7 +302,7 @@ def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=sizes.__getitem__)
 
 
-def some_of(names: Sequence[str] | NDArray[Any]) -> str:
+def some_of(names: Sequence[str] | AnyArray) -> str:
     return ", ".join(map(repr, names[:_MAX_LISTED])) + ", ..." * (len(names) > _MAX_LISTED)
 
 
@@ -334,9 +330,7 @@ def refuse_repeated(
 
 def is_list(kind: Any) -> bool:
     types = pyarrow().types
-    return any(
-        test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    )
+    return any(is_(kind) for is_ in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
 def _is_numeric(kind: Any) -> bool:

@@ -13,10 +13,10 @@ from contextlib import ExitStack
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from complabel._opening import StrPath, as_path, ending_of
-from complabel._parameters import check_integer, check_real
+from complabel._parameters import AnyArray, Ints, check_integer, check_real
 from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.answers import COLUMNS, Column, text_of
@@ -194,9 +194,7 @@ def answers_to_arrow(piece: Mapping[str, Any], *, more: Sequence[str] = ()) -> A
     sizes = {name: len(column.codes) for name, column in columns.items()}
     n_rows = sizes["item"]
     if set(sizes.values()) != {n_rows}:
-        raise InputError(
-            f"columns of answers differ in length: {sizes}; give all of them the same length"
-        )
+        raise InputError(f"columns of answers differ in length: {sizes}; give all the same length")
     if (columns["item"].codes == -1).any():
         raise InputError("an answer has no item; give the item of each answer")
     pa, schema = pyarrow(), _schema(more)
@@ -224,9 +222,7 @@ def _array(column: Column, kind: Any) -> Any:
             f"column {column.name!r} holds text that is not valid Unicode ({cause}); correct it"
         ) from cause
     except pa.ArrowException as cause:
-        raise InputError(
-            f"column {column.name!r} holds a value of a wrong type: {cause}"
-        ) from cause
+        raise InputError(f"column {column.name!r} holds a value of wrong type: {cause}") from cause
     return values.take(pa.array(column.codes % len(values)))  # code -1: the null at the end
 
 
@@ -305,7 +301,7 @@ class PredictionWriter(TableWriter):
             _refuse_columns(self._names)
         self._dtype: np.dtype[Any] | None = None
 
-    def write(self, items: Sequence[str] | NDArray[Any], probabilities: ArrayLike) -> None:
+    def write(self, items: Sequence[str] | AnyArray, probabilities: ArrayLike) -> None:
         """Add the probabilities (n, K) of some items; the first ones determine the type."""
         self._check_open()
         values = np.asarray(probabilities)
@@ -324,7 +320,7 @@ class PredictionWriter(TableWriter):
         if self._file is None:
             self._add([], np.zeros((0, len(self._names))))
 
-    def _add(self, items: Sequence[str], values: NDArray[Any]) -> None:
+    def _add(self, items: Sequence[str], values: AnyArray) -> None:
         self._dtype = values.dtype if self._file is None else self._dtype
         values = values.astype(self._dtype, copy=False)
         if self._ending != ".jsonl":
@@ -334,7 +330,7 @@ class PredictionWriter(TableWriter):
             self._file = self._open_bytes()
         self._file.write(self._lines(items, values).encode())
 
-    def _table(self, items: Sequence[str], values: NDArray[Any]) -> Any:
+    def _table(self, items: Sequence[str], values: AnyArray) -> Any:
         pa = pyarrow()
         if self._top is not None:
             best, values = _most_probable(values, self._top)
@@ -348,7 +344,7 @@ class PredictionWriter(TableWriter):
         arrays = [pa.array(each, pa.string() if each.dtype == object else None) for each in columns]
         return pa.table([pa.array(items, pa.string()), *arrays], names=["item", *called])
 
-    def _lines(self, items: Sequence[str], values: NDArray[Any]) -> str:
+    def _lines(self, items: Sequence[str], values: AnyArray) -> str:
         if self._threshold is not None:
             chosen = (np.flatnonzero(row) for row in values >= self._threshold)
             said: Any = ([self._names[at] for at in row] for row in chosen)
@@ -375,7 +371,7 @@ def _top_columns(top: int) -> list[str]:
     return [f"{what}_{at}" for at in range(1, top + 1) for what in ("label", "probability")]
 
 
-def _most_probable(values: NDArray[Any], top: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def _most_probable(values: AnyArray, top: int) -> tuple[Ints, AnyArray]:
     """Return labels (n, top) and their probabilities; of equal ones, the first come first."""
     best = np.argsort(-values, axis=1, kind="stable")[:, :top]
     return best, np.take_along_axis(values, best, axis=1)
@@ -394,7 +390,7 @@ def _refuse_columns(names: Sequence[str]) -> None:
         )
 
 
-def _refuse_others(values: NDArray[Any], items: Sequence[str], names: Sequence[str]) -> None:
+def _refuse_others(values: AnyArray, items: Sequence[str], names: Sequence[str]) -> None:
     fine = (values >= 0) & (values <= 1)  # NaN is neither
     if not fine.all():
         row, label = map(int, np.unravel_index(int(np.argmin(fine)), fine.shape))

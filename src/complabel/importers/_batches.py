@@ -6,6 +6,9 @@ request is about one question, or about all labels of several items, which it ca
 
 Results come back in any order. A result that failed, was refused, was cut off, does not parse, is
 missing, or is there twice with two answers is counted and left out. Nothing is guessed.
+
+Prompts for a language model that is asked in another way are lines that say what they ask. They
+come back with a field ``reply``, and are read and counted as results are.
 """
 
 from __future__ import annotations
@@ -17,15 +20,38 @@ import json
 import math
 import mimetypes
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from complabel._opening import fault
 from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.files import SHOWN
-from complabel.importers._format import Format, Head, Options, Row, Tally, pieces, records, some
-from complabel.importers._questions import UNSURE, WORDINGS, Question, Task, Travelled, question_of
+from complabel.importers._format import (
+    Format,
+    Head,
+    OptionalText,
+    Options,
+    Row,
+    Tally,
+    Text,
+    checked,
+    pieces,
+    records,
+    some,
+)
+from complabel.importers._questions import (
+    UNSURE,
+    WORDINGS,
+    Question,
+    Task,
+    Travelled,
+    question_in,
+    question_of,
+)
 from complabel.importers._records import ENDS, objects_in, said_in_reply
 
 IDS = ".ids.jsonl"
@@ -33,7 +59,7 @@ _WORDS = ("yes", "no", UNSURE)
 _TOKENS, _TOKENS_OF_LABEL = 1024, 32  # most tokens of a reply, where a request must say it
 _TOP = 20  # tokens with a probability, of each place in a reply
 _SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
-_MOST_SHOWN = 3
+_MOST_SHOWN, _MOST_LETTERS = 3, 80
 # These end a line for some readers of JSON lines.
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
@@ -116,10 +142,9 @@ class Batch(NamedTuple):
     def _content(self, prompt: str, names: Sequence[str], tasks: Sequence[Task]) -> list[Any]:
         parts, words = [], [prompt]
         for name, task in zip(names, tasks, strict=True):
-            told = {"text": "is this text:\n{}", "url": "is this page: {}"}
-            words += [f"{name} {told[each]}".format(task[each]) for each in told if task.get(each)]
+            words += _about(name, task)
             if task.get("image"):
-                text = "\n\n".join([*words, f"{name} is this picture."])
+                text = "\n\n".join(words)
                 parts += [self._text(text), _picture(self.tool, str(task["image"]), self.folder)]
                 words = []
         return [*parts, self._text("\n\n".join(words))] if words else parts
@@ -163,11 +188,22 @@ def _prompt(task: Task, several: bool) -> str:
     return f"{_JUDGE[several]} {_EACH} {json.dumps(task['offered'], ensure_ascii=False)}"
 
 
+def _about(name: str, task: Task) -> list[str]:
+    """Return an item in words; of a picture, that it goes with them."""
+    told = {"text": f"{name} is this text:\n", "url": f"{name} is this page: "}
+    words = [f"{start}{task[each]}" for each, start in told.items() if task.get(each)]
+    return [*words, f"{name} is this picture."] if task.get("image") else words
+
+
+def prompted(task: Task) -> Task:
+    """Return a task as one line of prompts, which says itself what it asks."""
+    prompt = "\n\n".join([_prompt(task, several=False), *_about("The item", task)])
+    return {"id": task["answer_id"], **task, "prompt": prompt}
+
+
 def _picture(tool: str, named: str, folder: Path) -> Task:
     if named.startswith("data:") or ("://" in named and tool in _WITHOUT_ADDRESSES):
-        raise InputError(
-            f"the picture {named:.60} cannot be sent by its address here; give the path of a file"
-        )
+        raise InputError(f"the picture {named:.60} cannot be sent by its address; give a file")
     if "://" in named and tool == "anthropic":
         return {"type": "image", "source": {"type": "url", "url": named}}
     if "://" in named:
@@ -235,7 +271,7 @@ _TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request ha
 class _Result(NamedTuple):
     """What became of one request: a text, or a word why there is none."""
 
-    text: str | None
+    text: Any  # of a reply that says itself what it is about, any JSON
     failed: str = ""
     model: str | None = None
     n_in: int = 0
@@ -246,6 +282,10 @@ class _Result(NamedTuple):
 _FAILED, _REFUSED = "requests that failed", "requests that the model refused"
 _CUT, _UNCLEAR = "replies that were cut off", "replies that do not parse"
 _MISSING, _DOUBLE = "requests without a result", "requests with two different replies"
+_OF_A_SAMPLE = (
+    "; if a second file has failures, give it, too. Random questions are a random sample only if"
+    " all were answered, or all up to some line and none after it"
+)
 _CUT_BY = {"length", "max_tokens", "max_output_tokens", "incomplete", "abort"}
 _CUT_BY |= {"model_context_window_exceeded"}
 _REFUSED_BY = {"content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"}
@@ -394,16 +434,11 @@ def _are_results(head: Head) -> bool:
     )
 
 
-def _read_results(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    tally.start("results", _FAILED, _REFUSED, _CUT, _UNCLEAR, _DOUBLE, _MISSING)
-    yield from pieces(_rows(path, options, tally))
-
-
 class _Asked(NamedTuple):
     """One question of a request."""
 
     place: str
-    task: Task
+    annotator: str | None
     question: Question
 
 
@@ -419,53 +454,82 @@ _Questions = dict[str, dict[str, _Asked]]  # by id, and by the name of an item i
 _Key = tuple[str, str]  # both of them
 
 
-def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    asked: _Questions = {}
-    said: dict[_Key, _Said] = {}
-    worst: dict[_Key, str] = {}  # of questions without a clear answer, the last reason
-    n_in = n_out = 0
+def _read(path: Path, options: Options, tally: Tally, *, word: str) -> Iterator[dict[str, Any]]:
+    """Read the results of batches, or else lines of prompts to each of which a reply was added."""
+    failures = (_FAILED, _REFUSED, _CUT) if word == "results" else ()
+    tally.start(word, *failures, _UNCLEAR, _DOUBLE, _MISSING)
+    yield from pieces(_rows(path, options, tally, word))
+
+
+def _results(
+    path: Path, options: Options, asked: _Questions, word: str
+) -> Iterator[tuple[str, _Result]]:
+    """Yield each id with its result, and add what it asked; prompts without a reply give none."""
     files = dict.fromkeys((path, *options.more))
     for place, value in itertools.chain.from_iterable(map(records, files)):
-        is_result = isinstance(value, dict) and not _TOLD.isdisjoint(value)
-        if not is_result or not isinstance(_id_of(value), str):
+        if word == "replies":
+            line = checked(_Line, value, place)
+            ident, result = line.id, _Result(line.reply, model=line.annotator)
+            if "item" in value:
+                about = _asked_in(value, line, place, options)._replace(annotator=None)
+                if asked.setdefault(ident, {"": about})[""].question != about.question:
+                    raise fault(place, f"id {ident!r} has two questions; give each its own id")
+        elif not isinstance(value, dict) or _TOLD.isdisjoint(value) or not _id_of(value):
             raise fault(place, "is no result with an id (custom_id, key or recordId)")
-        ident = _id_of(value)
+        else:
+            ident, result = _id_of(value), _result_of(value)
         if ident not in asked:
             asked |= _asked(path, options, ident)
-        tally.counts["results"] += 1
-        result = _result_of(value)
+        if word == "results" or result.text not in (None, ""):
+            yield ident, result
+
+
+def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row]:
+    asked: _Questions = {}
+    said: dict[_Key, dict[str | None, _Said]] = {}  # by the model
+    worst: dict[_Key, tuple[str, Any]] = {}  # of questions without a clear answer, the last reason
+    n_in = n_out = 0
+    for ident, result in _results(path, options, asked, word):
+        tally.counts[word] += 1
         n_in, n_out = n_in + result.n_in, n_out + result.n_out
         for name, answer in _answers_in(asked[ident], result.text).items():
-            key, before = (ident, name), said.get((ident, name))
+            by_model = said.setdefault((ident, name), {})
             if answer is None:
-                worst[key] = result.failed or _UNCLEAR
-            elif before is None:
-                said[key] = _Said(answer, result.model, _confidence(answer, result.tokens))
-            elif before.answer != answer:
-                said[key] = _Said()
+                worst[ident, name] = result.failed or _UNCLEAR, result.text
+            elif result.model not in by_model:
+                sure = _confidence(answer, result.tokens)
+                by_model[result.model] = _Said(answer, result.model, sure)
+            elif by_model[result.model].answer != answer:
+                by_model[result.model] = _Said()
     yield from _answers(asked, said, worst, tally)
     if n_in or n_out:
         tally.remark(f"The requests had {n_in:,} tokens, and the replies {n_out:,}.")
 
 
 def _answers(
-    asked: _Questions, said: dict[_Key, _Said], worst: dict[_Key, str], tally: Tally
+    asked: _Questions,
+    said: Mapping[_Key, Mapping[str | None, _Said]],
+    worst: Mapping[_Key, tuple[str, Any]],
+    tally: Tally,
 ) -> Iterator[Row]:
     """Yield rows in the order of the requests; count and list those without an answer."""
     travelled, without = Travelled(), dict[str, dict[str, None]]()
+    answers = [each for by_model in said.values() for each in by_model.values()]
     # If one answer has a confidence, the column is there; NaN is a gap in it.
-    blank = math.nan if any(each.confidence is not None for each in said.values()) else None
+    blank = math.nan if any(each.confidence is not None for each in answers) else None
     for key, about in (((i, name), each) for i in asked for name, each in asked[i].items()):
-        found = said.get(key, _Said())
-        if found.answer is not None:
-            yield from _rows_of(found, about, travelled, blank)
-            continue
-        why = _DOUBLE if key in said else worst.get(key, _MISSING)
-        listed = " ".join(key).strip() if why in (_DOUBLE, _UNCLEAR) else key[0]
-        without.setdefault(why, {})[listed] = None
+        heard: list[_Said | None] = [*said.get(key, {}).values()]
+        for found in heard or [None]:
+            if found is not None and found.answer is not None:
+                yield from _rows_of(found, about, travelled, blank)
+                continue
+            why, text = worst.get(key, (_MISSING, "")) if found is None else (_DOUBLE, "")
+            listed = " ".join(key).strip() if why in (_DOUBLE, _UNCLEAR) else key[0]
+            shown = f" ({str(text)[:_MOST_LETTERS]!r})" if why == _UNCLEAR else ""
+            without.setdefault(why, {})[listed + shown] = None
     for why, idents in without.items():
         tally.counts[why] = len(idents)
-        more = "; if a second file has failures, give it, too" * (why == _MISSING)
+        more = _OF_A_SAMPLE * (why == _MISSING)
         shown = some(itertools.islice(idents, _MOST_SHOWN))
         tally.remark(f"{why}: {len(idents):,}, such as {shown}{more}")
 
@@ -473,9 +537,9 @@ def _answers(
 def _rows_of(
     said: _Said, about: _Asked, travelled: Travelled, blank: float | None
 ) -> Iterator[Row]:
-    who, question = about.task.get("annotator"), about.question
+    who, question = about.annotator, about.question
     if said.model:
-        who = f"{said.model} {str(who or '').rpartition(' ')[2]}"
+        who = f"{said.model} {str(who or '').rpartition(' ')[2]}".strip()
     answer, open_ = said.answer, set[str]()
     if isinstance(answer, dict):
         open_ = {label for label, word in answer.items() if word == UNSURE}
@@ -490,23 +554,26 @@ def _rows_of(
         yield row
 
 
-def _answers_in(questions: Mapping[str, _Asked], text: str | None) -> Mapping[str, Any]:
-    """Return what a text says of each question: a word, labels, or a word for each label.
+def _answers_in(questions: Mapping[str, _Asked], reply: Any) -> Mapping[str, Any]:
+    """Return what a reply says of each question: a word, labels, or a word for each label.
 
     It is None if it is not clear.
     """
     question = next(iter(questions.values())).question
-    if text is None:
+    alone, judges = "" in questions, question.question == "ticked"
+    if reply is None:
         return dict.fromkeys(questions)
-    if question.question != "ticked":
-        return {"": said_in_reply(question, text)}
-    alone = "" in questions
-    keys = {*question.offered} if alone else {*questions}
-    found = [each for each in objects_in(text) if each is None or each.keys() & keys]
-    whole = found[0] if len(found) == 1 else None
-    if alone or whole is None or whole.keys() - keys:
-        return dict.fromkeys(questions, _words_in(whole, question) if alone else None)
-    return {name: _words_in(whole.get(name), question) for name in questions}
+    whole = None
+    if judges:
+        keys = {*question.offered} if alone else {*questions}
+        text = reply if isinstance(reply, str) else json.dumps(reply)
+        found = [each for each in objects_in(text) if each is None or each.keys() & keys]
+        whole = found[0] if len(found) == 1 else None
+        if not alone:
+            whole = whole if whole is not None and whole.keys() <= keys else {}
+            return {name: _words_in(whole.get(name), question) for name in questions}
+    words = _words_in(whole, question)
+    return {"": said_in_reply(question, reply) if words is None else words}
 
 
 def _words_in(found: Any, question: Question) -> dict[str, str] | None:
@@ -519,21 +586,29 @@ def _words_in(found: Any, question: Question) -> dict[str, str] | None:
     return words if {*words.values()} <= {*_WORDS} else None
 
 
+class _Line(BaseModel):
+    """A line of a table of ids, of prompts or of replies; the other fields are its question's."""
+
+    id: Text
+    annotator: OptionalText = None
+    reply: Any = None
+
+
 def _asked(path: Path, options: Options, ident: str) -> _Questions:
-    """Return what each id asked, from the table of ids that holds this one."""
+    """Return what each id asked, from the table of ids, or the prompts, that hold this one."""
     beside = sorted(path.absolute().parent.glob(f"*{IDS}"))
     for table in beside if options.prompts is None else [options.prompts]:
         found: _Questions = {}
-        for place, line in records(table):
-            if not isinstance(line, dict) or not isinstance(line.get("id"), str):
-                raise fault(place, "is no line of a table of ids")
+        for place, value in records(table):
+            line = checked(_Line, value, place)
             # The end of an id is the same in one batch.
-            if not found and line["id"].rpartition("-")[2] != ident.rpartition("-")[2]:
+            is_other = line.id.rpartition("-")[2] != ident.rpartition("-")[2]
+            if is_other and not found and options.prompts is None:
                 break
-            questions, name = found.setdefault(line["id"], {}), str(line.get("called") or "")
+            questions, name = found.setdefault(line.id, {}), str(value.get("called") or "")
             if name in questions:
-                raise fault(place, f"id {line['id']!r} occurs twice; give each its own id")
-            questions[name] = _Asked(place, line, question_of(line, place))
+                raise fault(place, f"id {line.id!r} occurs twice; give each its own id")
+            questions[name] = _asked_in(value, line, place, options)
         if ident in found:
             return found
     raise fault(
@@ -543,5 +618,30 @@ def _asked(path: Path, options: Options, ident: str) -> _Questions:
     )
 
 
+def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:
+    kind = "asked" if task.get("label") else options.question
+    task = {"question": kind, **task, "answer_id": task.get("answer_id") or line.id}
+    if not task.get("label") and not task.get("offered"):
+        raise fault(place, "has neither a label nor offered labels; repeat the prompt")
+    if question_in(task) is None:
+        raise fault(
+            place,
+            "has offered labels, but no question; repeat the prompt, or give --question named if"
+            " replies name labels that do not apply, --question ticked if they list all that apply",
+        )
+    return _Asked(place, line.annotator, question_of(task, place))
+
+
 _TITLE = "results of a language model's batch: OpenAI, Mistral, Anthropic, Gemini, Bedrock"
-RESULTS = Format("results", _TITLE, _are_results, _read_results)
+RESULTS = Format("results", _TITLE, _are_results, partial(_read, word="results"))
+
+
+def _has_replies(head: Head) -> bool:
+    root, keys = head.keys()
+    is_ours = not keys.isdisjoint(("reply", "prompt", "answer_form"))  # the last one of old files
+    return root == "{" and "id" in keys and is_ours
+
+
+_OF_REPLIES = "replies of a language model: the lines of ask --for replies, each with a reply"
+_READ_REPLIES = partial(_read, word="replies")
+REPLIES = Format("replies", _OF_REPLIES, _has_replies, _READ_REPLIES, takes_question=True)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from complabel._opening import existing, fault, open_binary
+from complabel._opening import StrPath, existing, fault, open_binary
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
@@ -27,7 +26,7 @@ from complabel.files import (
     about_open_questions,
     answers_to_arrow,
 )
-from complabel.importers._batches import RESULTS
+from complabel.importers._batches import REPLIES, RESULTS
 from complabel.importers._format import (
     ROWS_AT_ONCE,
     WORDS,
@@ -41,7 +40,7 @@ from complabel.importers._format import (
 )
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
-from complabel.importers._records import ARGILLA, PRODIGY, REPLIES
+from complabel.importers._records import ARGILLA, PRODIGY
 from complabel.importers._sheets import BATCH, CELLS, CODED
 from complabel.importers._write_questions import TO_DO
 
@@ -71,20 +70,14 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             parameter="answer",
         )
     question: Any = options.question
+    names, words = (*COLUMNS, CONFIDENCE), _words(options)
     sheet = AnswerSheet.read(
-        table,
-        question,
-        names=(*COLUMNS, CONFIDENCE),
-        item=item,
-        answer=options.answer,
-        words=_words(options),
+        table, question, names=names, item=item, answer=options.answer, words=words
     )
     tally.counts["rows of the file"] = sheet.counts["n_rows"]
     tally.counts["blank rows"] = sheet.counts["n_blank_rows"]
     tally.counts["questions not answered"] = sheet.counts["n_open_questions"]
-    left = [
-        name for name in table.columns if name not in (item, *COLUMNS, CONFIDENCE, *SHOWN, TO_DO)
-    ]
+    left = [n for n in table.columns if n not in (item, *names, *SHOWN, TO_DO)]
     if left:
         told = "Columns that do not belong to a table of answers were left out"
         tally.remark(f"{told}: {some(left)}")
@@ -108,7 +101,7 @@ TABLE = Format("table", _TITLE, _is_table, _read_table, takes_question=True)
 
 
 FORMATS: tuple[Format, ...] = (
-    *(RESULTS, REPLIES, PRODIGY, ARGILLA, LVIS, OPEN_IMAGES, PML, OPENMIC),
+    *(RESULTS, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES, PML, OPENMIC),
     # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),
@@ -117,7 +110,7 @@ FORMATS: tuple[Format, ...] = (
 _HEAD = 1 << 16  # bytes by which a format is recognized
 
 
-def detect(path: str | os.PathLike[str]) -> Format:
+def detect(path: StrPath) -> Format:
     """Return the first format that recognizes a file of answers by its beginning."""
     path = existing("path", path)
     with open_binary(path) as file:
@@ -137,7 +130,7 @@ def _listed() -> str:
 
 
 def import_answers(
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     format: str | Format | None = None,  # noqa: A002  # what users call it; --from in the shell
     options: Options | None = None,
@@ -194,8 +187,8 @@ def import_answers(
 
 
 def import_file(
-    path: str | os.PathLike[str],
-    out: str | os.PathLike[str],
+    path: StrPath,
+    out: StrPath,
     *,
     format: str | Format | None = None,  # noqa: A002
     options: Options | None = None,
@@ -374,6 +367,4 @@ def _different(table: Any) -> Any:
 
 def _need_pandas() -> None:
     if any(importlib.util.find_spec(name) is None for name in ("pandas", "pyarrow")):
-        raise InputError(
-            'importing needs pandas and pyarrow; install them with: pip install "complabel[tables]"'
-        )
+        raise InputError('importing needs pandas and pyarrow; run pip install "complabel[tables]"')

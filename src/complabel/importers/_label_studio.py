@@ -223,9 +223,7 @@ def _controls_of(
     asked = yes_no if LABEL in fields else []
     kinds = {question_in(record) for record in records} - {None, "asked"}
     given = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
-    holding = [
-        name for name in fields if any(_holds_choices(record.get(name)) for record in records)
-    ]
+    holding = [n for n in fields if any(_holds_choices(each.get(n)) for each in records)]
     ours = {CONTROLS["named"], CONTROLS["ticked"], MARKED}.intersection(fields)
     if ours and not given and not asked:
         given = ours.union(holding)

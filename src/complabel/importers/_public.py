@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel
 
 from complabel._opening import existing, explained, fault, read_text
+from complabel._parameters import AnyArray, Bools
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import array_names, read_arrays
 from complabel.importers._format import (
@@ -220,9 +220,7 @@ def _read_openmic(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     yield from _matrix_pieces(items, names, np.where(judged, likely >= 0.5, -1), "asked")
 
 
-def _openmic_arrays(
-    path: Path, tally: Tally
-) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any]]:
+def _openmic_arrays(path: Path, tally: Tally) -> tuple[AnyArray, Bools, AnyArray]:
     """Return the likelihoods (n, K), which labels are judged (n, K), and the items' names."""
     there = array_names(path)
     missing = [name for name in (*_LABELS, _KEY) if name not in there]
@@ -258,7 +256,7 @@ def _openmic_arrays(
     return likely, judged, items
 
 
-def _refuse(path: Path, name: str, allowed: str, faulty: NDArray[np.bool_]) -> None:
+def _refuse(path: Path, name: str, allowed: str, faulty: Bools) -> None:
     if faulty.any():
         row, column = np.argwhere(faulty)[0].tolist()
         where = f"row {row}, column {column} (counted from 0)"

@@ -1,4 +1,4 @@
-"""Read exports of Prodigy, records of Argilla 2, and replies of a language model.
+"""Read exports of Prodigy, records of Argilla 2, and what a language model says.
 
 Prodigy writes JSON lines (``prodigy db-out``). Binary tasks ask about one ``label``: accept is
 "yes", reject is "no". Choice tasks have ``options``, and their answers mean:
@@ -15,8 +15,8 @@ question: values in ``QUESTION.responses``, users in ``QUESTION.responses.users`
 ``QUESTION.responses.status``. All responses of one user to one record are one form. Only submitted
 responses count: a draft is not finished, and a discarded record has no answer.
 
-Each JSON line of replies is a question with a field ``reply``, which is JSON in the requested form,
-or free text. A free text is read if it is clear; nothing is guessed.
+What a language model says is free text, or JSON such as ``{"named": ["sea"]}``. A free text is read
+if it is clear; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -184,9 +184,7 @@ def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str |
         return UNSURE
     said = question.meaning(_selected(task, place), place)
     if said is None:
-        raise fault(
-            place, f"was accepted without a choice; ask again: choose a label, or {ALL_APPLY!r}"
-        )
+        raise fault(place, f"was accepted without a choice; choose a label, or {ALL_APPLY!r}")
     return said
 
 
@@ -340,7 +338,6 @@ _ARGILLA_TITLE = "Argilla 2: flattened records, a JSON list or JSON lines"
 ARGILLA = Format("argilla", _ARGILLA_TITLE, _is_argilla, _read_argilla, takes_question=True)
 
 
-_MAX_SHOWN = 3  # unclear replies in a remark
 _JUDGMENTS = ("yes", "no", UNSURE)
 # Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not in "No idea",
 # "No. 5" and "'Yes' is wrong".
@@ -361,68 +358,6 @@ ENDS = " \t\r\n.,;:!?*_`\"'"
 _MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
 
 
-class _Line(BaseModel):
-    id: Text
-    annotator: OptionalText = None
-    reply: Any = None
-
-
-def _has_replies(head: Head) -> bool:
-    root, keys = head.keys()
-    return root == "{" and "id" in keys and not keys.isdisjoint(("reply", "answer_form"))
-
-
-def _read_replies(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    tally.start("replies", "replies that do not parse", "repeated replies")
-    unclear: list[str] = []
-    yield from pieces(_rows_of_replies(path, options, tally, unclear))
-    if unclear:
-        tally.remark(
-            f"{tally.counts['replies that do not parse']:,} replies do not clearly answer the "
-            f"question and were left out; the first: {'; '.join(unclear)}"
-        )
-    if tally.counts["prompts without a reply"]:
-        tally.remark(
-            f"{tally.counts['prompts without a reply']:,} prompts have no reply yet. Random "
-            "questions are a random sample only if all were answered, or all up to some line "
-            "and none after it"
-        )
-
-
-def _rows_of_replies(
-    path: Path, options: Options, tally: Tally, unclear: list[str]
-) -> Iterator[Row]:
-    seen: set[tuple[str, str, str | None]] = set()  # id, what was said, who
-    travelled = Travelled()
-    for place, value, line in _with_prompts(path, options):
-        kind = "asked" if value.get("label") else options.question
-        task = {"question": kind, **value, "answer_id": line.id}
-        if not value.get("label") and not value.get("offered"):
-            raise fault(place, "has neither a label nor offered labels; repeat the prompt")
-        if question_in(task) is None:
-            told = "has offered labels, but no question; repeat the prompt, or give --question"
-            raise fault(
-                place,
-                f"{told} named if replies name labels that do not apply, --question ticked if they"
-                " list all that apply",
-            )
-        question = question_of(task, place)
-        if line.reply is None or line.reply == "":
-            tally.counts["prompts without a reply"] += 1
-            continue
-        tally.counts["replies"] += 1
-        said = said_in_reply(question, line.reply)
-        if said is None:
-            tally.counts["replies that do not parse"] += 1
-            shown = line.reply if isinstance(line.reply, str) else json.dumps(line.reply)
-            unclear += [f"{place}: {shown[:80]!r}"] * (len(unclear) < _MAX_SHOWN)
-        elif (line.id, str(said), line.annotator) in seen:
-            tally.counts["repeated replies"] += 1
-        else:
-            seen.add((line.id, str(said), line.annotator))
-            yield from travelled.rows(question, said, place, annotator=line.annotator)
-
-
 def said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
     """Return what a reply says about its question; None if it is not clear."""
     word = _judgment(reply)
@@ -433,25 +368,6 @@ def said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
     fixed = WORDINGS[question.question].fixed
     chosen = _choice(reply, question.question, offered, most, fixed)
     return UNSURE if chosen is None and word == UNSURE else chosen
-
-
-def _with_prompts(path: Path, options: Options) -> Iterator[tuple[str, Any, _Line]]:
-    """Yield each reply with its place and prompt, then the prompts without a line of replies."""
-    prompts: dict[str, tuple[str, Any, _Line]] = {}
-    for place, value in () if options.prompts is None else records(options.prompts):
-        line = checked(_Line, value, place)
-        if line.id in prompts:
-            raise fault(place, f"id {line.id!r} occurs twice; give each its own id")
-        prompts[line.id] = (place, value, line)
-    waiting = dict(prompts)
-    for place, value in records(path):
-        line = checked(_Line, value, place)
-        waiting.pop(line.id, None)
-        if "item" not in value and line.id not in prompts:
-            told = f"has no item, and no prompt with id {line.id!r} is known"
-            raise fault(place, f"{told}; repeat the prompt in each line, or give prompts=FILE")
-        yield place, value if "item" in value else prompts[line.id][1], line
-    yield from waiting.values()
 
 
 def _judgment(reply: Any) -> str | None:
@@ -539,6 +455,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)
-
-_REPLIES_TITLE = "replies of a language model: the lines of ask --for replies, each with a reply"
-REPLIES = Format("replies", _REPLIES_TITLE, _has_replies, _read_replies, takes_question=True)

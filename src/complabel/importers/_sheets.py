@@ -89,11 +89,14 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     others: dict[str, tuple[int, str]] = {}  # the first value that is no code: row, value
     n_told, probability = 0, None
     tally.start("rows of the file", "rows without an answer")
+    meant = dict.fromkeys(_BLANKS, _BLANK) | codes
     for piece in table.frames([item, *columns]):
         table.check(piece[item], piece[item] == "", "has no item; fill it in, or leave it out")
         said = np.empty((len(piece), len(columns)), dtype=np.int8)
         for k, name in enumerate(columns):
-            said[:, k] = piece[name].map(lambda cell: _meaning(cell, codes)).astype(np.int8)
+            said[:, k] = (
+                piece[name].map(lambda cell: meant.get(_plain(cell), _UNKNOWN)).astype(np.int8)
+            )
             unknown = said[:, k] == _UNKNOWN
             if unknown.any():
                 row = int(piece.index[unknown.argmax()])
@@ -143,9 +146,7 @@ def _unknown_code(
     table: Table, mixed: list[str], others: Mapping[str, tuple[int, str]]
 ) -> DatasetFormatError:
     row, value = others[mixed[0]]
-    besides = ", ".join(
-        f"{shown(n)} holds {shown(others[n][1])}" for n in mixed[1 : _MAX_NAMED + 1]
-    )
+    besides = ", ".join(f"{shown(n)} holds {shown(others[n][1])}" for n in mixed[1:][:_MAX_NAMED])
     more = f" (column {besides} as well)" if besides else ""
     return table.refuse(
         row,
@@ -186,11 +187,6 @@ def _plain(text: str) -> str:
     except ValueError:
         return text
     return f"{number + 0.0:g}" if math.isfinite(number) else text  # + 0 turns -0 into 0
-
-
-def _meaning(cell: str, codes: Mapping[str, int]) -> int:
-    plain = _plain(cell)
-    return codes.get(plain, _BLANK if plain in _BLANKS else _UNKNOWN)
 
 
 def _read_cells(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import itertools
 import json
-import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,13 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 from xml.etree import ElementTree
 
-from complabel._opening import ending_of
+from complabel._opening import StrPath, ending_of
 from complabel._parameters import check_choice
 from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
-from complabel.importers._batches import FAMILIES, IDS, Batch
+from complabel.importers._batches import FAMILIES, IDS, Batch, prompted
 from complabel.importers._questions import ALL_APPLY, MARKED, WORDINGS, Task, tasks_of
 
 XLSX = ".xlsx"
@@ -39,13 +38,13 @@ class Tool(NamedTuple):
 
 def write_questions(
     table: Any,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     tool: str = "spreadsheet",
     shown: Mapping[Any, Mapping[str, str]] | None = None,
     label_names: Sequence[str] | None = None,
     model: str | None = None,
-    folder: str | os.PathLike[str] = ".",
+    folder: StrPath = ".",
     items_per_request: int = 1,
     logprobs: bool = False,
     written: list[Path] | None = None,
@@ -106,8 +105,8 @@ def write_questions(
     importer takes them from there.
 
     To a language model, send the field ``prompt`` of each line, which holds the item's text, and
-    with it the picture that the field ``image`` names, if there is one. Add the answer as
-    ``reply``, free text or JSON, and if you like ``annotator``.
+    with it the picture that the field ``image`` names, if there is one. Add what it says as
+    ``reply``, and if you like ``annotator``.
 
     Examples
     --------
@@ -138,9 +137,7 @@ def write_questions(
         return len(tasks)
     if tool in FAMILIES:
         if not model:
-            raise InputError(
-                f"a batch names the model that answers; give {setting('model')}", parameter="model"
-            )
+            raise InputError(f"a batch names its model; give {setting('model')}", parameter="model")
         batch = Batch(tool, model, Path(folder), items_per_request, logprobs)
         paths = _write_batch(tasks, target, batch)
         if written is not None:
@@ -198,11 +195,8 @@ def _label_studio(task: Task) -> Task:
 def _prodigy(task: Task) -> Task:
     # By its own hashes of text and label, Prodigy would ask only once about two equal texts.
     asked = json.dumps([task["item"], task["answer_id"], task.get("label"), task.get("offered")])
-    task = {
-        **task,
-        "_input_hash": zlib.crc32(task["item"].encode()),
-        "_task_hash": zlib.crc32(asked.encode()),
-    }
+    both = {"_input_hash": task["item"], "_task_hash": asked}
+    task = task | {name: zlib.crc32(text.encode()) for name, text in both.items()}
     if task["question"] == "asked":
         return task
     style = "single" if task.get("asked_for") == 1 else "multiple"
@@ -226,40 +220,7 @@ def _mturk(task: Task) -> Task:
     }
 
 
-_CELLS = (
-    *("item", "question", "label", "offered", "asked_for", "probability"),
-    *("answer_id", "known"),
-)
-
-
-def _reply(task: Task) -> Task:
-    return {
-        "id": task["answer_id"],
-        **task,
-        "prompt": "\n\n".join([WORDINGS[task["question"]].sentence(task), *_item_in(task)]),
-        "answer_form": _answer_form(task),
-    }
-
-
-def _item_in(task: Task) -> list[str]:
-    """Return the item of a task in words for a language model."""
-    words = {
-        "text": "The item is this text:\n",
-        "image": "The item is the picture that goes with this prompt: ",
-        "url": "The item is this page: ",
-    }
-    return [f"{words[name]}{task[name]}" for name in SHOWN if task.get(name)]
-
-
-def _answer_form(task: Task) -> Task:
-    if task["question"] == "asked":
-        return {"answer": "yes | no | unsure"}
-    if "asked_for" not in task:
-        return {task["question"]: ["<each of offered that applies>", "..."]}
-    if task["asked_for"] == 1:
-        fixed = WORDINGS[task["question"]].fixed
-        return {task["question"]: "<one of offered" + (f", or '{fixed}'>" if fixed else ">")}
-    return {task["question"]: [f"<up to {task['asked_for']} of offered>", "..."]}
+_CELLS = ["item", "question", "label", "offered", "asked_for", "probability", "answer_id", "known"]
 
 
 def _write_lines(tasks: list[Task], out: TextIO) -> None:
@@ -278,7 +239,7 @@ TOOLS = {
     ),
     "prodigy": Tool((".jsonl",), _prodigy, _write_lines),
     "mturk": Tool((".csv",), _mturk, _write_cells),
-    "replies": Tool((".jsonl",), _reply, _write_lines),
+    "replies": Tool((".jsonl",), prompted, _write_lines),
 }
 
 _KNOWN = "This was known before. Leave the row as it is."

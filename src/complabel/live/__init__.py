@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from complabel._lazy import lazily
+from complabel._lazy import lazily, places_in
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,13 +26,15 @@ for _package in ("starlette", "uvicorn", "h11"):
             ' "complabel[live]"'
         )
 
-_NAMES_IN = {
-    "_annotation": ("MOST_BYTES", "Annotation"),
-    "_drawing": ("Things", "read_things"),
-    "_learner": ("Learner",),
-    "_model": ("ModelFile",),
-    "_prediction": ("predicting",),
-    "_server": ("guarded", "is_loopback", "new_token", "run"),
-}
-_PLACES = {name: f"{__name__}.{at}:{name}" for at, names in _NAMES_IN.items() for name in names}
+_PLACES = places_in(
+    __name__,
+    {
+        "_annotation": "MOST_BYTES Annotation",
+        "_drawing": "Things read_things",
+        "_learner": "Learner",
+        "_model": "ModelFile",
+        "_prediction": "predicting",
+        "_server": "guarded is_loopback new_token run",
+    },
+)
 __getattr__, __dir__ = lazily(__name__, _PLACES)

@@ -95,20 +95,17 @@ class Annotation:
         """
         mixed: Mixed | None = None
         source: Source
+        how = overlap, seed, things.broken
         if questions is not None:
             question = f"those of a file, {hashlib.sha256(questions.read_bytes()).hexdigest()}"
             source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
         elif question == "mixed":
             best = None if learner is None else learner.best_kind
             mixed = Mixed.of(len(labels), best)
-            source = RandomQuestions(
-                things.names, len(labels), mixed, None, overlap, seed, things.broken
-            )
+            source = RandomQuestions(things.names, len(labels), mixed, None, *how)
         else:
             kind = QuestionKind.parse(question, len(labels), others=["mixed"])
-            source = RandomQuestions(
-                things.names, len(labels), lambda: kind, kind, overlap, seed, things.broken
-            )
+            source = RandomQuestions(things.names, len(labels), lambda: kind, kind, *how)
         asker = Asker(source, labels, time.time)
         if mixed is not None:
             mixed.times = asker.latest_seconds
@@ -270,15 +267,11 @@ class Annotation:
             raise RefusedError(404, f"id={str(id_)[:60]!r} is not that of a question")
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if seconds is not None and not (is_number and 0 <= seconds <= LONGEST):
-            raise RefusedError(
-                400, f"seconds is {seconds!r:.20}; give a number from 0 to 86,400, or none"
-            )
+            raise RefusedError(400, f"seconds is {seconds!r:.20}; give 0 to 86,400, or none")
         answer: Any = said.get("answer")
         is_list = isinstance(answer, list) and all(isinstance(each, str) for each in answer)
         if not (isinstance(answer, str) or is_list):
-            raise RefusedError(
-                400, 'answer must be "yes", "no", "unsure" or a list of labels, as text'
-            )
+            raise RefusedError(400, 'answer must be "yes", "no", "unsure" or a list of labels')
         given = None if seconds is None else float(seconds)
         is_new, answered = self.asker.answer(int(id_), person, answer, given)
         await self._stored()
@@ -327,16 +320,12 @@ class Annotation:
         path = await asyncio.to_thread(self.things.picture, request.path_params["name"])
         if path is None:
             raise RefusedError(404, "there is no picture of this name among the items")
-        return FileResponse(
-            path,
-            media_type=PICTURES[path.suffix.lower()],
-            headers={"cache-control": "private, max-age=3600"},
-        )
+        kept = {"cache-control": "private, max-age=3600"}
+        return FileResponse(path, media_type=PICTURES[path.suffix.lower()], headers=kept)
 
     async def _page(self, _: Request) -> Response:
-        text = self._part_of_page("index.html").replace(
-            'data-store=""', f'data-store="{self.store.mark}"'
-        )
+        mark = f'data-store="{self.store.mark}"'
+        text = self._part_of_page("index.html").replace('data-store=""', mark)
         # Pages of https may lead on to others; over http, a device at home would obey a request.
         hosts = {"https:" if each.startswith("https:") else each for each in self.things.hosts}
         images = " ".join(["'self'", *sorted(hosts)])

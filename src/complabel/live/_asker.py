@@ -260,10 +260,9 @@ class Asker:
     def _happened(
         self, what: Literal["asked", "answered", "undone"], about: Event, **more: Any
     ) -> None:
+        more |= {"person": about.person, "number": about.number, "copy": about.copy}
         of = None if what == "asked" else about.id
-        event = Event(
-            self.last_id + 1, self.now(), what, about.person, about.number, about.copy, of, **more
-        )
+        event = Event(id=self.last_id + 1, time=self.now(), what=what, of=of, **more)
         self._apply(event)
         self.new.append(event)
 
@@ -327,9 +326,7 @@ class Asker:
         unknown = sorted(set(answer) - set(offered))
         if unknown or len(set(answer)) < len(answer):
             problem = f"{unknown[0][:60]!r} was not offered" if unknown else "a label occurs twice"
-            raise RefusedError(
-                400, f"answer: {problem}; give some of the offered labels, each once"
-            )
+            raise RefusedError(400, f"answer: {problem}; give some offered labels, each once")
         if question.asked_for and len(answer) > question.asked_for:
             raise RefusedError(
                 400, f"answer: {len(answer)} labels are named; name at most {question.asked_for}"

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
+from complabel._parameters import Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
@@ -117,7 +118,7 @@ class RandomQuestions:
     without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
     _used: NDArray[np.int32] = field(init=False)  # how many labels each item was asked about
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
-    _order: NDArray[np.intp] = field(init=False)  # what is left of this round, the next one last
+    _order: Ints = field(init=False)  # what is left of this round, the next one last
     _rng: np.random.Generator = field(init=False)
     _left: int = 0
     _drawn: int = 0
@@ -272,17 +273,14 @@ def read_questions(
 
 
 def _read_group(
-    rows: Sequence[Mapping[str, Any]],
-    number: int,
-    items: Mapping[str, int],
-    labels: Mapping[str, int],
+    rows: Sequence[Mapping[str, Any]], at: int, items: Mapping[str, int], labels: Mapping[str, int]
 ) -> tuple[Question, bool]:
     """Return the question of the rows of one answer, and whether its answer is known."""
     first, *others = rows
     for name in _ONE_ANSWER:
         if any(row.get(name) != first.get(name) for row in others):
             raise ValueError(f"rows of its answer_id have different values of {name!r}")
-    made = _question_of(first, number, items, labels)
+    made = _question_of(first, at, items, labels)
     for row in rows:
         label, answer = row.get("label"), row.get("answer")
         if label and labels[label] not in (made.labels or labels.values()):

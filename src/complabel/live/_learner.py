@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 from sklearn.base import clone
 
+from complabel._parameters import Array, Bools, Ints
 from complabel._training import one_thread
 from complabel.answers import Answers, resolve_contradictions
 from complabel.asking import break_even
@@ -52,7 +53,7 @@ class _Point:
     """The models of a moment, one for each fold of items that it has not seen."""
 
     minutes: float
-    models: list[Callable[[Any], NDArray[np.float64]]]
+    models: list[Callable[[Any], Array]]
 
 
 class Learner:
@@ -225,7 +226,7 @@ class Refits:
             self._points.pop()
         self._points.append(now)
 
-    def _areas(self, answers: Answers) -> list[tuple[float, NDArray[np.float64]]]:
+    def _areas(self, answers: Answers) -> list[tuple[float, Array]]:
         items, latest = np.unique(answers.item[::-1], return_index=True)
         scored = items[np.argsort(latest)[:_MOST_SCORED]]
         said = answers[scored].statements()
@@ -250,7 +251,7 @@ class Refits:
         found = {"score": score, "error": error, "curve": curve}
         return {**found, "ten_minutes": gain, "advice": advice}
 
-    def _gain(self, areas: list[tuple[float, NDArray[np.float64]]]) -> dict[str, float] | None:
+    def _gain(self, areas: list[tuple[float, Array]]) -> dict[str, float] | None:
         """Return what ten more minutes bring if each doubling of time gains what the last one did.
 
         On a scale of log minutes, that is the slope at the end of the curve.
@@ -265,9 +266,7 @@ class Refits:
         return {"gain": ahead * (now - before), "error": ahead * _error(by_item_now - by_item)}
 
 
-def area(
-    scores: NDArray[np.float64], applies: NDArray[np.bool_], item: NDArray[np.intp]
-) -> tuple[float, NDArray[np.float64]]:
+def area(scores: Array, applies: Bools, item: Ints) -> tuple[float, Array]:
     """Return the area under the ROC curve, and each item's influence on it, (n_items,).
 
     The root of the sum of their squares is the standard error. Source: DeLong, DeLong and
@@ -287,11 +286,11 @@ def area(
     return float(value), np.bincount(item, weights=influence).astype(np.float64)
 
 
-def _error(by_item: NDArray[np.float64]) -> float:
+def _error(by_item: Array) -> float:
     return float(np.sqrt((by_item**2).sum()))
 
 
-def _fit(model: Any, X: Any, answers: Answers, rows: NDArray[np.intp]) -> None:
+def _fit(model: Any, X: Any, answers: Answers, rows: Ints) -> None:
     whole = len(rows) == answers.n_items
     model.fit(X if whole else X[rows], answers if whole else answers[rows])
 

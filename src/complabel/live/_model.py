@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from complabel._parameters import Array, Bools
 from complabel.errors import InputError
 from complabel.features import encoder_of, model_of
 from complabel.methods import read_model
@@ -58,7 +58,7 @@ class Model:
         """The names of the labels (K,), in the order of the columns."""
         return tuple(map(str, self.classifier.classes_))
 
-    def predict(self, X: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def predict(self, X: Any) -> tuple[Bools, Array]:
         """Return the labels that the model predicts, as an indicator, and probabilities (n, K)."""
         predicted, probabilities = self.classifier.predict_with_proba(X)
         if predicted.ndim == 1:  # exactly one class applies to each row
@@ -72,10 +72,8 @@ class Model:
                 " by the names of items"
             )
         step = self.encoder.rows
-        parts = [
-            self.encoder.encode(list(texts[start : start + step]))
-            for start in range(0, len(texts), step)
-        ]
+        starts = range(0, len(texts), step)
+        parts = [self.encoder.encode(list(texts[at : at + step])) for at in starts]
         return sparse.vstack(parts, "csr") if self.encoder.is_sparse else np.concatenate(parts)
 
     def of_items(self, items: Sequence[str]) -> Any:
@@ -181,7 +179,7 @@ class Question(NamedTuple):
     """Features (n, d) to predict for, and what makes the answer of labels and probabilities."""
 
     X: Any
-    write: Callable[[NDArray[np.bool_], NDArray[np.float64]], Answer]
+    write: Callable[[Bools, Array], Answer]
 
 
 Reader = Callable[[Model], Question | Answer]

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictStr, TypeAdapter
 from pydantic.json_schema import models_json_schema
 from pydantic_core import from_json, to_json
@@ -27,6 +26,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from complabel import __version__
+from complabel._parameters import AnyArray, Array, Bools
 from complabel.errors import InputError
 from complabel.importers import Control, FormError, control_of
 from complabel.live._model import Answer, Batches, Model, ModelFile, Question
@@ -166,15 +166,13 @@ def question_of(
     return Question(X, partial(_as_array if accept.startswith(NPY) else _as_json, model))
 
 
-def _as_array(_: Model, __: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Answer:
+def _as_array(_: Model, __: Bools, probabilities: Array) -> Answer:
     file = io.BytesIO()
     np.save(file, probabilities.astype(np.float32))
     return Answer(file.getvalue(), NPY)
 
 
-def _as_json(
-    model: Model, predicted: NDArray[np.bool_], probabilities: NDArray[np.float64]
-) -> Answer:
+def _as_json(model: Model, predicted: Bools, probabilities: Array) -> Answer:
     names = np.array(model.label_names, dtype=object)
     found = {
         "model_version": model.version,
@@ -229,7 +227,7 @@ def _object(body: bytes) -> dict[str, Any]:
     return found
 
 
-def array_of(body: bytes) -> NDArray[Any]:
+def array_of(body: bytes) -> AnyArray:
     """Return the matrix of numbers in the bytes of a .npy file, without copying it.
 
     Unlike ``numpy.load``, it reserves no memory for what the header promises.
@@ -430,7 +428,7 @@ def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question
     columns = [k for k, name in enumerate(model.label_names) if name in control.choices]
     names = np.array(model.label_names, dtype=object)[columns]
 
-    def write(predicted: NDArray[np.bool_], probabilities: NDArray[np.float64]) -> Answer:
+    def write(predicted: Bools, probabilities: Array) -> Answer:
         predicted, probabilities = predicted[:, columns], probabilities[:, columns]
         scores = np.where(predicted, probabilities, 1 - probabilities).min(axis=1)
         if control.is_single:  # the most probable of them
@@ -458,9 +456,7 @@ def _features_of_tasks(
         return rows, model.of_texts([texts[row] for row in rows])
     # As complabel import names items: one field for all tasks, because ids could be equal by chance
     named = next((name for name in ("item", "id") if any(name in each for each in data)), None)
-    told = [
-        each.get(named) if named else task.get("id") for each, task in zip(data, tasks, strict=True)
-    ]
+    told = [d.get(named) if named else task.get("id") for d, task in zip(data, tasks, strict=True)]
     items = [str(each) for each in told]
     rows = [row for row, item in enumerate(items) if item in model.row_of]
     return rows, model.of_items([items[row] for row in rows])

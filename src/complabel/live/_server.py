@@ -202,15 +202,12 @@ def _wrong_site(scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
     if site is not None:
         is_own = site in (b"same-origin", b"none")
     else:
-        is_own = origin is None or _host_of(origin) == headers.get(b"host", b"").lower()
+        host = headers.get(b"host", b"").lower()
+        is_own = origin is None or origin.lower().partition(b"://")[2] == host
     comes = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
     if is_own or (scope["method"] == "GET" and comes == (b"navigate", b"document")):
         return None
     return "a page of another address sent this, which no other page may; open the server's own"
-
-
-def _host_of(origin: bytes) -> bytes:
-    return origin.lower().partition(b"://")[2]
 
 
 class _Keys:

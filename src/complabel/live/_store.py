@@ -374,9 +374,8 @@ def _rows_as_written(connection: sqlite3.Connection) -> Iterator[tuple[str, sqli
             yield name, row
         if now != head[name]:
             count = f"{now[0]:,} {name}, but {head[name][0]:,} were written"
-            raise NotAsWrittenError(
-                f"it has {count}" if now[0] != head[name][0] else "what it asks has changed"
-            )
+            same = now[0] == head[name][0]
+            raise NotAsWrittenError("what it asks has changed" if same else f"it has {count}")
 
 
 @contextlib.contextmanager

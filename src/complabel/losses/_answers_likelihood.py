@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 
+from complabel._parameters import Array
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses._base import check_mistakes, check_propensities, check_rates, differentiable
@@ -87,7 +88,7 @@ class AnswersLikelihood:
         self,
         answers: Answers,
         *,
-        exclusion_rates: NDArray[np.float64] | None = None,
+        exclusion_rates: Array | None = None,
         with_error_rates: bool = False,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
@@ -275,7 +276,9 @@ class AnswersLikelihood:
 
     def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
         found = torch.as_tensor(rows)
-        if found.ndim != 1 or (len(found) and not _is_integer(found)):
+        kind = found.dtype
+        is_other = kind == torch.bool or kind.is_floating_point or kind.is_complex
+        if found.ndim != 1 or (len(found) and is_other):
             raise InputError(
                 f"rows are {found.dtype} of shape {tuple(found.shape)}; give the numbers of some"
                 " items as integers of shape (b,)"
@@ -344,7 +347,7 @@ class _Layer:
             self.facts.add_through_shift(point, through_given, found)
 
 
-def _layers_of(answers: Answers) -> Iterator[tuple[Answers, NDArray[np.float64] | None]]:
+def _layers_of(answers: Answers) -> Iterator[tuple[Answers, Array | None]]:
     """Divide answers into layers, in each of which the answers about an item have one weight (n,).
 
     Answers are usually independent only given which labels apply, so that one answer alone has no
@@ -448,7 +451,7 @@ def answers_log_likelihood(
         device=precise.device,
     )
 
-    def tensor(values: NDArray[np.float64]) -> Tensor:
+    def tensor(values: Array) -> Tensor:
         return torch.as_tensor(values, dtype=precise.dtype, device=precise.device)
 
     log_w = None
@@ -461,7 +464,7 @@ def answers_log_likelihood(
 
 def _rates_of_mistakes(
     answers: Answers, error_rates: ArrayLike, missed: ArrayLike, invented: ArrayLike
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Array]:
     """Return the rates that a call takes, by name, those of unknown annotators last."""
     n_annotators = len(answers.annotator_names)
     rates = check_rates("error_rates", error_rates, n_annotators, "annotator")
@@ -476,8 +479,3 @@ def _rates_of_mistakes(
             " mistakes"
         )
     return found
-
-
-def _is_integer(values: Tensor) -> bool:
-    kind = values.dtype
-    return not (kind == torch.bool or kind.is_floating_point or kind.is_complex)

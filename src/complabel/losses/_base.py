@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from complabel._parameters import Array, Bools
 from complabel.answers import Answers
 from complabel.errors import InputError
 
@@ -176,7 +177,7 @@ def _wrong_labels(name: str, tensor: Tensor, expected: tuple[int, ...]) -> str:
     return f"{needed}, {found}: give one row per instance and one column per label"
 
 
-def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> NDArray[np.float64]:
+def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> Array:
     """Return propensities (K,) after a check that they are positive; ``n_labels`` is K if known."""
     weights = np.asarray(propensities, dtype=np.float64)
     if weights.ndim != 1 or (n_labels is not None and len(weights) != n_labels):
@@ -188,14 +189,14 @@ def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> 
     return _where("propensities", weights, fine, "finite numbers above 0")
 
 
-def check_naming_rates(naming_rates: ArrayLike) -> NDArray[np.float64]:
+def check_naming_rates(naming_rates: ArrayLike) -> Array:
     rates = np.array(naming_rates, dtype=np.float64)
     if rates.ndim != 1:
         raise InputError(f"naming_rates have shape {rates.shape}; give a sequence, one per label")
     return _where("naming_rates", rates, (rates > 0) & (rates <= 1), "chances above 0, at most 1")
 
 
-def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> NDArray[np.float64]:
+def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> Array:
     """Return rates (n,) in [0, 1] from one number or n; ``each`` ("label") is what has a rate."""
     values = np.asarray(rates, dtype=np.float64)
     if values.ndim == 1 and n == 0:
@@ -210,7 +211,7 @@ def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> NDArray[np.fl
     return np.broadcast_to(found, (n,)).copy()
 
 
-def check_mistakes(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.float64]:
+def check_mistakes(name: str, rates: ArrayLike, answers: Answers) -> Array:
     """Return rates (R + 1, 1 or K) of missed or invented labels; the last row is the mean."""
     n_annotators, n_labels = len(answers.annotator_names), answers.n_labels
     values = np.asarray(rates, dtype=np.float64)
@@ -227,9 +228,7 @@ def check_mistakes(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.
     return np.vstack([found, found.mean(axis=0)])
 
 
-def _where(
-    name: str, values: NDArray[np.float64], fine: NDArray[np.bool_], advice: str
-) -> NDArray[np.float64]:
+def _where(name: str, values: Array, fine: Bools, advice: str) -> Array:
     """Return the values if all are fine; else refuse the first that is not."""
     if not fine.all():
         wrong = int(np.argmin(fine))

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from complabel._parameters import Indicator, Ints
 from complabel.answers import Answers
 
 # Rates are at least this, so that their logarithms are finite. Half of it is still a normal number
@@ -168,7 +168,7 @@ def by_label(values: Tensor) -> Tensor:
     return values.t().view(-1)
 
 
-def on_offer(answers: Answers, rows: NDArray[np.intp]) -> NDArray[np.uint8]:
+def on_offer(answers: Answers, rows: Ints) -> Indicator:
     """Return an indicator (b, K) of the labels on offer in b answers."""
     offered = answers.offered[rows].toarray()
     offered[np.diff(answers.offered.indptr)[rows] == 0] = 1  # an empty row means all labels
@@ -218,10 +218,8 @@ class Evaluation:
     @classmethod
     def empty(cls, point: Point) -> Evaluation:
         rates = None if point.mistakes is None else point.mistakes.rates
-        rest = (
-            None if given is None else torch.zeros_like(given)
-            for given in (point.log_propensities, rates)
-        )
+        given = point.log_propensities, rates
+        rest = (None if each is None else torch.zeros_like(each) for each in given)
         return cls(torch.zeros_like(point.logits[:, 0]), torch.zeros_like(point.logits), *rest)
 
     def add_through_error_rates(self, annotator: Tensor, slope: Tensor) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from complabel._parameters import Array
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, sure_statements
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._evaluation import Evaluation, Judged, Point, Ragged, by_label, on_offer
@@ -142,7 +143,7 @@ class Facts:
 def lay_out_facts(
     answers: Answers,
     *,
-    exclusion_rates: NDArray[np.float64] | None,
+    exclusion_rates: Array | None,
     with_error_rates: bool,
     dtype: torch.dtype,
     device: torch.device,
@@ -168,7 +169,7 @@ def lay_out_facts(
     must_apply = position[np.isneginf(log_chances[1])]
     _refuse_contradictions(answers, said, must_apply, with_error_rates=with_error_rates)
 
-    def floats(values: NDArray[np.float64]) -> Tensor:
+    def floats(values: Array) -> Tensor:
         return torch.as_tensor(values, dtype=dtype, device=device)
 
     def integers(values: Any) -> Tensor:
@@ -192,8 +193,8 @@ def lay_out_facts(
 
 
 def _both_cases(
-    answers: Answers, certain: Statements, rates: NDArray[np.float64] | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    answers: Answers, certain: Statements, rates: Array | None
+) -> tuple[NDArray[np.int64], Array, Array]:
     """Return pairs of item and label, and log-probabilities of facts about them in both cases."""
     # A label that a rule spared is a fact, too: it is less likely if the label does not apply.
     if_applies = np.where(certain.applies, 0.0, -np.inf)
@@ -215,9 +216,7 @@ def _both_cases(
     )
 
 
-def _checked(
-    answers: Answers, excluded: Statements, rates: NDArray[np.float64] | None
-) -> NDArray[np.float64]:
+def _checked(answers: Answers, excluded: Statements, rates: Array | None) -> Array:
     if rates is None:
         raise InputError(
             "the answers hold labels that a rule or a report excluded; give exclusion_rates: how"

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse, special
 from torch import Tensor
 from torch.nn import functional
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers
 from complabel.losses._evaluation import (
     Evaluation,
@@ -288,9 +288,7 @@ def lay_out_namings(
     return groups
 
 
-def _merged(
-    answers: Answers, rows: NDArray[np.intp]
-) -> tuple[Any, NDArray[np.intp], NDArray[np.intp]]:
+def _merged(answers: Answers, rows: Ints) -> tuple[Any, Ints, Ints]:
     """Merge namings of one label each about the same item from the same menu."""
     # Returns how often labels were named (b, K), first rows (b,), and each row's merged naming.
     # Hash each menu as a sum of random numbers: equal menus have equal sums, others differ.
@@ -305,19 +303,14 @@ def _merged(
     return sparse.csr_array(adding @ answers.named[rows].astype(np.float64)), first, place.ravel()
 
 
-def _widths(sizes: NDArray[np.intp], n_labels: int) -> NDArray[np.intp]:
+def _widths(sizes: Ints, n_labels: int) -> Ints:
     """Return how many labels each row needs in its group: a power of two, or K."""
     widths = 2 ** np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.intp)
     return np.where((sizes == 0) | (2 * widths > n_labels), n_labels, widths)
 
 
 def _group(
-    answers: Answers,
-    rows: NDArray[np.intp],
-    named: Any,
-    width: int,
-    dtype: torch.dtype,
-    device: torch.device,
+    answers: Answers, rows: Ints, named: Any, width: int, dtype: torch.dtype, device: torch.device
 ) -> Group:
     """Lay out namings in rows of ``width`` labels; ``named`` (b, K) is sparse."""
     labels = None
@@ -337,7 +330,7 @@ def _group(
     def tensor(values: Any, kind: torch.dtype = dtype) -> Tensor:
         return torch.as_tensor(values, dtype=kind, device=device)
 
-    def label_major(values: NDArray[Any]) -> Tensor:
+    def label_major(values: AnyArray) -> Tensor:
         return tensor(np.ascontiguousarray(values.T)).t()
 
     item = answers.item[rows]
@@ -358,13 +351,11 @@ def _group(
     )
 
 
-def _if_any(which: NDArray[np.bool_], device: torch.device) -> Tensor | None:
+def _if_any(which: Bools, device: torch.device) -> Tensor | None:
     return torch.as_tensor(which, device=device) if which.any() else None
 
 
-def _log_possible(
-    sizes: NDArray[np.float64], asked_for: NDArray[np.intp], none_possible: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _log_possible(sizes: Array, asked_for: Ints, none_possible: Bools) -> Array:
     """Return the log of the number of possible answers: all sets of up to m labels on offer."""
     # The empty set counts if "all of these apply" is an answer.
     possible = none_possible.astype(np.float64)

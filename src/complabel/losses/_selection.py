@@ -25,11 +25,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional
 
-from complabel._parameters import check_real
+from complabel._parameters import Array, check_real
 from complabel.losses._base import LogitLoss, check_labels, check_propensities, differentiable
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
@@ -39,7 +39,7 @@ def selection_log_likelihood(
     complementary: Tensor,
     *,
     relevant: Tensor | None = None,
-    propensities: Sequence[float] | NDArray[np.float64] | None = None,
+    propensities: Sequence[float] | Array | None = None,
 ) -> Tensor:
     """Compute the log-probability that the annotator names exactly these labels.
 
@@ -96,10 +96,7 @@ def selection_log_likelihood(
 
 
 def _values_and_gradient(
-    logits: Tensor,
-    complementary: Tensor,
-    relevant: Tensor | None,
-    propensities: NDArray[np.float64] | None,
+    logits: Tensor, complementary: Tensor, relevant: Tensor | None, propensities: Array | None
 ) -> tuple[Tensor, Tensor]:
     """Return log q_S of each row (b,), and the gradient (b, K), for tensors of shape (b, K)."""
     log_w = None
@@ -146,10 +143,7 @@ class SelectionLikelihoodLoss(LogitLoss):
     models_the_choice = True
 
     def __init__(
-        self,
-        *,
-        cardinality: float | None = None,
-        propensities: Sequence[float] | NDArray[np.float64] | None = None,
+        self, *, cardinality: float | None = None, propensities: ArrayLike | None = None
     ) -> None:
         super().__init__()
         if cardinality is not None:

@@ -23,10 +23,11 @@ from functools import lru_cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 from torch.nn import functional
+
+from complabel._parameters import Array
 
 # The factors (labels x nodes x rows) in memory at once: 1 MiB on a CPU, about the cache of a core;
 # 128 MiB on a GPU, a small part of its memory.
@@ -172,7 +173,8 @@ def _weighted(
 
     def terms(y: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return the logs of the terms and tau, both (n_nodes, b), and the factors (L, ..., b)."""
-        log_tau, log_rate = log_tau_and_rate(y)
+        log_tau = y - torch.exp(-y)
+        log_rate = log_tau + torch.log1p(torch.exp(-y))
         log_tau = log_tau - scale.log()
         tau = log_tau.exp()
         power = (w.unsqueeze(1) * tau).neg_().exp_()
@@ -277,8 +279,8 @@ def _blocks_of_rows(logits: Tensor, n_nodes: int) -> Iterator[slice]:
 class Rule:
     """Nodes and weights for integrals over u in [0, 1]; ``divisor`` is S / a, or None if t = u."""
 
-    log_u: NDArray[np.float64]  # (n_nodes,)
-    log_weight: NDArray[np.float64]  # (n_nodes,)
+    log_u: Array  # (n_nodes,)
+    log_weight: Array  # (n_nodes,)
     divisor: float | None = None
 
     def of_rows(self, expected: Tensor) -> tuple[Tensor, Tensor]:
@@ -325,8 +327,3 @@ def number_of_nodes(log_propensities: Tensor | None, *, several: bool) -> int:
 def equal_steps(start: Tensor, end: Tensor, n_nodes: int) -> tuple[Tensor, Tensor]:
     share = torch.linspace(0, 1, n_nodes, dtype=start.dtype, device=start.device).unsqueeze(1)
     return start + (end - start) * share, (end - start) / (n_nodes - 1)
-
-
-def log_tau_and_rate(y: Tensor) -> tuple[Tensor, Tensor]:
-    log_tau = y - torch.exp(-y)
-    return log_tau, log_tau + torch.log1p(torch.exp(-y))

@@ -5,7 +5,7 @@ Classes are imported when they are first used, because some of them need torch.
 
 from typing import TYPE_CHECKING
 
-from complabel._lazy import lazily
+from complabel._lazy import lazily, places_in
 from complabel.methods._places import OWN_PLACES
 from complabel.methods._places import RATES as RATES
 from complabel.methods._places import Grid as Grid
@@ -92,9 +92,6 @@ _NAMES_IN = {
     "selection._constant": "constant_log_likelihood",
     "selection._model": "ProgressCallback",
 }
-_PLACES = {place.partition(":")[2]: place for place in OWN_PLACES.values()} | {
-    name: f"{__name__}.{module}:{name}"
-    for module, names in _NAMES_IN.items()
-    for name in names.split()
-}
+_PLACES = {place.partition(":")[2]: place for place in OWN_PLACES.values()}
+_PLACES |= places_in(__name__, _NAMES_IN)
 __getattr__, __dir__ = lazily(__name__, _PLACES)

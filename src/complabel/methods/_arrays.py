@@ -1,12 +1,9 @@
 """Type aliases of the arrays that methods pass on."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from complabel._parameters import Array as Array
+from complabel._parameters import Indicator as Indicator
 
 Features = Any
 """An ndarray or CSR array of shape (n_samples, n_features), already validated."""
-
-Array: TypeAlias = NDArray[np.float64]
-Indicator: TypeAlias = NDArray[np.uint8]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
-from complabel._parameters import check_parameters, declared
+from complabel._opening import StrPath
+from complabel._parameters import AnyArray, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._arrays import Array, Features, Indicator
@@ -233,7 +233,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         self.thresholds_ = check_thresholds(values, self.classes_, now)
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> AnyArray:
         """Return the predicted labels.
 
         Parameters
@@ -248,7 +248,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         """
         return self._predicted(self._decision(self._validate_new(X)))
 
-    def predict_with_proba(self, X: ArrayLike) -> tuple[NDArray[Any], Array]:
+    def predict_with_proba(self, X: ArrayLike) -> tuple[AnyArray, Array]:
         """Return what ``predict`` and ``predict_proba`` return, from one pass over the features.
 
         Parameters
@@ -321,9 +321,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         found = self._answers_log_likelihood(decision[answered], answers[answered])
         return float(found.mean() / weights[answered].mean())
 
-    def save(
-        self, path: str | os.PathLike[str], *, provenance: Mapping[str, Any] | None = None
-    ) -> None:
+    def save(self, path: StrPath, *, provenance: Mapping[str, Any] | None = None) -> None:
         """Save the fitted classifier to a file that :func:`complabel.load` reads.
 
         Parameters
@@ -493,7 +491,7 @@ class WeightedClassifier(ComplementaryClassifier):
         self._fit_answers(X, answers.with_weight(weights))
 
 
-def load(path: str | os.PathLike[str]) -> ComplementaryClassifier:
+def load(path: StrPath) -> ComplementaryClassifier:
     """Load a classifier that ``classifier.save(path)`` wrote.
 
     Parameters

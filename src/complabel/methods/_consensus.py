@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from complabel._parameters import AnyArray, Bools, Ints
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features
@@ -72,7 +73,7 @@ class Answered:
             return self.rates
         return np.stack([self.rates / 2] * 2)[:, :, np.newaxis]
 
-    def people(self, answers: Answers, said: Statements) -> NDArray[np.intp]:
+    def people(self, answers: Answers, said: Statements) -> Ints:
         """Return the places (S,) of the rates of those who made statements in some answers."""
         # The model may have replaced answers that it cannot use, and so numbered people anew.
         place = {name: number for number, name in enumerate(self.answers.annotator_names)}
@@ -120,7 +121,7 @@ class ConsensusMixin(WeightedClassifier):
         logits = self._decision(features)
         return np.asarray(special.expit(self._answered(answers).log_odds(logits)))
 
-    def doubtful_answers(self, X: ArrayLike, answers: Answers) -> dict[str, NDArray[Any]]:
+    def doubtful_answers(self, X: ArrayLike, answers: Answers) -> dict[str, AnyArray]:
         """List what people said, that which is most probably wrong first.
 
         Parameters
@@ -171,7 +172,7 @@ class ConsensusMixin(WeightedClassifier):
         order = np.argsort(-wrong, kind="stable")
         return {name: column[order] for name, column in columns.items()}
 
-    def annotators_table(self, X: ArrayLike, answers: Answers) -> dict[str, NDArray[Any]]:
+    def annotators_table(self, X: ArrayLike, answers: Answers) -> dict[str, AnyArray]:
         """Estimate how often each person misses and invents labels, with 95 % intervals.
 
         Parameters
@@ -240,7 +241,7 @@ class ConsensusMixin(WeightedClassifier):
         return features, answers
 
     def _beliefs(
-        self, X: Features, answered: Answered, said: Statements, person: NDArray[np.intp]
+        self, X: Features, answered: Answered, said: Statements, person: Ints
     ) -> tuple[Array, Array]:
         """Return log-odds (S,) that labels apply, by all answers and by all but a judgement."""
         odds = answered.log_odds(self._decision(X))[said.item, said.label]
@@ -253,7 +254,7 @@ class ConsensusMixin(WeightedClassifier):
 
 
 def _log_odds_of_people(
-    known: Array, person: NDArray[np.intp], yes: NDArray[np.bool_], applies: Array
+    known: Array, person: Ints, yes: Bools, applies: Array
 ) -> tuple[Array, Array]:
     """Return log-odds (2, R + 1) of missed and invented labels, and their standard errors.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from complabel._parameters import check_array
+from complabel._parameters import AnyArray, check_array
 from complabel.errors import InputError
 from complabel.methods._arrays import Array
 
@@ -52,7 +52,7 @@ def _row_cuts(log_odds: Array, cut: float, flat: float) -> Array:
 
 
 def check_thresholds(
-    values: Mapping[Any, float] | ArrayLike, labels: NDArray[Any], now: ArrayLike
+    values: Mapping[Any, float] | ArrayLike, labels: AnyArray, now: ArrayLike
 ) -> Array:
     """Return a threshold for each of the labels (K,), or refuse values; ``now`` is (K,) or one."""
     names = labels.tolist()
@@ -65,9 +65,7 @@ def check_thresholds(
     axes = ("label",) if np.ndim(values) else ()
     found = check_array("thresholds", values, *axes)
     if axes and len(found) != len(names):
-        raise InputError(
-            f"there are {len(found)} thresholds for {len(names)} labels; give equally many"
-        )
+        raise InputError(f"there are {len(found)} thresholds for {len(names)} labels; give as many")
     found = np.array(np.broadcast_to(found, len(names)))
     wrong = (found <= 0) | (found >= 1)
     if wrong.any():

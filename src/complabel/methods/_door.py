@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
+from complabel._parameters import AnyArray, Bools
 from complabel.answers import (
     Answers,
     AssumedUniformWarning,
@@ -32,7 +32,7 @@ from complabel.answers import (
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._arrays import Array, Features, Indicator
 
-Rows: TypeAlias = NDArray[np.bool_]
+Rows: TypeAlias = Bools
 
 # The methods that understand weights; a test compares them with the classes.
 WEIGHTED = (
@@ -49,7 +49,7 @@ class Targets:
 
     features: Features  # (n_rows, d)
     complementary: Indicator  # (n_rows, K); for a reference method, the true labels
-    classes: NDArray[Any]  # the labels' names, or their numbers
+    classes: AnyArray  # the labels' names, or their numbers
     single: bool = False  # whether y held one class per row, not an indicator
     relevant: Indicator | None = None  # known relevant labels (n_rows, K)
     answers: Answers | None = None  # only for a method that understands them
@@ -85,9 +85,9 @@ class Targets:
         targets = _of_answers(X, y.only(y.weight > 0), learner)
         if not learner.understands_answers:
             return _as_named(targets, type(learner).__name__)
-        _warn_unless_ruled_out(
-            targets.complementary.any(axis=0) | _judged_to_apply(targets.answers), targets.classes
-        )
+        said: Any = targets.answers  # of labels that somebody was asked about
+        applies = np.asarray(said.relevant[said.judges].sum(axis=0)) > 0
+        _warn_unless_ruled_out(targets.complementary.any(axis=0) | applies, targets.classes)
         return targets
 
     def keep(self, rows: Rows) -> Targets:
@@ -215,9 +215,7 @@ def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Tar
 
 def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
     if answers.n_labels < 2:
-        raise AnnotationError(
-            f"y has {answers.n_labels} label; give answers about at least 2 labels"
-        )
+        raise AnnotationError(f"y has {answers.n_labels} label; give answers about at least 2")
     rows = answers.answered
     if not rows.any():
         raise AnnotationError("y has no answers; at least one item needs one")
@@ -240,12 +238,6 @@ def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
         answers = answers.with_weight(1.0)
     found = Targets(X, answers.complementary, classes, answers=answers, weights=weights)
     return found.keep(rows)
-
-
-def _judged_to_apply(answers: Any) -> Rows:
-    """Tell to which labels (K,) somebody who was asked about them said that they apply."""
-    asked = answers.judges
-    return np.asarray(answers.relevant[asked].sum(axis=0)) > 0
 
 
 def _as_named(targets: Targets, learner: str) -> Targets:
@@ -305,7 +297,7 @@ def _ignored(answers: Answers, rows: Rows, full: Rows, told: Rows) -> list[str]:
     ]
 
 
-def _warn_unless_ruled_out(ruled_out: Any, classes: NDArray[Any]) -> None:
+def _warn_unless_ruled_out(ruled_out: Any, classes: AnyArray) -> None:
     """Warn of labels (K,) of which nothing says where they do not apply."""
     missing = classes[~ruled_out]
     if len(missing):
@@ -317,17 +309,15 @@ def _warn_unless_ruled_out(ruled_out: Any, classes: NDArray[Any]) -> None:
         )
 
 
-def _labels_of(y: Any, n_labels: int) -> NDArray[Any]:
+def _labels_of(y: Any, n_labels: int) -> AnyArray:
     names = label_names_of(y)
     return np.arange(n_labels) if names is None else np.array(names)
 
 
-def encode_new(y: Any, classes: NDArray[Any], *, single: bool) -> Indicator:
+def encode_new(y: Any, classes: AnyArray, *, single: bool) -> Indicator:
     """Return held-out labels as an indicator, checked against the ``classes`` of ``fit``."""
     if isinstance(y, Answers):
-        raise InputError(
-            "y is Answers, but this method is scored on true labels; give the true labels"
-        )
+        raise InputError("y is Answers, but this method is scored on true labels; give them")
     if single:
         return _encode_classes(y, classes)
     check_label_names(y, classes.tolist())
@@ -336,7 +326,7 @@ def encode_new(y: Any, classes: NDArray[Any], *, single: bool) -> Indicator:
     return indicator
 
 
-def check_new(answers: Answers, classes: NDArray[Any]) -> None:
+def check_new(answers: Answers, classes: AnyArray) -> None:
     """Refuse held-out answers about other labels than the ``classes`` of ``fit``."""
     check_label_names(answers, classes.tolist())
     _refuse_other_number_of_labels(answers.n_labels, len(classes))
@@ -344,9 +334,7 @@ def check_new(answers: Answers, classes: NDArray[Any]) -> None:
 
 def _refuse_other_number_of_labels(found: int, expected: int) -> None:
     if found != expected:
-        raise AnnotationError(
-            f"y has {found} labels, but fit was given {expected}; give the same labels"
-        )
+        raise AnnotationError(f"y has {found} labels, but fit was given {expected}; give the same")
 
 
 def refuse_other_number_of_rows(y: Any, n_samples: int, *, name: str = "y") -> None:
@@ -368,7 +356,7 @@ def _is_single(y: Any) -> bool:
     return len(shape) == 1 or (len(shape) == 2 and shape[1] == 1)
 
 
-def _read_classes(y: Any) -> tuple[Indicator, NDArray[Any]]:
+def _read_classes(y: Any) -> tuple[Indicator, AnyArray]:
     """Return an indicator (n, K) of one class per row, and the K classes that occur."""
     flat = _flat_classes(y)
     if len(_shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
@@ -389,7 +377,7 @@ def _read_classes(y: Any) -> tuple[Indicator, NDArray[Any]]:
     return _encode_classes(flat, classes), classes
 
 
-def _encode_classes(y: Any, classes: NDArray[Any]) -> Indicator:
+def _encode_classes(y: Any, classes: AnyArray) -> Indicator:
     flat = _flat_classes(y)
     seen = np.isin(flat, classes)
     if not seen.all():
@@ -402,10 +390,10 @@ def _encode_classes(y: Any, classes: NDArray[Any]) -> Indicator:
     return indicator
 
 
-def _flat_classes(y: Any) -> NDArray[Any]:
+def _flat_classes(y: Any) -> AnyArray:
     """Return one class per row (n,); refuse gaps and collections, and name the row."""
     values: Any = y.toarray() if sparse.issparse(y) else np.asarray(y)  # type: ignore[attr-defined]
-    flat: NDArray[Any] = values.ravel()
+    flat: AnyArray = values.ravel()
     if flat.dtype.kind not in "fO":
         return flat
     for row, entry in enumerate(flat):
@@ -423,7 +411,7 @@ def _flat_classes(y: Any) -> NDArray[Any]:
     return flat
 
 
-def _warn_of_doubtful_classes(y: Any, classes: NDArray[Any]) -> None:
+def _warn_of_doubtful_classes(y: Any, classes: AnyArray) -> None:
     """Warn of one name per row and of a column: several labels per row may be meant."""
     found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
     if classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes):

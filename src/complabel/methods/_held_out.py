@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from complabel._parameters import check_integer
+from complabel._parameters import Ints, check_integer
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._arrays import Array
@@ -247,9 +247,7 @@ def _paired(X: ArrayLike, answers: Answers) -> tuple[Any, Answers]:
     return getattr(rows, "iloc", rows), answers
 
 
-def _folds(
-    answered: NDArray[np.intp], n_folds: int, random_state: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _folds(answered: Ints, n_folds: int, random_state: int) -> Iterator[tuple[Ints, Ints]]:
     """Yield the numbers of items to learn from, and of those that are left out."""
     check_integer("n_folds", n_folds, at_least=2)
     if len(answered) < n_folds:
@@ -274,9 +272,7 @@ def _last_step(classifier: Any) -> ComplementaryClassifier:
             " use FrequencyMatchedClassifier"
         )
     if last.learns_from != "complementary":
-        raise InputError(
-            f"{kind} learns from true labels; give a classifier that learns from answers"
-        )
+        raise InputError(f"{kind} learns from true labels; give one that learns from answers")
     return last
 
 

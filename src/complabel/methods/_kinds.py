@@ -59,9 +59,7 @@ def given_propensities(given: Any, n_labels: int) -> Array | None:
     if given is not None and not isinstance(given, str):
         return check_propensities(given, n_labels)
     if given not in (None, "auto", "equal"):
-        raise InputError(
-            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
-        )
+        raise InputError(f"propensities is {given!r}; give None, 'auto', 'equal' or one per label")
     return None
 
 
@@ -81,5 +79,5 @@ def warn_of_free_namings() -> None:
         "labels were named freely, and the fit assumes that every label that does not apply is"
         " equally likely to be named. These answers cannot show whether this is true. If it is"
         " not, predictions are much worse. For some items, ask yes/no questions about random"
-        " labels, or offer small random menus (see docs/asking.md)",
+        " labels, or offer small random menus (see docs/asking.md)"
     )

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import AnyArray
 from complabel.errors import InputError
 
 FORMAT = "complabel model"
@@ -34,7 +34,7 @@ def write_tree(path: Path, tree: Mapping[str, Any]) -> None:
     """Write a tree; the same tree gives the same bytes."""
     from safetensors.numpy import save
 
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, AnyArray] = {}
     packed = {name: pack(value, name, arrays) for name, value in tree.items()}
     header = {"format": FORMAT, "version": VERSION, **packed}
     text = _canonical(header | {"sha256": _digest(header, arrays)})
@@ -47,7 +47,7 @@ def read_tree(path: Path) -> dict[str, Any]:
     return tree_of(*read_parts(path))
 
 
-def tree_of(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def tree_of(header: Mapping[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
     """Return the tree of a header and its arrays, which are taken out of ``arrays``."""
     try:
         values = {name: value for name, value in header.items() if name != "sha256"}
@@ -61,7 +61,7 @@ def tree_of(header: Mapping[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[
     return tree
 
 
-def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
     """Return the header, with the digest as "sha256", and the arrays by name."""
     from safetensors import SafetensorError, safe_open
 
@@ -83,7 +83,7 @@ def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     return _checked(text, arrays), arrays
 
 
-def _checked(text: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+def _checked(text: str, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
     """Return the header; refuse another version or a wrong digest."""
     try:
         header: dict[str, Any] = json.loads(text)
@@ -104,7 +104,7 @@ def _checked(text: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     return {**header, "sha256": digest}
 
 
-def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
     found = hashlib.sha256(_canonical(header).encode())
     for name in sorted(arrays):
         array = arrays[name]
@@ -118,7 +118,7 @@ def _canonical(header: object) -> str:
     return json.dumps(header, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def pack(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
+def pack(value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
     """Return a value as JSON, and put its arrays into ``arrays``, each under its place.
 
     An array in column order keeps this order, because products with it are rounded accordingly.
@@ -156,7 +156,7 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, bool | int | float | str)
 
 
-def _pack_array(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
+def _pack_array(value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
     if isinstance(value, np.ma.MaskedArray):
         # Values under the mask could be anything, even old content of the memory.
         nothing: Any = np.zeros((), value.dtype)
@@ -181,12 +181,12 @@ def _pack_array(value: Any, place: str, arrays: dict[str, NDArray[Any]]) -> Any:
     return {"$by_columns" if by_columns else "$array": place}
 
 
-def unpack(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+def unpack(value: Any, arrays: dict[str, AnyArray]) -> Any:
     """Return the value that ``pack`` was given; it takes the arrays out of ``arrays``."""
     return json.loads(json.dumps(value), object_hook=partial(_unmarked, arrays))
 
 
-def _unmarked(arrays: dict[str, NDArray[Any]], record: dict[str, Any]) -> Any:
+def _unmarked(arrays: dict[str, AnyArray], record: dict[str, Any]) -> Any:
     mark = next((key for key in record if key[:1] == "$"), None)
     if mark is None:
         return record

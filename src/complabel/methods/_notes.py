@@ -21,9 +21,8 @@ def notes_of(answers: Answers, classifier: ComplementaryClassifier) -> dict[str,
     from random judgements, if there are such and the fitted classifier has none.
     """
     statements = answers.statements()
-    of_kind = {
-        kind: statements.label[statements.kind == code] for code, kind in enumerate(STATEMENT_KINDS)
-    }
+    label, kind = statements.label, statements.kind
+    of_kind = {name: label[kind == code] for code, name in enumerate(STATEMENT_KINDS)}
     notes: dict[str, Any] = {
         "n_items": int(np.count_nonzero(answers.answered)),
         "n_annotators": len(answers.annotator_names),

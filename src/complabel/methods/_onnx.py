@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ from scipy import linalg, sparse, special
 from sklearn.utils.validation import check_is_fitted
 
 from complabel import __version__
+from complabel._opening import StrPath
+from complabel._parameters import AnyArray
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -37,7 +38,7 @@ _ACTIVATIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def save_onnx(classifier: ComplementaryClassifier, path: str | os.PathLike[str]) -> None:
+def save_onnx(classifier: ComplementaryClassifier, path: StrPath) -> None:
     """Save a fitted classifier as an ONNX file, which onnxruntime runs in many languages.
 
     The graph takes ``features``, float32 of shape (n, n_features). It returns ``probabilities``,
@@ -130,9 +131,7 @@ class _Graph:
         self.constants: list[Any] = []
         self._n_bytes = 0
 
-    def add(
-        self, operator: str, *inputs: str | NDArray[Any], name: str = "", **attributes: Any
-    ) -> str:
+    def add(self, operator: str, *inputs: str | AnyArray, name: str = "", **attributes: Any) -> str:
         """Add a node and return the name of its result; inputs that are arrays are constants."""
         given = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         made = name or f"{operator}_{len(self.nodes)}"
@@ -142,7 +141,7 @@ class _Graph:
     def cast(self, value: str, kind: str, name: str = "") -> str:
         return self.add("Cast", value, name=name, to=getattr(self._onnx.TensorProto, kind))
 
-    def _constant(self, values: NDArray[Any]) -> str:
+    def _constant(self, values: AnyArray) -> str:
         self._n_bytes += values.nbytes
         if self._n_bytes > _MOST_BYTES:
             raise InputError(
@@ -219,7 +218,7 @@ def _decision(graph: _Graph, classifier: ComplementaryClassifier) -> str:
     return _linear(graph, x, coef, model["intercept"])
 
 
-def _linear(graph: _Graph, x: str, coef: NDArray[Any], intercept: NDArray[Any]) -> str:
+def _linear(graph: _Graph, x: str, coef: AnyArray, intercept: AnyArray) -> str:
     return graph.add("Add", graph.add("MatMul", x, coef.T), intercept)
 
 
@@ -241,11 +240,7 @@ def _network(graph: _Graph, layers: list[dict[str, Any]], weights: Mapping[str, 
     x = "features"
     for number, layer in enumerate(layers):
         prefix = f"{number}."
-        own = {
-            name.removeprefix(prefix): values
-            for name, values in weights.items()
-            if name.startswith(prefix)
-        }
+        own = {n.removeprefix(prefix): each for n, each in weights.items() if n.startswith(prefix)}
         x = _layer(graph, x, layer, own)
     return x
 

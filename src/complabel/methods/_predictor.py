@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-from complabel._parameters import Constraints, Integer, Real, check_parameters
+from complabel._parameters import AnyArray, Constraints, Integer, Real, check_parameters
 from complabel.methods._arrays import Array, Features
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._saving import MISSING, Numbers
@@ -40,7 +39,7 @@ class Predictor:
         "thresholds_": (MISSING, Numbers("K")),
     }
 
-    classes_: NDArray[Any]
+    classes_: AnyArray
     n_features_in_: int
     thresholds_: Array
     _single: bool
@@ -94,9 +93,9 @@ class Predictor:
             return np.asarray(special.softmax(decision, axis=1))
         return self._relevance(decision)
 
-    def _predicted(self, decision: Array) -> NDArray[Any]:
+    def _predicted(self, decision: Array) -> AnyArray:
         if self._single:
-            predicted: NDArray[Any] = self.classes_[decision.argmax(axis=1)]
+            predicted: AnyArray = self.classes_[decision.argmax(axis=1)]
             return predicted
         if hasattr(self, "thresholds_"):
             return (self._probabilities(decision) >= self.thresholds_).astype(np.int64)

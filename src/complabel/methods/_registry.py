@@ -76,9 +76,7 @@ class Method:
 
 
 def methods_of(
-    table: Mapping[str, tuple[str, str, Grid]],
-    places: Mapping[str, str],
-    learns: Mapping[str, str],
+    table: Mapping[str, tuple[str, str, Grid]], places: Mapping[str, str], learns: Mapping[str, str]
 ) -> dict[str, Method]:
     """Return the methods of a table, by name; nothing of them is imported."""
     return {
@@ -88,8 +86,7 @@ def methods_of(
 
 
 METHODS: Mapping[str, Method] = Tables(
-    methods_of(TABLE, PLACES, LEARNS),
-    "complabel.experiments.methods:METHODS",
+    methods_of(TABLE, PLACES, LEARNS), "complabel.experiments.methods:METHODS"
 )
 """All methods by name, in the order tables list them; last, those that are only compared with."""
 
@@ -124,7 +121,8 @@ def get_method(name: str) -> Method:
     parts = _WITH_SETTINGS.fullmatch(name)
     if parts is None:
         return METHODS[name] if name in METHODS else _of_somebody(name)
-    settings = dict(map(_setting, _BETWEEN_SETTINGS.split(parts["settings"])))
+    pairs = (each.partition("=") for each in _BETWEEN_SETTINGS.split(parts["settings"]))
+    settings = {key: literal(value) for key, _, value in pairs}
     return _with_settings(get_method(parts["base"]), name, settings)
 
 
@@ -182,11 +180,6 @@ def literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return text
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    key, _, value = text.partition("=")
-    return key, literal(value)
 
 
 def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Method:

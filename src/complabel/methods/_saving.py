@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from complabel import __version__
+from complabel._opening import StrPath
 from complabel._parameters import declared, meets
 from complabel._writing import explained, replacing
 from complabel.errors import InputError, ModelFileError
@@ -41,9 +41,7 @@ class Numbers:
             sizes.setdefault(axis, n) != n for axis, n in zip(self._axes, shape, strict=True)
         ):
             known = ", ".join(f"{axis} = {sizes[axis]}" for axis in self._axes if axis in sizes)
-            raise InputError(
-                f"{place} has the shape {shape}, not ({', '.join(self._axes)}): {known}"
-            )
+            raise InputError(f"{place} has shape {shape}, not ({', '.join(self._axes)}): {known}")
         if self._dtypes and value.dtype not in self._dtypes:
             raise InputError(f"{place} holds {value.dtype}, not {np.dtype(self._dtypes[0])}")
 
@@ -84,9 +82,7 @@ def check_names(value: Any, place: str, names: Mapping[str, Any]) -> None:
     """Refuse anything but a mapping with these names; those that may be MISSING may miss."""
     if not isinstance(value, dict):
         raise InputError(f"{place} is not a record of {', '.join(names)}")
-    needed = {
-        name for name, each in names.items() if not (isinstance(each, tuple) and MISSING in each)
-    }
+    needed = {n for n, each in names.items() if not (isinstance(each, tuple) and MISSING in each)}
     odd = sorted((value.keys() - names.keys()) | (needed - value.keys()))
     if odd:
         what = "missing from" if odd[0] in names else "unknown in"
@@ -123,9 +119,7 @@ def model_of(
     check_names(parts, "the model", dict.fromkeys(names))
     name, parameters = parts["method"], parts["parameters"]
     if not isinstance(name, str) or name not in PLACES:
-        raise InputError(
-            f"it holds the method {name!r:.80}, which this version of complabel does not have"
-        )
+        raise InputError(f"it holds the method {name!r:.80}, which this complabel does not have")
     made: Any = resolve_name(places[name])
     # An older file lacks the parameters that came later; they get their defaults.
     check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names(), (MISSING,)))
@@ -149,9 +143,7 @@ def model_of(
     return model
 
 
-def save_model(
-    model: Any, path: str | os.PathLike[str], provenance: Mapping[str, Any] | None
-) -> None:
+def save_model(model: Any, path: StrPath, provenance: Mapping[str, Any] | None) -> None:
     """Write a fitted classifier; the file appears after a test that it can be loaded."""
     packages = ("numpy", "scikit-learn", "scipy", "torch")
     versions = {"complabel": __version__, **{name: metadata.version(name) for name in packages}}
@@ -167,7 +159,7 @@ def save_model(
         raise ModelFileError(f"the classifier cannot be saved: {refusal}") from refusal.__cause__
 
 
-def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read_header(path: StrPath) -> dict[str, Any]:
     """Read what a model file says of itself, without making the model.
 
     Parameters
@@ -191,9 +183,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError(f"{path} cannot be read: {refusal}") from refusal.__cause__
 
 
-def read_model(
-    path: str | os.PathLike[str], *, only_predicts: bool = False
-) -> tuple[Any, dict[str, Any]]:
+def read_model(path: StrPath, *, only_predicts: bool = False) -> tuple[Any, dict[str, Any]]:
     """Return the classifier of a file and what ``read_header`` returns, from one reading.
 
     With ``only_predicts``, it is a ``Predictor`` if there is one that stands for the classifier.

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 from sklearn.base import clone
 
-from complabel._parameters import Constraints, Integer, Real
+from complabel._parameters import AnyArray, Constraints, Integer, Ints, Real
 from complabel.answers import Answers, ClassPerRowWarning, UnchosenLabelWarning
 from complabel.errors import InputError
 from complabel.frequencies import (
@@ -260,7 +260,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         return likelihood(decision)
 
 
-def _parts(classes: NDArray[Any] | None, n: int, cv: int) -> NDArray[np.intp]:
+def _parts(classes: AnyArray | None, n: int, cv: int) -> Ints:
     """Return the part (n,) of each row, at random; each class is spread evenly, if given."""
     rows = np.random.default_rng(0).permutation(n)
     if classes is not None:

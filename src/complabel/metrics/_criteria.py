@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from complabel._parameters import check_array
+from complabel._parameters import Array, Bools, Indicator, Ints, check_array
 from complabel.answers import IndicatorLike, check_indicator
 from complabel.errors import InputError
 
@@ -27,24 +27,24 @@ _CELLS_PER_CHUNK = 2**18  # 2 MiB of float64, so that temporary arrays fit into 
 class RankedRows:
     """Labels of rows from the highest score to the lowest; all arrays are (n_rows, n_labels)."""
 
-    relevant: NDArray[np.bool_]
+    relevant: Bools
     """Whether the label at this position is relevant."""
-    rank: NDArray[np.intp]
+    rank: Ints
     """Number of labels that rank at or above this one; tied labels share the worst rank."""
-    relevant_rank: NDArray[np.intp]
+    relevant_rank: Ints
     """Number of relevant labels among these."""
-    n_labels: NDArray[np.intp]
+    n_labels: Ints
     """Number of labels of each row that are known, (n_rows,); the others come last."""
 
     @property
-    def n_relevant(self) -> NDArray[np.intp]:
+    def n_relevant(self) -> Ints:
         return self.relevant_rank[:, -1]
 
 
-RowCriterion: TypeAlias = Callable[[RankedRows], NDArray[np.float64]]
+RowCriterion: TypeAlias = Callable[[RankedRows], Array]
 
 
-def ranking_loss_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+def ranking_loss_of_rows(ranked: RankedRows) -> Array:
     """Return the share of (relevant, irrelevant) pairs ranked wrongly; 0 without pairs.
 
     The mean over rows is scikit-learn's ``label_ranking_loss``: a tied pair is wrong.
@@ -55,7 +55,7 @@ def ranking_loss_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
     return np.asarray(wrong / np.maximum(n_pairs, 1))
 
 
-def one_error_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+def one_error_of_rows(ranked: RankedRows) -> Array:
     """Return the share of the labels tied at the top that are not relevant.
 
     It is the expected error if one of them is taken at random; scikit-learn has no such criterion.
@@ -63,7 +63,7 @@ def one_error_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
     return np.asarray(1 - ranked.relevant_rank[:, 0] / ranked.rank[:, 0])
 
 
-def coverage_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+def coverage_of_rows(ranked: RankedRows) -> Array:
     """Return (rank of the last relevant label - 1) / number of labels; -1 / K if none is relevant.
 
     The mean over rows is ``(coverage_error - 1) / K`` with scikit-learn's ``coverage_error``.
@@ -72,7 +72,7 @@ def coverage_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
     return np.asarray((depth - 1) / ranked.n_labels)
 
 
-def average_precision_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
+def average_precision_of_rows(ranked: RankedRows) -> Array:
     """Return the mean precision at each relevant label; 1 if no label is relevant."""
     precision = np.where(ranked.relevant, ranked.relevant_rank / ranked.rank, 0.0).sum(axis=1)
     n_relevant = ranked.n_relevant
@@ -80,11 +80,8 @@ def average_precision_of_rows(ranked: RankedRows) -> NDArray[np.float64]:
 
 
 def by_row(
-    criteria: Sequence[RowCriterion],
-    relevant: NDArray[np.uint8],
-    scores: NDArray[np.float64],
-    known: NDArray[np.bool_] | None = None,
-) -> NDArray[np.float64]:
+    criteria: Sequence[RowCriterion], relevant: Indicator, scores: Array, known: Bools | None = None
+) -> Array:
     """Return criteria of each row, (n_criteria, n_samples); every row is ranked only once.
 
     A label that is not ``known`` must not be relevant, and each row needs one that is known.
@@ -100,9 +97,7 @@ def by_row(
     return values.reshape(len(criteria), len(scores))
 
 
-def _rank(
-    relevant: NDArray[np.uint8], scores: NDArray[np.float64], n_labels: NDArray[np.intp]
-) -> RankedRows:
+def _rank(relevant: Indicator, scores: Array, n_labels: Ints) -> RankedRows:
     """Sort each row by descending score; tied labels share the last rank of their tie."""
     width = relevant.shape[1]
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -117,9 +112,7 @@ def _rank(
     return RankedRows(sorted_relevant, rank, relevant_rank, n_labels)
 
 
-def check_scores(
-    scores: ArrayLike, labels: NDArray[np.uint8], *, names: tuple[str, str]
-) -> NDArray[np.float64]:
+def check_scores(scores: ArrayLike, labels: Indicator, *, names: tuple[str, str]) -> Array:
     """Return finite scores (n, K) with the shape of checked labels."""
     checked = check_array(names[1], scores, "row", "label")
     check_same_shape(labels, checked, names=names)
@@ -127,7 +120,7 @@ def check_scores(
 
 
 def check_same_shape(
-    labels: NDArray[np.uint8], other: NDArray[np.generic], *, names: tuple[str, str]
+    labels: Indicator, other: NDArray[np.generic], *, names: tuple[str, str]
 ) -> None:
     if labels.shape != other.shape:
         raise InputError(
@@ -143,9 +136,7 @@ If only some true labels are known, a mask of these, of the same shape, is a fou
 """
 
 
-def _share_wrong(
-    relevant: NDArray[np.uint8], labels: NDArray[np.uint8], known: NDArray[np.bool_] | None = None
-) -> float:
+def _share_wrong(relevant: Indicator, labels: Indicator, known: Bools | None = None) -> float:
     wrong = relevant != labels
     return float(np.mean(wrong if known is None else wrong[known]))
 
@@ -180,7 +171,7 @@ def average_precision(true_labels: IndicatorLike, scores: ArrayLike) -> float:
     return float(by_row((average_precision_of_rows,), relevant, checked).mean())
 
 
-def threshold_minmax(scores: ArrayLike) -> NDArray[np.uint8]:
+def threshold_minmax(scores: ArrayLike) -> Indicator:
     """Predict the labels above the middle of the range of each row's scores, (n, K); uint8.
 
     A row of equal scores has no range: its labels are predicted if the score is above 0.5.
@@ -308,13 +299,11 @@ def evaluate(
     return {item.name: values[item.name] for item in criteria}
 
 
-def _rows_to_rank(
-    relevant: NDArray[np.uint8], known: NDArray[np.bool_] | None
-) -> NDArray[np.bool_]:
+def _rows_to_rank(relevant: Indicator, known: Bools | None) -> Bools:
     """Mark the rows with some but not all labels relevant; refuse input without such rows."""
     n_relevant = relevant.sum(axis=1, dtype=np.intp)
     n_known = relevant.shape[1] if known is None else np.count_nonzero(known, axis=1)
-    some: NDArray[np.bool_] = (n_relevant > 0) & (n_relevant < n_known)
+    some: Bools = (n_relevant > 0) & (n_relevant < n_known)
     if not some.any():
         word = "" if known is None else "known "
         raise InputError(
@@ -395,7 +384,7 @@ def evaluate_labels(
 
 def _checked_labels(
     true_labels: IndicatorLike, predicted: IndicatorLike, known: IndicatorLike | None = None
-) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.bool_] | None]:
+) -> tuple[Indicator, Indicator, Bools | None]:
     """Return true labels, 0 where they are not known, predicted ones, and a mask of the known."""
     told = None
     if known is not None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from complabel._parameters import AnyArray, Array, Bools, Indicator
 from complabel.answers import (
     Answers,
     IndicatorLike,
@@ -119,9 +120,9 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     return -complementary_ranking_error(complementary[answered], decision[answered])
 
 
-def _indicator_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
+def _indicator_of(y: AnyArray, classes: AnyArray) -> Bools:
     """Turn one class per row into an indicator; refuse classes that were not in ``fit``."""
-    indicator: NDArray[np.bool_] = y[:, np.newaxis] == classes
+    indicator: Bools = y[:, np.newaxis] == classes
     unknown = np.flatnonzero(~indicator.any(axis=1))
     if unknown.size:
         row = int(unknown[0])
@@ -256,9 +257,7 @@ def complementary_ranking_error(complementary: IndicatorLike | Answers, scores: 
     return float(complementary_ranking_error_of_rows(complementary, scores).mean())
 
 
-def complementary_ranking_error_of_rows(
-    complementary: IndicatorLike, scores: ArrayLike
-) -> NDArray[np.float64]:
+def complementary_ranking_error_of_rows(complementary: IndicatorLike, scores: ArrayLike) -> Array:
     """Return the values (n,) whose mean is the error, for paired comparisons of two scores."""
     wrong = check_complementary(complementary, min_labels=2)
     checked = check_scores(scores, wrong, names=("complementary", "scores"))
@@ -347,7 +346,7 @@ def complementary_log_likelihood(complementary: IndicatorLike, probabilities: Ar
 
 def complementary_log_likelihood_of_rows(
     complementary: IndicatorLike, probabilities: ArrayLike
-) -> NDArray[np.float64]:
+) -> Array:
     """Return the values (n,) whose mean is the likelihood, for paired comparisons of two models."""
     chosen = check_complementary(complementary, min_labels=2)
     checked = check_scores(probabilities, chosen, names=("complementary", "probabilities"))
@@ -368,9 +367,7 @@ def complementary_log_likelihood_of_rows(
     return np.bincount(rows, weights=log_q) / np.bincount(rows)
 
 
-def _ranked_items(
-    answers: Answers, scores: ArrayLike
-) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+def _ranked_items(answers: Answers, scores: ArrayLike) -> tuple[Indicator, Array]:
     """Return complementary labels and scores of the items with some but not all labels denied."""
     scores = pair_rows(answers, scores, names=("complementary", "scores"))
     wrong = answers.complementary

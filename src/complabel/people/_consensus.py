@@ -256,10 +256,7 @@ def _doubtful(
 
 
 def _people(
-    judgements: Judgements,
-    answers: Answers,
-    applies: NDArray[np.float64],
-    states: States,
+    judgements: Judgements, answers: Answers, applies: NDArray[np.float64], states: States
 ) -> dict[str, NDArray[Any]]:
     """Count each person's mistakes by how probably a label applies, given all answers (J,).
 

@@ -5,7 +5,7 @@ One kind of report does not load what the others need.
 
 from typing import TYPE_CHECKING
 
-from complabel._lazy import lazily
+from complabel._lazy import lazily, places_in
 
 if TYPE_CHECKING:
     from complabel.reports._audit import agreement as agreement
@@ -35,17 +35,15 @@ if TYPE_CHECKING:
     from complabel.reports._templates import number as number
 
 __all__ = ["inspection_lines", "write_inspection_page"]
-_NAMES_IN = {
-    "_audit": "agreement audit_headline audit_sentences render_audit verdicts",
-    "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes",
-    "_evaluation": "render_evaluation",
-    "_inspection": "inspection_lines render_inspection write_inspection_page",
-    "_model": "describe_model likeliest_items model_facts render_model",
-    "_templates": "MINUS ahead environment_of get_template number",
-}
-_PLACES = {
-    name: f"{__name__}.{module}:{name}"
-    for module, names in _NAMES_IN.items()
-    for name in names.split()
-}
+_PLACES = places_in(
+    __name__,
+    {
+        "_audit": "agreement audit_headline audit_sentences render_audit verdicts",
+        "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes",
+        "_evaluation": "render_evaluation",
+        "_inspection": "inspection_lines render_inspection write_inspection_page",
+        "_model": "describe_model likeliest_items model_facts render_model",
+        "_templates": "MINUS ahead environment_of get_template number",
+    },
+)
 __getattr__, __dir__ = lazily(__name__, _PLACES)

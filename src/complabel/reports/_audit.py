@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from complabel import __version__
+from complabel._parameters import Array
 from complabel.frequencies import MachineAudit
 from complabel.reports._templates import get_template, top_of_scale
 
 _MOST_NAMED = 4
-Agreement = tuple[NDArray[np.float64], NDArray[np.float64]]
+Agreement = tuple[Array, Array]
 
 
 def audit_headline(audit: MachineAudit) -> str:
@@ -48,7 +48,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def audit_sentences(
     audit: MachineAudit,
-    said: NDArray[np.float64],
+    said: Array,
     n_unsure: int = 0,
     agreements: Mapping[str, Agreement] = MappingProxyType({}),
     others: Mapping[str, MachineAudit] = MappingProxyType({}),
@@ -104,7 +104,7 @@ def _of_hundred(rate: Sequence[float]) -> str:
     return f"{value} ({low} to {high})"
 
 
-def agreement(first: NDArray[np.float64], second: NDArray[np.float64]) -> Agreement:
+def agreement(first: Array, second: Array) -> Agreement:
     """Return how often two machines say the same, and Cohen's kappa, (K + 1,); the last: all.
 
     Only pairs count of which both say something, yes (.5 and more) or no.

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
+    from complabel._parameters import Array
     from complabel.trust import Figures, Reliability
 
 
@@ -138,7 +138,7 @@ def reliability_chart(found: Reliability, *, title: str, description: str) -> Ch
 
 
 def precision_recall_chart(
-    curve: Mapping[str, NDArray[np.float64]], at: Figures, *, title: str, description: str
+    curve: Mapping[str, Array], at: Figures, *, title: str, description: str
 ) -> Chart:
     """Return a curve of precision over recall, with a band for the intervals of precision.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from complabel import __version__
+from complabel._opening import StrPath
 from complabel._questions import KINDS
 from complabel._writing import write_text
 from complabel.asking import DEPENDS, Finding, Inspection, LabelSummary
@@ -81,10 +81,8 @@ def _rates(people: Mapping[str, Any], inspection: Inspection) -> list[dict[str, 
     seconds = {each.annotator: each.seconds for each in inspection.annotators}
     judges = [person for person in _rows(people) if person["judged"]]
     judges.sort(key=lambda person: -person["judged"])
-    return [
-        person | {"seconds": seconds.get(person["annotator"])}
-        for person in judges[:_DRAWN_ANNOTATORS]
-    ]
+    drawn = judges[:_DRAWN_ANNOTATORS]
+    return [each | {"seconds": seconds.get(each["annotator"])} for each in drawn]
 
 
 def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -94,7 +92,7 @@ def _rows(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def write_inspection_page(
     inspection: Inspection,
-    path: str | os.PathLike[str],
+    path: StrPath,
     *,
     people: Mapping[str, Any] | None = None,
     doubtful: Mapping[str, Any] | None = None,

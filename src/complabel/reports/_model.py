@@ -18,8 +18,9 @@ from complabel.answers import STATEMENT_KINDS
 from complabel.reports._templates import get_template, top_of_scale
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from complabel._parameters import AnyArray, Array
     from complabel.methods import ComplementaryClassifier
 
 _DRAWN = 60  # labels or people; nobody can read a chart with a thousand
@@ -34,7 +35,8 @@ _OF_LABELS = {
     "propensity": "propensities_",
     "exclusion_rate": "exclusion_rates_",
 }
-_YES, _NO = ("relevant", "implied"), ("named", "absent", "excluded")  # of STATEMENT_KINDS
+# Which of STATEMENT_KINDS say so.
+_SIDES = {"yes": ("relevant", "implied"), "no": ("named", "absent", "excluded")}
 _OF_PEOPLE = {"missed": "missed_", "invented": "invented_", "error_rate": "error_rates_"}
 _CRITERIA = {
     "log-likelihood": "log-likelihood of an item's answers",
@@ -70,9 +72,7 @@ def describe_model(
         "feature_names": [str(name) for name in getattr(classifier, "feature_names_in_", ())],
         "labels": _labels(classifier, notes),
         "people": _people(inner),
-        "versions": {
-            name: value for name, value in header["provenance"].items() if isinstance(value, str)
-        },
+        "versions": {n: text for n, text in header["provenance"].items() if isinstance(text, str)},
         "notes": notes,
     }
 
@@ -91,7 +91,7 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each label: what is known of it, the least known first."""
     n = len(classifier.classes_)
     counts = notes.get("labels")
-    columns: dict[str, NDArray[Any]] = {
+    columns: dict[str, AnyArray] = {
         kind: numbers.astype(int)
         for kind in STATEMENT_KINDS
         if isinstance(counts, dict) and (numbers := _numbers(counts.get(kind), n)) is not None
@@ -120,7 +120,7 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _numbers(values: Any, n: int) -> NDArray[np.float64] | None:
+def _numbers(values: Any, n: int) -> Array | None:
     """Return n finite numbers as an array; None if they are something else."""
     with contextlib.suppress(ValueError, TypeError):
         found = np.asarray(values, dtype=float)
@@ -144,7 +144,7 @@ def _people(classifier: Any) -> list[dict[str, Any]]:
 
 
 def likeliest_items(
-    probabilities: NDArray[np.float64], items: ArrayLike, labels: ArrayLike
+    probabilities: Array, items: ArrayLike, labels: ArrayLike
 ) -> dict[str, dict[str, list[tuple[str, float]]]]:
     """Return the items that a label most likely applies to, and least likely.
 
@@ -240,11 +240,7 @@ def render_model(described: Mapping[str, Any]) -> str:
     labels, people = described["labels"], described["people"]
     facts = model_facts(described)
     shown = [
-        {
-            **row,
-            "yes": sum(row.get(kind, 0) for kind in _YES),
-            "no": sum(row.get(kind, 0) for kind in _NO),
-        }
+        row | {x: sum(row.get(kind, 0) for kind in kinds) for x, kinds in _SIDES.items()}
         for row in labels[:_DRAWN]
     ]
     rates = [name for name in _OF_PEOPLE if people and name in people[0]]

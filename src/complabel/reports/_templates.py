@@ -67,12 +67,8 @@ def environment_of(*packages: str, escapes_html: bool) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "ahead": ahead,
-        "capitalized": capitalized,
-        "number": number,
-        "p_value": p_value,
-    }
+    filters = ahead, capitalized, number, p_value
+    environment.filters |= {each.__name__: each for each in filters}
     numbers = itertools.count(1)
     environment.filters["svg"] = lambda chart: chart.svg(f"figure-{next(numbers)}")
     return environment

@@ -3,9 +3,16 @@
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from complabel._parameters import check_choice, check_integer, check_random_state, check_real
+from complabel._parameters import (
+    Array,
+    Bools,
+    Indicator,
+    check_choice,
+    check_integer,
+    check_random_state,
+    check_real,
+)
 from complabel.answers import IndicatorLike, check_relevant
 
 Scheme: TypeAlias = Literal["uniform", "biased"]
@@ -22,7 +29,7 @@ def draw_complementary(
     asked_for: int = 1,
     sharpness: float = 1.0,
     random_state: int | np.random.Generator | None = None,
-) -> NDArray[np.uint8]:
+) -> Indicator:
     """Draw complementary labels from outside each row's relevant set.
 
     Parameters
@@ -80,7 +87,7 @@ def draw_complementary(
 
 def draw_relevant(
     Y: IndicatorLike, *, asked_for: int = 1, random_state: int | np.random.Generator | None = None
-) -> NDArray[np.uint8]:
+) -> Indicator:
     """Draw some relevant labels of each row; all are equally likely.
 
     Parameters
@@ -102,17 +109,17 @@ def draw_relevant(
     return first_arrivals(check_relevant(Y) == 1, asked_for, random_state)
 
 
-def _conditional_rates(indicator: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _conditional_rates(indicator: Indicator) -> Array:
     """Return the share of rows with label j among those with label k, at [k, j], (K, K); or 0."""
     occurs = indicator.astype(np.float64)  # (n, K); products of integers do not use BLAS
     together = occurs.T @ occurs  # (K, K), exact counts
     return np.asarray(together / np.maximum(together.diagonal(), 1)[:, np.newaxis])
 
 
-def log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
+def log_dissimilarity(relevant: Indicator) -> Array:
     """Return log(1 - r_j), (n, K), for irrelevant j; relevant labels get an arbitrary 0."""
     n_relevant = relevant.sum(axis=1, dtype=np.float64, keepdims=True)
-    rates: NDArray[np.float64] = (relevant @ _conditional_rates(relevant)) / n_relevant  # (n, K)
+    rates: Array = (relevant @ _conditional_rates(relevant)) / n_relevant  # (n, K)
     # r_j < 1 for an irrelevant j: the row itself has label k, but not label j.
     rates[relevant == 1] = 0.0
     np.log1p(-rates, out=rates)
@@ -120,11 +127,11 @@ def log_dissimilarity(relevant: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def first_arrivals(
-    eligible: NDArray[np.bool_],
+    eligible: Bools,
     asked_for: int,
     random_state: int | np.random.Generator | None,
-    log_weights: NDArray[np.float64] | float = 0.0,
-) -> NDArray[np.uint8]:
+    log_weights: Array | float = 0.0,
+) -> Indicator:
     """Mark the ``asked_for`` eligible labels with the smallest exponential times (rate: weight)."""
     check_integer("asked_for", asked_for, at_least=1)
     rng = check_random_state(random_state)

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse, special
 
 from complabel._parameters import (
+    Array,
+    Indicator,
+    Ints,
     check_array,
     check_choice,
     check_integer,
@@ -141,9 +144,7 @@ def draw_answers(
         answers = Answers.from_complementary(rounds[0]["named"])
         return replace(answers, label_names=None if names is None else tuple(names))
     several = mistakes.of_annotators
-    masks: dict[str, Any] = {
-        name: sparse.vstack([drawn[name] for drawn in rounds]) for name in rounds[0]
-    }
+    masks: dict[str, Any] = {n: sparse.vstack([drawn[n] for drawn in rounds]) for n in rounds[0]}
     answers = Answers.from_arrays(
         **masks,
         question=asking.kind.held_as,
@@ -162,7 +163,7 @@ def draw_answers(
 
 def draw_propensities(
     n_labels: int, sd: float, random_state: int | np.random.Generator | None = None
-) -> NDArray[np.float64]:
+) -> Array:
     """Draw how easily each label comes to mind: ``exp(sd * z)`` with standard normal z.
 
     Parameters
@@ -200,9 +201,9 @@ class _Streams(NamedTuple):
 class _Mistakes:
     """Rates of the mistakes of A annotators, or of those who give A answers."""
 
-    error_rates: NDArray[np.float64]  # (A,)
-    missed: NDArray[np.float64]  # (A, 1 or K)
-    invented: NDArray[np.float64]  # (A, 1 or K)
+    error_rates: Array  # (A,)
+    missed: Array  # (A, 1 or K)
+    invented: Array  # (A, 1 or K)
     of_annotators: bool  # whether annotators are told apart
 
     @classmethod
@@ -220,17 +221,13 @@ class _Mistakes:
                 f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
-        if (rates[1].any() or rates[2].any()) and (
-            rates[0].any() or asking.kind.name == "excluded"
-        ):
+        if any(map(np.any, rates[1:])) and (rates[0].any() or asking.kind.name == "excluded"):
             raise InputError(
                 "missed and invented are for questions to people; rules that exclude labels have"
                 " exclusion_rates. Leave error_rate at 0 where they are given"
             )
         n_annotators = max(numbers, default=1)
-        error, missed, invented = (
-            np.broadcast_to(each, (n_annotators, each.shape[1])) for each in rates
-        )
+        error, missed, invented = (np.broadcast_to(r, (n_annotators, r.shape[1])) for r in rates)
         return cls(error[:, 0], missed, invented, several)
 
     @property
@@ -245,14 +242,12 @@ class _Mistakes:
     def any(self) -> bool:
         return self.one_sided or bool(self.error_rates.any())
 
-    def only(self, person: NDArray[np.intp]) -> Self:
+    def only(self, person: Ints) -> Self:
         """Return the rates of those who give some answers, (n,)."""
         rates = {name: getattr(self, name)[person] for name in ("missed", "invented")}
         return replace(self, error_rates=self.error_rates[person], **rates)
 
-    def perceive(
-        self, relevant: NDArray[np.uint8], stream: np.random.Generator
-    ) -> NDArray[np.uint8]:
+    def perceive(self, relevant: Indicator, stream: np.random.Generator) -> Indicator:
         """Draw the labels (n, K) that seem to apply to those who give the answers."""
         if not self.one_sided:
             return relevant
@@ -265,10 +260,10 @@ class _Asking:
     """A question that is asked about every item; masks are (n, K)."""
 
     kind: QuestionKind
-    relevant: NDArray[np.uint8]
+    relevant: Indicator
     log_weights: Any
     asked_for: int  # at most the number of labels on offer
-    exclusion_rates: NDArray[np.float64]
+    exclusion_rates: Array
 
     @classmethod
     def of(
@@ -291,9 +286,7 @@ class _Asking:
         if scheme != "uniform" and not free:
             raise InputError(f"scheme {scheme!r} is only for the question 'named'")
         if asked_for > 1 and not kind.names:
-            raise InputError(
-                f"asked_for must be 1 for the question {question!r}: it names no labels"
-            )
+            raise InputError(f"asked_for must be 1 for the question {question!r}: it names none")
         if (kind.name == "excluded") != (exclusion_rates is not None):
             raise InputError(
                 "exclusion_rates are for the question 'excluded', which needs one rate, or one for"
@@ -321,14 +314,12 @@ class _Asking:
         """Probability with which a question is drawn; NaN if it is not drawn at random."""
         return self.kind.probability(self.relevant.shape[1]) if self.kind.size else math.nan
 
-    def answered_by(self, mistakes: _Mistakes, streams: _Streams) -> dict[str, NDArray[np.uint8]]:
+    def answered_by(self, mistakes: _Mistakes, streams: _Streams) -> dict[str, Indicator]:
         """Draw one answer about every item, given the rates of each answer's mistakes, (n,)."""
         seen = mistakes.perceive(self.relevant, streams.errors)
         return replace(self, relevant=seen)._answer(mistakes.error_rates, streams)
 
-    def _answer(
-        self, error_rates: NDArray[np.float64], streams: _Streams
-    ) -> dict[str, NDArray[np.uint8]]:
+    def _answer(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         if self.kind.chooses:
             return self._name(error_rates, streams)
         if self.kind.name == "asked":
@@ -337,23 +328,17 @@ class _Asking:
         if self.kind.judges:
             offered = self._offer(streams.menus)
             applies = _mistaken(self.relevant, by_label, streams.errors)
-            return {
-                "offered": offered,
-                "relevant": offered & applies,
-                "absent": offered & (1 - applies),
-            }
+            return {"offered": offered, "relevant": offered & applies, "absent": offered & ~applies}
         hit = streams.choices.random(self.relevant.shape) < self.exclusion_rates
         excluded = (hit & (self.relevant == 0)).astype(np.uint8)
         return {"excluded": _mistaken(excluded, by_label, streams.errors)}
 
-    def _offer(self, stream: np.random.Generator) -> NDArray[np.uint8]:
+    def _offer(self, stream: np.random.Generator) -> Indicator:
         """Draw the labels (n, K) on offer: a random menu for each item, or all labels."""
         every = np.ones_like(self.relevant)
         return _random_subsets(stream, every, self.kind.size) if self.kind.size else every
 
-    def _name(
-        self, error_rates: NDArray[np.float64], streams: _Streams
-    ) -> dict[str, NDArray[np.uint8]]:
+    def _name(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         """Draw named labels from a random menu, or from all labels."""
         offered = self._offer(streams.menus)
         eligible = (offered == 1) & (self.relevant == 0)
@@ -367,7 +352,7 @@ class _Asking:
             named = np.where(wrong[:, np.newaxis], anything, named)
         return {"named": named, "offered": offered} if self.kind.size else {"named": named}
 
-    def _random_sizes(self, stream: np.random.Generator) -> NDArray[np.intp]:
+    def _random_sizes(self, stream: np.random.Generator) -> Ints:
         """Draw the size of a random label set, (n,), if all allowed sets are equally likely."""
         most = self.kind.n_offered(self.relevant.shape[1])
         may_be_none = self.kind.size > 0 and self.kind.names
@@ -375,12 +360,10 @@ class _Asking:
         # log C(most, size) plus a constant, which softmax removes
         log_counts = -special.betaln(most - sizes + 1, sizes + 1)
         bounds = np.cumsum(special.softmax(log_counts))[:-1]
-        chosen: NDArray[np.intp] = sizes[np.searchsorted(bounds, stream.random(len(self.relevant)))]
+        chosen: Ints = sizes[np.searchsorted(bounds, stream.random(len(self.relevant)))]
         return chosen
 
-    def _judge(
-        self, error_rates: NDArray[np.float64], streams: _Streams
-    ) -> dict[str, NDArray[np.uint8]]:
+    def _judge(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         """Ask whether one random label applies, and draw the answers."""
         rows = np.arange(len(self.relevant))
         label = streams.menus.integers(self.relevant.shape[1], size=len(rows))
@@ -390,14 +373,12 @@ class _Asking:
         return {"offered": asked, "relevant": asked & applies, "absent": asked & (1 - applies)}
 
 
-def _check_rates(name: str, values: Any, n_labels: int | None = None) -> NDArray[np.float64]:
+def _check_rates(name: str, values: Any, n_labels: int | None = None) -> Array:
     """Return rates from 0 to 1 as an array: one rate, or one per annotator or label."""
     scalar = np.ndim(values) == 0
     rates = check_array(name, [values] if scalar else values, "entry")
     if n_labels is not None and not scalar and len(rates) != n_labels:
-        raise InputError(
-            f"{name} has {len(rates)} entries for {n_labels} labels; give one for each"
-        )
+        raise InputError(f"{name} has {len(rates)} entries for {n_labels} labels; give as many")
     wrong = np.flatnonzero((rates < 0) | (rates > 1))
     if len(wrong):
         place = "" if scalar else f" at entry {wrong[0]}"
@@ -405,21 +386,17 @@ def _check_rates(name: str, values: Any, n_labels: int | None = None) -> NDArray
     return rates
 
 
-def _check_rates_by_label(name: str, values: Any, n_labels: int) -> NDArray[np.float64]:
+def _check_rates_by_label(name: str, values: Any, n_labels: int) -> Array:
     """Return rates from 0 to 1 of annotators, (A, 1), or of annotators and labels, (A, K)."""
     if np.ndim(values) < 2:
         return _check_rates(name, values)[:, np.newaxis]
     rates = check_array(name, values, "annotator", "label")
     if rates.shape[1] != n_labels:
-        raise InputError(
-            f"{name} has {rates.shape[1]} columns for {n_labels} labels; give one for each"
-        )
+        raise InputError(f"{name} has {rates.shape[1]} columns for {n_labels} labels; give as many")
     return _check_rates(name, rates.ravel()).reshape(rates.shape)
 
 
-def _mistaken(
-    said: NDArray[np.uint8], rates: NDArray[np.float64], stream: np.random.Generator
-) -> NDArray[np.uint8]:
+def _mistaken(said: Indicator, rates: Array, stream: np.random.Generator) -> Indicator:
     """Replace each value by a random 0 or 1 with probability ``rates``."""
     if not rates.any():
         return said
@@ -427,9 +404,7 @@ def _mistaken(
     return np.where(wrong, stream.integers(2, size=said.shape, dtype=np.uint8), said)
 
 
-def _random_subsets(
-    stream: np.random.Generator, of: NDArray[np.uint8], size: int | NDArray[np.intp]
-) -> NDArray[np.uint8]:
+def _random_subsets(stream: np.random.Generator, of: Indicator, size: int | Ints) -> Indicator:
     """Draw a random subset of each row's labels, (n, K); ``size`` may be an array (n,)."""
     times = np.where(of == 1, stream.random(of.shape), np.inf)
     most = int(np.max(size, initial=0))
@@ -441,7 +416,7 @@ def _random_subsets(
     return subsets
 
 
-def _log_propensities(values: ArrayLike, n_labels: int) -> NDArray[np.float64]:
+def _log_propensities(values: ArrayLike, n_labels: int) -> Array:
     propensities = check_array("propensities", values, "label")
     if len(propensities) != n_labels:
         raise InputError(

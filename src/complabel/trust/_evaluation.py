@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from complabel._parameters import Array
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError
 from complabel.methods import ComplementaryClassifier, Predictions, cross_fit_probabilities
 from complabel.metrics import complementary_ranking_error
 from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
-from complabel.trust._pairs import Array
 from complabel.trust._reliability import Reliability, reliability
 
 
@@ -106,10 +106,8 @@ class Evaluation:
     def least_known(self) -> tuple[str, ...]:
         """The labels, that with the longest interval of average precision first."""
         labels = {} if self.estimates is None else self.estimates.labels
-        lengths = {
-            name: each.average_precision.high - each.average_precision.low
-            for name, each in labels.items()
-        }
+        figures = {name: each.average_precision for name, each in labels.items()}
+        lengths = {name: each.high - each.low for name, each in figures.items()}
         return tuple(sorted(lengths, key=lambda name: -lengths[name]))
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,9 +123,8 @@ class Evaluation:
         if self.estimates is not None:
             found["figures"] = _plain(self.estimates)
             found["n_judgements"] = self.estimates.n_judgements
-            found["figures_by_label"] = {
-                name: _plain(each) for name, each in self.estimates.labels.items()
-            }
+            labels = self.estimates.labels
+            found["figures_by_label"] = {name: _plain(each) for name, each in labels.items()}
         return found
 
 

@@ -9,16 +9,24 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
-from complabel._parameters import check_choice, check_integer, check_random_state, check_real
+from complabel._parameters import (
+    Array,
+    Bools,
+    Ints,
+    check_choice,
+    check_integer,
+    check_random_state,
+    check_real,
+)
 from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.asking import table_of_pairs
 from complabel.errors import InputError
 from complabel.frequencies import checked_probabilities, rates_of_mistakes
-from complabel.trust._pairs import Array, JudgedPairs, ScoredPairs, checked_thresholds
+from complabel.trust._pairs import JudgedPairs, ScoredPairs, checked_thresholds
 
 # Jeffreys' prior of a share.
 _PRIOR = 0.5
@@ -423,7 +431,7 @@ def suggest_evaluation_questions(
     return table_of_pairs(answers, items[item], label, np.full(n, None), probability)
 
 
-def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) -> Array:
+def _chances(p: Array, predicted: Bools, figure: str, total: int) -> Array:
     """Return chances of pairs (n_pairs,), at most 1, which sum to ``total``."""
     none: Any = np.zeros(0, dtype=np.intp)
     pairs = ScoredPairs(p, predicted, none, p, *[none] * 5)  # none is judged yet
@@ -443,9 +451,7 @@ def _chances(p: Array, predicted: NDArray[np.bool_], figure: str, total: int) ->
     return np.asarray(np.minimum(size * scale[first], 1.0))
 
 
-def _drawn(
-    chance: Array, score: Array, predicted: NDArray[np.bool_], n: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
+def _drawn(chance: Array, score: Array, predicted: Bools, n: int, rng: np.random.Generator) -> Ints:
     """Draw n pairs with chances (n_pairs,) that sum to n: one from each of n strata."""
     order = np.lexsort((score, predicted))
     stratum = np.floor(np.cumsum(chance[order]))

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 
-from complabel._parameters import check_array
+from complabel._parameters import Array, Bools, Ints, check_array
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import inverse_probability, judged_at_random
-
-Array: TypeAlias = NDArray[np.float64]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +24,10 @@ class JudgedPairs:
     one factor, unbiased estimates of sums over all n_items * n_labels pairs.
     """
 
-    item: NDArray[np.intp]
-    label: NDArray[np.intp]
-    annotator: NDArray[np.intp]  # -1: unknown
-    applies: NDArray[np.bool_]  # what the annotator said
+    item: Ints
+    label: Ints
+    annotator: Ints  # -1: unknown
+    applies: Bools  # what the annotator said
     weight: Array  # their mean is 1
     n_items: int
     n_labels: int
@@ -91,30 +88,25 @@ class ScoredPairs:
     """N pairs, of which M are judged; the pairs of an item are neighbours."""
 
     score: Array  # (N,)
-    predicted: Mask  # (N,)
-    item: NDArray[np.intp]  # (N,), ascending
+    predicted: Bools  # (N,)
+    item: Ints  # (N,), ascending
     chance: Array  # (N,): that the label applies, from the recalibrated score
-    place: NDArray[np.intp]  # (M,), ascending: which pairs are judged
+    place: Ints  # (M,), ascending: which pairs are judged
     inverse: Array  # (M,): one over the chance of being judged, up to a factor
     said: Array  # (M,): without mistakes 0 or 1; with mistakes its mean is whether it applies
     noise: Array  # (M,): how much mistakes add to the variance of ``said``
-    n_said: NDArray[np.intp]  # (M,): how many judgements are about the pair
+    n_said: Ints  # (M,): how many judgements are about the pair
 
     @classmethod
     def of(
-        cls,
-        judged: JudgedPairs,
-        probabilities: Array,
-        thresholds: Array,
-        missed: Array,
-        invented: Array,
+        cls, judged: JudgedPairs, scores: Array, thresholds: Array, missed: Array, invented: Array
     ) -> Self:
-        """Collect all pairs of (n, K) probabilities; rates are (1, K) or (R + 1, K).
+        """Collect all pairs of (n, K) scores; rates are (1, K) or (R + 1, K).
 
         With mistakes, a judgement becomes (said - invented) / (1 - missed - invented). On average
         that is 1 if the label applies and 0 if not (Rogan and Gladen 1978).
         """
-        score = probabilities.ravel()
+        score = scores.ravel()
         pair = judged.item * judged.n_labels + judged.label
         missed, invented = (
             rates[judged.annotator % len(rates), judged.label] for rates in (missed, invented)
@@ -130,7 +122,7 @@ class ScoredPairs:
         total = np.bincount(at, weights=judged.weight).astype(np.float64)
         return cls(
             score=score,
-            predicted=(probabilities >= thresholds).ravel(),
+            predicted=(scores >= thresholds).ravel(),
             item=np.repeat(np.arange(judged.n_items), judged.n_labels),
             chance=chance,
             place=place,
@@ -155,7 +147,7 @@ class ScoredPairs:
         )
 
     @cached_property
-    def ranking(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    def ranking(self) -> tuple[Ints, Ints, Ints]:
         """The pairs by descending score, and how many scores are higher, and at least as high."""
         order = np.argsort(-self.score, kind="stable")
         score = self.score[order]
@@ -170,7 +162,7 @@ class ScoredPairs:
         return float(weight.sum() ** 2 / max((weight**2).sum(), np.finfo(float).tiny))
 
     @cached_property
-    def cell(self) -> NDArray[np.intp]:
+    def cell(self) -> Ints:
         """Cells (N,) whose number of pairs is known: predicted, and not predicted.
 
         There is one cell if no pair of one of these was judged.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, stats
 
-from complabel._parameters import check_integer
+from complabel._parameters import Array, Ints, check_integer
 from complabel.answers import Answers
 from complabel.errors import AnnotationError
 from complabel.frequencies import checked_probabilities, rates_of_mistakes
-from complabel.trust._pairs import Array, JudgedPairs
+from complabel.trust._pairs import JudgedPairs
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
 # estimated. Else a bin in which no label applies would seem free of noise.
@@ -48,7 +48,7 @@ class Reliability:
     share: Array
     intervals: Array
     weights: Array
-    judgements: NDArray[np.intp]
+    judgements: Ints
     error: float
     interval: tuple[float, float]
 
@@ -185,7 +185,7 @@ def _compared(
     return Reliability(mean, share, _wilson(share, n), weights, judgements, error, interval)
 
 
-def _design_effect(pairs: JudgedPairs, place: NDArray[np.intp], deviation: Array) -> float:
+def _design_effect(pairs: JudgedPairs, place: Ints, deviation: Array) -> float:
     """Return by how much dependence within items raises the variance of gaps; at least 1.
 
     ``deviation`` are weighted deviations (J,) from the mean of their bin, and ``place`` their bins.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-from complabel._parameters import check_array, check_real
+from complabel._parameters import Array, Bools, Ints, check_array, check_real
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import (
@@ -20,9 +20,8 @@ from complabel.frequencies import (
     judged_at_random,
 )
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
-from complabel.trust._pairs import Array, JudgedPairs, ScoredPairs
+from complabel.trust._pairs import JudgedPairs, ScoredPairs
 
-Mask = NDArray[np.bool_]
 _MOST_NAMED = 5
 
 
@@ -50,8 +49,8 @@ class ChosenThresholds:
 
     values: Array
     aim: str
-    promised: Mask
-    alone: Mask
+    promised: Bools
+    alone: Bools
     n_judgements: NDArray[np.int64]
     remarks: tuple[str, ...]
     _estimate: Callable[..., MetricEstimates] = field(repr=False)
@@ -168,14 +167,10 @@ def choose_thresholds(
         aim = f"a {promise.of} of {least:g}"
         scores, groups = p[judged.item, judged.label], _groups(answers, judged)
 
-        def judged_of(labels: Mask) -> Judged:
+        def judged_of(labels: Bools) -> Judged:
             which = labels[judged.label]
-            return Judged.sorted(
-                scores[which],
-                judged.applies[which].astype(np.float64),
-                judged.weight[which],
-                groups[which],
-            )
+            applies = judged.applies[which].astype(np.float64)
+            return Judged.sorted(scores[which], applies, judged.weight[which], groups[which])
 
         values, promised, alone, remarks = promise.keep(judged_of, names, by_label=by_label)
     elif matched:
@@ -200,7 +195,7 @@ def choose_thresholds(
     )
 
 
-def _groups(answers: Answers, judged: JudgedPairs) -> NDArray[np.intp]:
+def _groups(answers: Answers, judged: JudgedPairs) -> Ints:
     """Return groups (J,) of judgements that may err together: one for each answer.
 
     All judgements of an item are one group if one of its pairs was judged more than once.
@@ -222,15 +217,14 @@ class _Promise:
     error: float
 
     def keep(
-        self, judged_of: Callable[[Mask], Judged], names: Sequence[str], *, by_label: bool
-    ) -> tuple[Array, Mask, Mask, tuple[str, ...]]:
+        self, judged_of: Callable[[Bools], Judged], names: Sequence[str], *, by_label: bool
+    ) -> tuple[Array, Bools, Bools, tuple[str, ...]]:
         """Return thresholds (K,), whether they are promised, whether alone, and remarks."""
         each = np.eye(len(names), dtype=np.bool_)
         alone = np.zeros(len(names), dtype=np.bool_)
         if by_label:
-            alone[:] = [
-                is_within_reach(judged_of(k), self.of, self.least, self.error) for k in each
-            ]
+            told = self.of, self.least, self.error
+            alone[:] = [is_within_reach(judged_of(k), *told) for k in each]
         values = np.full(len(names), HIGHEST if self.of == "precision" else LOWEST)
         promised = np.zeros(len(names), dtype=np.bool_)
         remarks = []
@@ -264,7 +258,7 @@ class _Promise:
         )
 
 
-def _listed(names: Sequence[str], labels: Mask) -> str:
+def _listed(names: Sequence[str], labels: Bools) -> str:
     if labels.all():
         return "all labels together"
     shown = [names[label] for label in np.flatnonzero(labels).tolist()]
@@ -277,9 +271,7 @@ def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
         return estimate_label_frequencies(drawn_at_random(answers), predictions=p).values
     found = check_array("match_frequencies", given, "label")
     if len(found) != p.shape[1] or found.min() < 0 or found.max() > 1:
-        raise InputError(
-            f"match_frequencies must be True, or {p.shape[1]} numbers from 0 to 1, one per label"
-        )
+        raise InputError(f"match_frequencies must be True, or {p.shape[1]} shares, one per label")
     return found
 
 
@@ -321,21 +313,21 @@ class Judged:
     score: Array
     applies: Array  # 0 or 1
     weight: Array
-    group: NDArray[np.intp]  # judgements of one group may err together
+    group: Ints  # judgements of one group may err together
 
     @classmethod
-    def sorted(cls, score: Array, applies: Array, weight: Array, group: NDArray[np.intp]) -> Judged:
+    def sorted(cls, score: Array, applies: Array, weight: Array, group: Ints) -> Judged:
         order = np.argsort(-score, kind="stable")
         return cls(score[order], applies[order], weight[order], group[order])
 
     def __len__(self) -> int:
         return len(self.score)
 
-    def only(self, which: NDArray[np.bool_]) -> Judged:
+    def only(self, which: Bools) -> Judged:
         return Judged(self.score[which], self.applies[which], self.weight[which], self.group[which])
 
 
-def ends_of(scores: Array) -> NDArray[np.intp]:
+def ends_of(scores: Array) -> Ints:
     """Return after how many of scores (J,), which descend, a lower one comes, or none."""
     return np.flatnonzero(np.diff(scores, append=-1.0)) + 1
 
@@ -375,7 +367,7 @@ def is_within_reach(judged: Judged, of: str, least: float, error: float) -> bool
     return bool(_expected_power(judged, least, error)[1].max(initial=0) >= _LIKELY)
 
 
-def _expected_power(judged: Judged, least: float, error: float) -> tuple[NDArray[np.intp], Array]:
+def _expected_power(judged: Judged, least: float, error: float) -> tuple[Ints, Array]:
     """Return numbers of judgements to test, and how likely they pass if scores are chances."""
     ends = ends_of(judged.score)
     tested = ends[list(_steps(ends, smallest_number(least, error)))]
@@ -417,7 +409,7 @@ def smallest_number(least: float, error: float) -> int:
     return int(np.ceil(np.log(error) / np.log(least) - 1e-9))
 
 
-def _steps(ends: NDArray[np.intp], smallest: int) -> Iterator[int]:
+def _steps(ends: Ints, smallest: int) -> Iterator[int]:
     """Yield places in ``ends`` from the smallest number on, in steps."""
     wanted = float(smallest)
     for place, number in enumerate(ends):
@@ -426,7 +418,7 @@ def _steps(ends: NDArray[np.intp], smallest: int) -> Iterator[int]:
             wanted = number * _STEP
 
 
-def _last_of_first(passed: NDArray[np.bool_], *, start: int) -> int | None:
+def _last_of_first(passed: Bools, *, start: int) -> int | None:
     """Return the last place from ``start`` on before the first that did not pass."""
     failed = np.flatnonzero(~passed[start:])
     length = failed[0] if len(failed) else len(passed) - start
@@ -448,7 +440,7 @@ def _chances(share: Array, number: Array, least: float) -> Array:
     return np.asarray(np.where(yes > 0, found, 1.0))
 
 
-def _squared_sums(values: Array, group: NDArray[np.intp]) -> Array:
+def _squared_sums(values: Array, group: Ints) -> Array:
     """Return at each place (J,) the sum over groups of the squared sum of their values so far."""
     order = np.argsort(group, kind="stable")
     sums = np.cumsum(values[order])

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from complabel._parameters import AnyArray
 from complabel.methods import ComplementaryClassifier
 from complabel.metrics import CRITERIA, evaluate, evaluate_labels
 
@@ -51,7 +52,7 @@ class OnTruth:
 
 
 def evaluate_on_truth(
-    model: ComplementaryClassifier, X: ArrayLike, true_labels: NDArray[Any], known: NDArray[Any]
+    model: ComplementaryClassifier, X: ArrayLike, true_labels: AnyArray, known: AnyArray
 ) -> OnTruth:
     """Measure a model on true labels (n, K); those that are not ``known`` may be anything."""
     predicted, probabilities = model.predict_with_proba(X)

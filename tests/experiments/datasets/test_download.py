@@ -136,7 +136,7 @@ def test_a_command_keeps_another_file_of_the_same_name(tmp_path, offer, server):
     ],
     ids=["gone", "cut", "other checksum", "page instead", "cut, no checksum"],
 )
-def test_a_failed_download_leaves_nothing_and_says_what_to_do(
+def test_a_failed_download_leaves_nothing_and_says_what_helps(
     tmp_path, offer, kind, sha256, reason
 ):
     offer(kind, sha256=sha256)

@@ -128,10 +128,7 @@ def test_checksums_the_catalog_lacks_are_reported(eurlex, caplog):
 
 
 def test_embedded_datasets_need_no_files():
-    digits, synthetic = (
-        load_dataset("digits", random_state=5),
-        load_dataset("synthetic", random_state=5),
-    )
+    digits, synthetic = (load_dataset(x, random_state=5) for x in ("digits", "synthetic"))
     np.testing.assert_array_equal(digits.X, make_digits(random_state=5).X)
     np.testing.assert_array_equal(synthetic.Y, make_synthetic(random_state=5).Y)
 

@@ -18,6 +18,7 @@ from tests.experiments.reports.small import (
 )
 from tests.reports.small import Page
 
+from complabel.errors import OutputError
 from complabel.experiments import reports
 from complabel.experiments.reports import (
     FORMATS,
@@ -26,6 +27,7 @@ from complabel.experiments.reports import (
     summarize_study,
     write_report,
 )
+from complabel.experiments.reports._render import write_texts
 from complabel.experiments.reports._summary import Incomplete, Units
 from complabel.experiments.studies import Draw
 from complabel.metrics import METRICS
@@ -255,3 +257,26 @@ def test_every_chart_is_described(pages):
     # criteria 6 x 3, ranks 6, curves 2 x 3, cost 2 x 3, matrices 3 x 3
     assert len(figures) == 18 + 6 + 6 + 6 + 9
     assert all(attrs["aria-label"] for attrs in figures)
+
+
+def test_several_files_are_written_together_or_not_at_all(tmp_path):
+    folder = tmp_path / "made" / "report"
+    write_texts(folder, {"a.txt": "a", "b.txt": "b"})
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_texts(folder, {"a.txt": "new", "no/such/folder.txt": "c"})
+    assert {p.name: p.read_text() for p in folder.iterdir()} == {"a.txt": "a", "b.txt": "b"}
+
+
+def test_a_folder_made_for_files_that_cannot_be_written_goes_again(tmp_path):
+    with pytest.raises(OutputError, match="choose another path"):
+        write_texts(tmp_path / "made" / "report", {"a.txt": "a", "no/such.txt": "c"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_in_the_place_of_a_file_leaves_the_others_as_they_were(tmp_path):
+    (tmp_path / "a.csv").write_text("old", encoding="utf-8")
+    (tmp_path / "b.html").mkdir()
+    with pytest.raises(OutputError, match="An older file is unchanged"):
+        write_texts(tmp_path, {"b.html": "new", "a.csv": "new"})
+    assert (tmp_path / "a.csv").read_text(encoding="utf-8") == "old"
+    assert len(list(tmp_path.iterdir())) == 2

@@ -6,11 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from sklearn.metrics import (
-    hamming_loss,
-    label_ranking_average_precision_score,
-    label_ranking_loss,
-)
+from sklearn.metrics import hamming_loss, label_ranking_average_precision_score, label_ranking_loss
 from tests.experiments.studies.small import assert_out_of_reach, fit_fold, run, small
 
 from complabel.datasets import make_digits, make_synthetic, save_file
@@ -43,10 +39,7 @@ def dataset():
 def fit_all(dataset, method, *, n_folds=3, seed=0, **settings):
     row = Row(method=method, settings=settings)
     drawn = draw_labels(dataset, UNIFORM, seed=seed)
-    return [
-        fit_fold(dataset, drawn, row, fold=fold, folds=n_folds, seed=seed)
-        for fold in range(n_folds)
-    ]
+    return [fit_fold(dataset, drawn, row, fold=n, folds=n_folds, seed=seed) for n in range(n_folds)]
 
 
 def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monkeypatch):

@@ -127,9 +127,7 @@ def test_what_a_plan_leaves_out_is_the_papers_protocol(write):
 def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint):
     with pytest.raises(PlanError) as refusal:
         read_plan(write(text))
-    problem = next(
-        line for line in str(refusal.value).splitlines() if line.startswith(f"  {place}:")
-    )
+    problem = next(x for x in str(refusal.value).splitlines() if x.startswith(f"  {place}:"))
     assert complaint in problem
     assert "plan.toml" in str(refusal.value)
 

@@ -113,10 +113,7 @@ def test_the_first_fold_of_a_gradient_method_keeps_curves_and_matrices(store):
     run_study(small(), store, n_jobs=1)
     first, *others = [unit for unit in store.results("small").units if unit.method == "mlcl"]
     curves = first.details["curves"]
-    assert {stage: len(curve) for stage, curve in curves.items()} == {
-        "transition": 3,
-        "classifier": 3,
-    }
+    assert {s: len(curve) for s, curve in curves.items()} == {"transition": 3, "classifier": 3}
     transition = np.array(first.details["matrices"]["transition_"])
     np.testing.assert_allclose(transition.sum(axis=1), 1.0)
     assert first.details["label_names"] == list(load_dataset("synthetic").label_names)
@@ -347,9 +344,7 @@ def test_workers_in_another_folder_get_modules_of_ones_own(tmp_path, cluster, mo
 
 
 @pytest.mark.slow
-def test_a_package_that_workers_cannot_import_is_said_before_anything_runs(
-    tmp_path, cluster, monkeypatch
-):
+def test_a_package_that_workers_cannot_import_is_said_at_first(tmp_path, cluster, monkeypatch):
     package = tmp_path / "home" / "own_package"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")

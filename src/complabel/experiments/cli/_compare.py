@@ -19,7 +19,6 @@ from complabel.cli import (
     claim_store,
     command,
     complain,
-    complete_method,
     explain,
     flag,
     new_table,
@@ -53,7 +52,7 @@ def benchmark(
     method: list[str] | None = option(
         "METHOD",
         f"Method to run; repeat for more. {METHOD_HELP} [default: prior and mlcl]",
-        autocompletion=complete_method,
+        autocompletion=options.complete_method,
     ),
     *,
     tables: dict[str, Any],
@@ -202,7 +201,7 @@ def tune(
         "METHOD",
         f"Method to tune. {METHOD_HELP}",
         default="mlcl",
-        autocompletion=complete_method,
+        autocompletion=options.complete_method,
     ),
     grid: list[str] | None = option(
         "NAME=VALUE,...",

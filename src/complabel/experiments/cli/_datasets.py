@@ -10,6 +10,7 @@ from typing import Any
 import typer
 from rich.table import Table
 
+from complabel._opening import StrPaths
 from complabel.cli import (
     DATA_DIR,
     Output,
@@ -30,6 +31,13 @@ from complabel.experiments.cli._own import hint_at_other_half
 # With two labels, "this one does not apply" would name the other one.
 _FEWEST_LABELS = 3
 _SHOWN = 12  # most label names of a dataset
+_TITLES = {
+    "npz": "NumPy archive",
+    "mat": "MATLAB file",
+    "svmlight": "svmlight",
+    "mulan": "ARFF and XML (Mulan)",
+    "meka": "ARFF (MEKA)",
+}
 
 
 @with_examples("datasets", "datasets mine.arff", "datasets --download scene")
@@ -63,7 +71,8 @@ def datasets(
     known = [entry for entry in entries if isinstance(entry, str)]
     with errors().status("reading datasets"):
         described = describe_datasets(data_dir, names=known)
-        files = [_describe_own(entry) for entry in entries if not isinstance(entry, str)]
+        own = [entry for entry in entries if not isinstance(entry, str)]
+        files = [{**describe_file(entry["file"]), "name": entry["name"]} for entry in own]
     if as_json:
         typer.echo(json.dumps([*described, *files], indent=1))
         return
@@ -73,10 +82,28 @@ def datasets(
         _show_own(entry)
 
 
-def _describe_own(entry: Mapping[str, Any]) -> dict[str, Any]:
-    from complabel.datasets import describe_file
+def describe_file(path: StrPaths) -> dict[str, Any]:
+    """Describe how ``load_file`` would read a dataset, and what it contains.
 
-    return {**describe_file(entry["file"]), "name": entry["name"]}
+    ``n_some_labels`` is the number of instances that have some but not all labels.
+    """
+    from complabel.datasets import find_own_files, read_files
+
+    files = find_own_files(path)
+    dataset = read_files(files)
+    n_relevant = dataset.Y.sum(axis=1, dtype=int)
+    return {
+        "name": dataset.name,
+        "format": _TITLES[files.format],
+        "files": [str(file) for file in files.all_files],
+        "n_samples": dataset.n_samples,
+        "n_features": dataset.n_features,
+        "n_labels": dataset.n_labels,
+        "label_cardinality": dataset.label_cardinality,
+        "label_names": list(dataset.label_names),
+        "n_some_labels": int(((n_relevant > 0) & (n_relevant < dataset.n_labels)).sum()),
+        "excluded": dataset.excluded is not None,
+    }
 
 
 def _show(described: list[dict[str, Any]]) -> None:

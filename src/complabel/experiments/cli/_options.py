@@ -9,7 +9,7 @@ import functools
 import inspect
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from complabel.cli import (
     share,
 )
 from complabel.experiments.paper import PLANS, TABLES
+from complabel.methods import METHODS
 
 # Endings that complabel.datasets reads, without those of archives.
 _DATASET_ENDINGS = (".arff", ".npz", ".mat", ".svm", ".svmlight", ".libsvm")
@@ -43,6 +44,11 @@ def complete_dataset(incomplete: str) -> list[str]:
 
 def complete_plan(incomplete: str) -> list[str]:
     return [*PLANS, *_files(incomplete, (".toml",))]
+
+
+def complete_method() -> list[str]:
+    """Return names of methods, with those of other installed packages."""
+    return [*METHODS, *(entry.name for entry in metadata.entry_points(group="complabel.methods"))]
 
 
 def complete_table() -> list[str]:

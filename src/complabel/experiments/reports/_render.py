@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import errno
 import functools
 import io
 import itertools
 import json
 import math
+import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from complabel._writing import write_texts
+from complabel._writing import explained, replacing
 from complabel.experiments.reports import _charts
 from complabel.experiments.reports import _summary as data
 from complabel.experiments.reports._charts import Bar
@@ -136,8 +140,33 @@ def write_report(
     """
     summary = summarize_study(results)
     texts = {name: render(summary, results) for name, render in formats.items()}
-    write_texts(folder, texts)
+    write_texts(Path(folder), texts)
     return [Path(folder) / name for name in texts]
+
+
+def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write UTF-8 text files into a folder, from a mapping of names to texts: all of them, or none.
+
+    A missing folder is made. If a file cannot be written, everything stays unchanged. All files get
+    the same time, which tells later that none was changed.
+    """
+    now = time.time_ns()
+    with explained(folder):
+        made = [path for path in (folder, *folder.parents) if not path.exists()]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with contextlib.ExitStack() as files:
+                for name, text in texts.items():
+                    if (folder / name).is_dir():  # must fail before the first file is replaced
+                        raise IsADirectoryError(errno.EISDIR, f"{name} is a folder")
+                    partial = files.enter_context(replacing(folder / name))
+                    partial.write_text(text, encoding="utf-8")
+                    os.utime(partial, ns=(now, now))
+        except BaseException:
+            for path in made:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+            raise
 
 
 def render_report(results: StudyResults) -> str:

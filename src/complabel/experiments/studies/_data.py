@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel.answers import UnlistedLabelsWarning
-from complabel.datasets import MultiLabelDataset, files_of_dataset, load_file, load_tables
+from complabel.answers import Answers, UnlistedLabelsWarning
+from complabel.datasets import MultiLabelDataset, find_own_files, load_file, load_tables
 from complabel.errors import ComplabelError, InputError
 from complabel.experiments import datasets as benchmarks
 from complabel.experiments.studies._draw import Draw
@@ -36,7 +38,9 @@ def fetch(
     written = []
     if files:
         with contextlib.suppress(OSError, ComplabelError):  # reading them says more
-            read = paths_of(files) if isinstance(files, OwnTables) else files_of_dataset(files)
+            read = (
+                paths_of(files) if isinstance(files, OwnTables) else find_own_files(files).all_files
+            )
             written = [(one, Path(one).stat().st_mtime_ns) for one in read]
     return _loaded(name, files, data_dir, tuple(written))
 
@@ -153,3 +157,43 @@ def _refuse_without_truth(
                 f"{row.method} learns from true labels, but {dataset.name} has none; leave this"
                 " method out"
             )
+
+
+# The parts of answers that the checksum covers.
+_NUMBERS = ("item", "annotator", "asked_for", "probability")
+_WORDS = ("question", "all_apply")
+_MASKS = ("offered", "named", "absent", "relevant", "excluded")
+
+
+def dataset_fingerprint(dataset: MultiLabelDataset) -> str:
+    """Return the SHA-256 of all data that a method or a results table uses.
+
+    The names of features, items and annotators do not count.
+    """
+    X = dataset.X
+    arrays: list[Any] = [X]
+    if not isinstance(X, np.ndarray):
+        X = X.copy()
+        X.sum_duplicates()  # canonical form, so that equal matrices have equal arrays
+        arrays = [np.array(X.shape), X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)]
+    groups = None if dataset.groups is None else dataset.groups.astype(np.int64)
+    said = () if dataset.answers is None else _arrays_of(dataset.answers)
+    arrays += [dataset.Y, groups, dataset.excluded, *said, dataset.known]
+    digest = hashlib.sha256()
+    for array in (each for each in arrays if each is not None):
+        digest.update(f"{array.dtype.str} {array.shape}\n".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    digest.update("\n".join(dataset.label_names).encode())
+    return digest.hexdigest()
+
+
+def _arrays_of(answers: Answers) -> Iterator[NDArray[Any]]:
+    """Yield the arrays of answers, in types that do not depend on how they were made."""
+    for column in _NUMBERS:
+        yield getattr(answers, column).astype(np.float64)
+    for column in _WORDS:
+        yield getattr(answers, column).astype("U16")
+    for name in _MASKS:
+        mask = getattr(answers, name)
+        yield mask.indices.astype(np.int64)
+        yield mask.indptr.astype(np.int64)

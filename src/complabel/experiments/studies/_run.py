@@ -28,9 +28,9 @@ from complabel.answers import (
     ReadAsComplementaryWarning,
     UnansweredRowWarning,
 )
-from complabel.datasets import MultiLabelDataset, dataset_fingerprint
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import InputError
-from complabel.experiments.studies._data import KEPT, fetch
+from complabel.experiments.studies._data import KEPT, dataset_fingerprint, fetch
 from complabel.experiments.studies._fold import run_folds
 from complabel.experiments.studies._labels import draw_labels
 from complabel.experiments.studies._plan import OwnFile, Plan, paths_of

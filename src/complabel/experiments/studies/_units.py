@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import complabel
-from complabel.datasets import MultiLabelDataset, dataset_fingerprint
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetNotFoundError
 from complabel.experiments.methods import make_paper_classifier
-from complabel.experiments.studies._data import fetch, refuse_what_it_lacks
+from complabel.experiments.studies._data import dataset_fingerprint, fetch, refuse_what_it_lacks
 from complabel.experiments.studies._draw import Draw
 from complabel.experiments.studies._fold import fold_seed, split_folds
 from complabel.experiments.studies._labels import released_checksum

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.model_selection import KFold
 
-from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
+from complabel._parameters import (
+    AnyArray,
+    Constraints,
+    Integer,
+    Ints,
+    RandomState,
+    Real,
+    check_random_state,
+)
 from complabel.errors import InputError
 from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import WeightedClassifier
@@ -162,17 +169,15 @@ class ComplementaryRidgeClassifier(RegressionScores, WeightedClassifier):
         self.coef_ = np.ascontiguousarray(weights.T) / -self.irrelevant_rate_
         self.intercept_ = 0.5 - constant / self.irrelevant_rate_
 
-    def _ranks(self, n_labels: int) -> NDArray[np.intp]:
+    def _ranks(self, n_labels: int) -> Ints:
         if self.rank == "auto":
             return np.arange(1, n_labels + 1)
         rank = n_labels if self.rank is None else int(self.rank)
         if rank > n_labels:
-            raise InputError(
-                f"rank must be from 1 to the number of labels, {n_labels}, got {self.rank!r}"
-            )
+            raise InputError(f"rank must be from 1 to {n_labels}, the labels, got {self.rank!r}")
         return np.array([rank])
 
-    def _parts(self, n_samples: int) -> list[NDArray[np.intp]]:
+    def _parts(self, n_samples: int) -> list[Ints]:
         """Divide the rows into ``cv`` parts, or into one part if there is nothing to choose."""
         if "auto" not in (self.alpha, self.rank):
             return [np.arange(n_samples)]
@@ -185,7 +190,7 @@ class ComplementaryRidgeClassifier(RegressionScores, WeightedClassifier):
         folds = KFold(n_splits=self.cv, shuffle=True, random_state=seed)
         return [part for _, part in folds.split(np.empty(n_samples))]
 
-    def _choose(self, parts: list[Gram], ranks: NDArray[np.intp], n_labels: int) -> None:
+    def _choose(self, parts: list[Gram], ranks: Ints, n_labels: int) -> None:
         """Set penalty and rank to those with the least squared error on held-out parts."""
         sizes = np.array([part.diagonal[0] for part in parts])  # the constant column's squares
         others = (parts[:i] + parts[i + 1 :] for i in range(len(parts)))
@@ -204,7 +209,7 @@ class ComplementaryRidgeClassifier(RegressionScores, WeightedClassifier):
         means = by_part.sum(axis=0) / sizes.sum()
         # Among equally good pairs, take the strongest penalty, then the least rank.
         best = int(np.argmax(means <= means.min() * (1 + _TIE)))
-        self.cv_results_: dict[str, NDArray[Any]] = {
+        self.cv_results_: dict[str, AnyArray] = {
             "param_alpha": np.repeat(alphas, len(ranks)),
             "param_rank": np.tile(ranks, len(alphas)),
             "mean_test_score": -means,

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
-from complabel._parameters import Constraints, RandomState, check_random_state
+from complabel._parameters import AnyArray, Constraints, RandomState, check_random_state
 from complabel._training import (
     LinearMap,
     LinearTraining,
@@ -137,13 +137,13 @@ class GradientClassifier(ComplementaryClassifier):
         return torch.Generator(device="cpu").manual_seed(seed)
 
     def _train(
-        self, X: Features, loss: LogitLoss, labels: Mapping[str, NDArray[Any]], **how: Any
+        self, X: Features, loss: LogitLoss, labels: Mapping[str, AnyArray], **how: Any
     ) -> Model:
         """Train a new linear map or network, and return it; ``how`` is as for ``_training``."""
         found: Model = finished(self._training(X, loss, labels, **how))
         return found
 
-    def _fit_model(self, X: Features, loss: LogitLoss, labels: Mapping[str, NDArray[Any]]) -> None:
+    def _fit_model(self, X: Features, loss: LogitLoss, labels: Mapping[str, AnyArray]) -> None:
         """Train ``model_``, side by side with those of other classifiers if they are fitted so."""
 
         def fitting() -> Fitting:
@@ -155,7 +155,7 @@ class GradientClassifier(ComplementaryClassifier):
         self,
         X: Features,
         loss: LogitLoss,
-        labels: Mapping[str, NDArray[Any]],
+        labels: Mapping[str, AnyArray],
         *,
         generator: torch.Generator | None = None,
         stage: str = "classifier",

@@ -154,9 +154,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
             self.propensities_ = np.exp(log_w)
         self.model_ = network
         if self.network is None:
-            coef, intercept = (
-                each.detach().double().cpu().numpy() for each in network.parameters()
-            )
+            coef, intercept = (x.detach().double().cpu().numpy() for x in network.parameters())
             if centre is not None:
                 intercept = intercept - coef @ centre
             self.model_ = LinearMap(coef, intercept)

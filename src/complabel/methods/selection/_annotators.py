@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import Array, Bools
 from complabel.answers import Answers
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ class Annotators:
     """Given or fitted properties of R annotators and K labels, as attributes of the classifier."""
 
     names: tuple[str, ...]
-    propensities: NDArray[np.float64] | None
-    error_rates: NDArray[np.float64] | None  # (R,), of the named annotators; None if no mistakes
+    propensities: Array | None
+    error_rates: Array | None  # (R,), of the named annotators; None if no mistakes
     error_rate: float  # of all others
-    exclusion_rates: NDArray[np.float64] | None
+    exclusion_rates: Array | None
     # Of missed and invented labels (2, R + 1, 1 or K), those of all others last.
-    one_sided: NDArray[np.float64] | None = None
+    one_sided: Array | None = None
 
-    def shown(self) -> dict[str, NDArray[np.float64] | float | None]:
+    def shown(self) -> dict[str, Array | float | None]:
         """Return the attributes of the classifier that say what is known about people."""
-        shown: dict[str, NDArray[np.float64] | float | None] = {
+        shown: dict[str, Array | float | None] = {
             "propensities_": self.propensities,
             "error_rate_": self.error_rate,
             "error_rates_": self.error_rates,
@@ -43,9 +43,7 @@ class Annotators:
         return shown
 
     @classmethod
-    def of(
-        cls, choices: Choices, setting: Setting, log_propensities: NDArray[np.float64] | None
-    ) -> Annotators:
+    def of(cls, choices: Choices, setting: Setting, log_propensities: Array | None) -> Annotators:
         weights = choices.known_propensities(setting)
         if log_propensities is not None:
             weights = np.exp(log_propensities - log_propensities.mean())
@@ -123,7 +121,7 @@ def named_where_excluded(answers: Answers) -> Answers:
     return Answers.concatenate([taken, judged])
 
 
-def _only(rows: NDArray[np.bool_], mask: Any) -> Any:
+def _only(rows: Bools, mask: Any) -> Any:
     only = mask.copy()
     only.data *= np.repeat(rows, np.diff(mask.indptr))
     only.eliminate_zeros()

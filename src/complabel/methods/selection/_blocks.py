@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from complabel._parameters import Array, Ints
 from complabel._training import Blocks, LinearMap, Moments
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -27,12 +27,12 @@ class SomeRows:
     """Features in blocks, of which some rows are in memory; these can be taken as from an array."""
 
     blocks: Blocks
-    rows: NDArray[np.intp]  # ascending
+    rows: Ints  # ascending
     X: Features  # those rows
     moments: Moments  # of all rows
 
     @classmethod
-    def of(cls, blocks: Blocks, rows: NDArray[np.intp]) -> SomeRows:
+    def of(cls, blocks: Blocks, rows: Ints) -> SomeRows:
         """Check the values of all rows, and read some of them."""
         moments, (n, d) = blocks.moments(), blocks.shape
         if moments.largest > (float(np.finfo(blocks.dtype).max) / n / d) ** 0.5:
@@ -47,7 +47,7 @@ class SomeRows:
     def shape(self) -> tuple[int, int]:
         return self.blocks.shape
 
-    def __getitem__(self, rows: NDArray[np.intp]) -> Features:
+    def __getitem__(self, rows: Ints) -> Features:
         return self.X[np.searchsorted(self.rows, rows)]
 
 
@@ -70,26 +70,22 @@ class PreparedBlocks:
             return Spread(about * factor**2)
         return Spread.of_covariance(about * np.outer(factor, factor))
 
-    def probabilities(self, linear: LinearMap) -> NDArray[np.float64]:
+    def probabilities(self, linear: LinearMap) -> Array:
         """Return the probabilities (n, K) of labels."""
         return np.concatenate(self.some.blocks.map(_probabilities, self.model(linear)))
 
-    def mean_cardinality(self, linear: LinearMap, weights: NDArray[np.float64] | None) -> float:
+    def mean_cardinality(self, linear: LinearMap, weights: Array | None) -> float:
         """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
         blocks = self.some.blocks
         found = blocks.map(_cardinality, self.model(linear), each=blocks.split(weights))
         return float(sum(found)) / self.moments.n
 
 
-def _cardinality(
-    X: Features, weights: Any, model: Callable[[Features], NDArray[np.float64]]
-) -> float:
+def _cardinality(X: Features, weights: Any, model: Callable[[Features], Array]) -> float:
     found = _probabilities(X, None, model)
     return float(found.sum() if weights is None else weights @ found.sum(axis=1))
 
 
-def _probabilities(
-    X: Features, _: None, model: Callable[[Features], NDArray[np.float64]]
-) -> NDArray[np.float64]:
+def _probabilities(X: Features, _: None, model: Callable[[Features], Array]) -> Array:
     logits = model(X)
     return np.asarray(special.expit(logits, out=logits))

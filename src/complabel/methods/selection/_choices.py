@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import special
 from torch import Tensor
 
+from complabel._parameters import Array, Floats, Ints
 from complabel._training import LogitObjective
 from complabel.answers import Answers
 from complabel.frequencies import LabelFrequencies
@@ -43,7 +43,7 @@ class OneSided:
     """How often labels are missed and invented: (2, R + 1, L), unknown annotators last."""
 
     # L is 1, or K if the rates differ by label. Compared by identity, as part of a setting.
-    rates: NDArray[np.float64]
+    rates: Array
 
 
 @dataclass(frozen=True)
@@ -77,35 +77,32 @@ class Choices:
     # Propensities that come with the label frequencies change with the cardinality.
 
     answers: Answers  # about n items and K labels, by R annotators
-    propensities: NDArray[np.float64] | None = None  # (K,)
+    propensities: Array | None = None  # (K,)
     # Error rates (R + 1,), that of unknown annotators last; or those of OneSided (2, R + 1, L).
-    error_rates: NDArray[np.float64] | None = None
-    exclusion_rates: NDArray[np.float64] | None = None  # (K,)
+    error_rates: Array | None = None
+    exclusion_rates: Array | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
-    weights: NDArray[np.float64] | None = None  # (n,), of items; None: all 1. Answers have theirs.
+    weights: Array | None = None  # (n,), of items; None: all 1. Answers have theirs.
     mean_weight: float = 1.0  # of all items that are fitted to or held out
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
     _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
 
-    def of_rows(self, index: NDArray[np.intp]) -> Choices:
+    def of_rows(self, index: Ints) -> Choices:
         weights = None if self.weights is None else self.weights[index]
         return replace(self, answers=self.answers[index], weights=weights)
 
     def log_likelihood(
         self,
-        logits: NDArray[np.floating[Any]],
-        log_propensities: NDArray[np.float64] | None = None,
-        error_rates: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64]:
+        logits: Floats,
+        log_propensities: Array | None = None,
+        error_rates: Array | None = None,
+    ) -> Array:
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
         return np.asarray(found.values.numpy(), dtype=np.float64) / self.mean_weight
 
     def objective(
-        self,
-        setting: Setting,
-        sizes: Sequence[int],
-        near: NDArray[np.floating[Any]] | None = None,
+        self, setting: Setting, sizes: Sequence[int], near: Floats | None = None
     ) -> LogitObjective:
         """Return the objective for ``minimize_linear`` of B maps with ``sizes`` (B,) items each.
 
@@ -179,10 +176,7 @@ class Choices:
         return TermsOfMeans(setting.spread, sizes, variances, pi, weights)
 
     def variances_of_biases(
-        self,
-        setting: Setting,
-        sizes: Sequence[int],
-        near: NDArray[np.floating[Any]] | None = None,
+        self, setting: Setting, sizes: Sequence[int], near: Floats | None = None
     ) -> Tensor | None:
         """Return the variances (B,) of normal priors of the biases of B maps around their mean.
 
@@ -234,7 +228,7 @@ class Choices:
         """Whether all answers judge labels."""
         return bool(self.answers.judges.all())
 
-    def curvature(self, setting: Setting, logits: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    def curvature(self, setting: Setting, logits: Floats) -> Array:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
         # Products of gradients have the same expectation as the Hessian, if the model is right.
         at = torch.from_numpy(np.ascontiguousarray(logits))
@@ -251,22 +245,9 @@ class Choices:
                 found += 2 * _information(variance, weights)
         return np.asarray(found)
 
-    def likelihood_of_rates(
-        self,
-        logits: NDArray[np.floating[Any]],
-        log_propensities: NDArray[np.float64] | None,
-        rates: NDArray[np.float64],
-    ) -> tuple[float, NDArray[np.float64]]:
-        """Return the log-likelihood, and its gradient by the log-odds of the rates."""
-        value, through_rates, _ = self.likelihood_and_gradients(logits, log_propensities, rates)
-        return value, through_rates
-
     def likelihood_and_gradients(
-        self,
-        logits: NDArray[np.floating[Any]],
-        log_propensities: NDArray[np.float64] | None,
-        rates: NDArray[np.float64],
-    ) -> tuple[float, NDArray[np.float64], NDArray[np.floating[Any]]]:
+        self, logits: Floats, log_propensities: Array | None, rates: Array
+    ) -> tuple[float, Array, Floats]:
         """Return the log-likelihood, and its gradients by the rates' log-odds and by logits."""
         with torch.inference_mode():
             found = self._evaluate(*_tensors(logits, log_propensities), rates)
@@ -277,9 +258,7 @@ class Choices:
             found.through_logits.numpy(),
         )
 
-    def start_of_others(
-        self, setting: Setting, n_maps: int, found: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def start_of_others(self, setting: Setting, n_maps: int, found: Array | None = None) -> Array:
         """Return the log-propensities (B, E) to start from; E is 0 if they are not fitted."""
         shape = (n_maps, self.answers.n_labels if setting.spread is not None else 0)
         return np.zeros(shape) if found is None or found.shape != shape else found
@@ -295,13 +274,13 @@ class Choices:
         known = self.known_propensities(setting)
         return None if known is None else torch.from_numpy(np.log(known))
 
-    def known_propensities(self, setting: Setting) -> NDArray[np.float64] | None:
+    def known_propensities(self, setting: Setting) -> Array | None:
         """Return the known propensities (K,), adjusted to the setting's cardinality, or None."""
         if self.propensities is not None or self.frequencies is None or setting.spread is not None:
             return self.propensities
         return self.frequencies_at(setting.cardinality).propensities
 
-    def rates(self, setting: Setting) -> NDArray[np.float64] | None:
+    def rates(self, setting: Setting) -> Array | None:
         if setting.error_rates is None:
             return None
         if isinstance(setting.error_rates, OneSided):
@@ -312,7 +291,7 @@ class Choices:
     def n_rates(self) -> int:
         return len(self.answers.annotator_names) + 1
 
-    def constant_logits(self, cardinality: float | None) -> NDArray[np.float64]:
+    def constant_logits(self, cardinality: float | None) -> Array:
         """Return constant logits (K,) from which a fit starts: those of the frequencies, if known.
 
         If not, they come from counts. A label is chosen about as often as it is irrelevant, times
@@ -361,9 +340,7 @@ class Choices:
             dtype=dtype,
         )
 
-    def _evaluate(
-        self, logits: Tensor, log_w: Tensor | None, rates: NDArray[np.float64] | None
-    ) -> Evaluation:
+    def _evaluate(self, logits: Tensor, log_w: Tensor | None, rates: Array | None) -> Evaluation:
         """Evaluate the likelihood; arguments that are None are replaced by known values."""
         if log_w is None and self.propensities is not None:
             log_w = torch.from_numpy(np.log(self.propensities))
@@ -377,13 +354,11 @@ class Choices:
             one_sided = zip(("missed", "invented"), of_type, strict=True)
             given = {"error_rates": of_type} if rates.ndim == 1 else dict(one_sided)
         return self._laid_out[key](
-            logits,
-            log_propensities=None if log_w is None else log_w.to(logits.dtype),
-            **given,
+            logits, log_propensities=None if log_w is None else log_w.to(logits.dtype), **given
         )
 
 
-def _information(slope: Tensor, weights: Tensor | None) -> NDArray[np.float64]:
+def _information(slope: Tensor, weights: Tensor | None) -> Array:
     """Return the weighted mean of g g^T (K, K), from gradients (n, K) that are weight times g."""
     if weights is None:
         return np.asarray((slope.t() @ slope).double().numpy() / len(slope))
@@ -429,9 +404,7 @@ class TermsOfMeans:
         return value, (prior - told) / self.sizes.unsqueeze(1)
 
 
-def mean_and_information(
-    slope: Tensor, weights: Tensor | None
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_information(slope: Tensor, weights: Tensor | None) -> tuple[float, Array, Array]:
     """Return the number of items, and the mean (K,) and the information (K, K) of gradients.
 
     The gradients (n, K) are weight times g, and the number of items is the sum of weights.
@@ -441,9 +414,7 @@ def mean_and_information(
     return n, mean, _information(slope, weights)
 
 
-def widening(
-    logits: NDArray[np.floating[Any]], weights: NDArray[np.float64] | None = None
-) -> float:
+def widening(logits: Floats, weights: Array | None = None) -> float:
     """Return how many times greater biases' variance is than that of logits of frequencies.
 
     The more the logits (n, K) differ between items, with ``weights`` (n,), the nearer to 0 is the
@@ -454,9 +425,7 @@ def widening(
     return 1 + math.pi / 8 * float(np.average(centred**2, axis=0, weights=weights).mean())
 
 
-def likeliest_variance(
-    n: float, mean: NDArray[np.float64], information: NDArray[np.float64]
-) -> float:
+def likeliest_variance(n: float, mean: Array, information: Array) -> float:
     """Return the v for which the mean of n gradients, with H / n + v H^2, is likeliest."""
     sizes, vectors = np.linalg.eigh(information)
     told = sizes > _LEAST_SHARE * sizes.max()
@@ -469,9 +438,7 @@ def likeliest_variance(
     return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
 
 
-def _tensors(
-    logits: NDArray[np.floating[Any]], log_propensities: NDArray[np.float64] | None
-) -> tuple[Tensor, Tensor | None]:
+def _tensors(logits: Floats, log_propensities: Array | None) -> tuple[Tensor, Tensor | None]:
     log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
     return torch.from_numpy(np.ascontiguousarray(logits)), log_w
 
@@ -479,7 +446,7 @@ def _tensors(
 class _Shares:
     """The division of N items, stacked map by map, among B maps."""
 
-    def __init__(self, counts: Sequence[int], weights: NDArray[np.float64] | None) -> None:
+    def __init__(self, counts: Sequence[int], weights: Array | None) -> None:
         self._counts = [*counts]
         self._weights = None if weights is None else torch.from_numpy(weights)
         self.sizes = torch.tensor(counts, dtype=torch.float64)  # (B,), sums of weights

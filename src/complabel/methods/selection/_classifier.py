@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from complabel._parameters import Array
 from complabel._training import Blocks
 from complabel.answers import Answers
 from complabel.methods._arrays import Features
@@ -259,9 +257,7 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         people = plain_annotators(self._annotators)
         return {**super()._state(), "model_": plain_model(self.model_), "_annotators": people}
 
-    def _answers_log_likelihood(
-        self, decision: NDArray[np.float64], answers: Answers, /
-    ) -> NDArray[np.float64]:
+    def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
         return self._annotators.choices(answers).log_likelihood(decision)
 
     def _answered(self, answers: Answers, /) -> Answered:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from complabel._parameters import Array, Indicator
 from complabel.answers import Answers
 from complabel.methods.selection._choices import START_RANGE, likeliest_variance
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
@@ -35,7 +35,7 @@ def constant_log_likelihood(answers: Answers) -> float:
         return guess.fit(nothing, answers).score(nothing, answers)
 
 
-def _likeliest_logits(yes: NDArray[np.uint8], no: NDArray[np.uint8]) -> NDArray[np.float64]:
+def _likeliest_logits(yes: Indicator, no: Indicator) -> Array:
     """Return the likeliest logits (K,) of judged labels (n, K), by Newton's method.
 
     Their prior is that of biases in a fit: normal around their mean, with the likeliest variance.

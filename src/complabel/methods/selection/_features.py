@@ -7,11 +7,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, special
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import gen_batches
 
+from complabel._parameters import Array, Ints
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -56,7 +56,7 @@ def landmark_kernel(X: Features, *, gamma: float, n_landmarks: int, seed: int) -
         ) from error
 
 
-def landmark_rows(n_rows: int, n_landmarks: int, seed: int) -> NDArray[np.intp]:
+def landmark_rows(n_rows: int, n_landmarks: int, seed: int) -> Ints:
     return np.sort(np.random.default_rng(seed).permutation(n_rows)[:n_landmarks])
 
 
@@ -77,12 +77,12 @@ class PreparedFeatures:
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
         return model_of(self.transformer, linear)
 
-    def probabilities(self, linear: LinearMap) -> NDArray[np.float64]:
+    def probabilities(self, linear: LinearMap) -> Array:
         """Return the probabilities (n, K) of labels."""
         logits = linear(self.X)
         return np.asarray(special.expit(logits, out=logits))
 
-    def mean_cardinality(self, linear: LinearMap, weights: NDArray[np.float64] | None) -> float:
+    def mean_cardinality(self, linear: LinearMap, weights: Array | None) -> float:
         """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
         return float(np.average(self.probabilities(linear).sum(axis=1), weights=weights))
 

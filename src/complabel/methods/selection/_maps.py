@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from complabel._parameters import Array, Floats
 from complabel._training import LinearMap
 from complabel.methods._arrays import Features
 
@@ -29,20 +29,20 @@ class LandmarkKernel:
 
     landmarks: Features
     gamma: float
-    factor: NDArray[np.float64]  # (m, m), lower
+    factor: Array  # (m, m), lower
 
-    def transform(self, X: Features) -> NDArray[np.floating[Any]]:
+    def transform(self, X: Features) -> Floats:
         from scipy import linalg
 
         centre = centre_of(self.landmarks)
         kernel = _rbf_kernel(minus(X, centre), minus(self.landmarks, centre), self.gamma)
-        found: NDArray[np.floating[Any]] = linalg.solve_triangular(
+        found: Floats = linalg.solve_triangular(
             self.factor.astype(kernel.dtype, copy=False), kernel.T, lower=True, overwrite_b=True
         ).T
         return found
 
 
-def _rbf_kernel(X: Features, landmarks: Features, gamma: float) -> NDArray[np.floating[Any]]:
+def _rbf_kernel(X: Features, landmarks: Features, gamma: float) -> Floats:
     """Return scikit-learn's kernel, which loads pandas; dense features in float64 need neither."""
     is_sparse = sparse.issparse(X) or sparse.issparse(landmarks)
     if is_sparse or X.dtype != np.float64 or landmarks.dtype != np.float64:
@@ -78,7 +78,7 @@ class MappedLinear:
     transformer: RowsToLengthOne | LandmarkKernel
     linear: LinearMap
 
-    def __call__(self, X: Features) -> NDArray[np.float64]:
+    def __call__(self, X: Features) -> Array:
         batches = (X[first : first + BATCH] for first in range(0, X.shape[0], BATCH))
         return np.vstack([self.linear(self.transformer.transform(batch)) for batch in batches])
 

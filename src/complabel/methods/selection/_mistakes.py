@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
+from complabel._parameters import Array, Floats
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import check_mistakes
@@ -64,23 +64,17 @@ class Repeats:
         repeated = pairs[people > 1]
         with_yes = np.isin(repeated, said.pair[said.applies])
         share = max(float(said.applies.mean()) if len(said) else 0.0, 0.01)
-        return cls(
-            n_pairs=len(repeated),
-            n_with_yes=int(with_yes.sum()),
-            needed=math.ceil(_PAIRS_WITH_YES / share),
-        )
+        needed = math.ceil(_PAIRS_WITH_YES / share)
+        return cls(n_pairs=len(repeated), n_with_yes=int(with_yes.sum()), needed=needed)
 
     @property
     def tell(self) -> bool:
         return self.n_with_yes >= _LEAST_PAIRS_WITH_YES
 
 
-def given_mistakes(classifier: Any, answers: Answers) -> NDArray[np.float64] | str | None:
+def given_mistakes(classifier: Any, answers: Answers) -> Array | str | None:
     """Return given rates (2, R + 1, 1 or K), "auto" if they shall be found, or None."""
-    both: dict[str, str | ArrayLike] = {
-        "missed": classifier.missed,
-        "invented": classifier.invented,
-    }
+    both: dict[str, Any] = {"missed": classifier.missed, "invented": classifier.invented}
     if all(type(value) in (int, float) and value == 0 for value in both.values()):
         return None
     words = [name for name, value in both.items() if isinstance(value, str)]
@@ -89,7 +83,7 @@ def given_mistakes(classifier: Any, answers: Answers) -> NDArray[np.float64] | s
             f"missed is {both['missed']!r} and invented is {both['invented']!r}; give rates, or"
             " 'auto' for both"
         )
-    found: NDArray[np.float64] | str | None = "auto"
+    found: Array | str | None = "auto"
     if not words:
         rates = [check_mistakes(name, value, answers) for name, value in both.items()]
         n_labels = max(each.shape[1] for each in rates)
@@ -124,10 +118,7 @@ def warn_of_unknown_mistakes(repeats: Repeats, *, contradictory: bool) -> None:
 
 
 def likeliest_mistakes(
-    choices: Choices,
-    logits: NDArray[np.floating[Any]],
-    log_propensities: NDArray[np.float64] | None,
-    start: OneSided,
+    choices: Choices, logits: Floats, log_propensities: Array | None, start: OneSided
 ) -> OneSided:
     """Return the likeliest rates, those of unknown annotators last."""
     # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
@@ -138,12 +129,7 @@ def likeliest_mistakes(
 class _Search:
     """The search for common log-odds, effects of annotators and labels, and shifts of logits."""
 
-    def __init__(
-        self,
-        choices: Choices,
-        logits: NDArray[np.floating[Any]],
-        log_propensities: NDArray[np.float64] | None,
-    ) -> None:
+    def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
         self._choices, self._logits, self._log_w = choices, logits, log_propensities
         self._n_labels = logits.shape[1]
 
@@ -168,16 +154,15 @@ class _Search:
                 break
         return OneSided(special.expit(self._odds(at)))
 
-    def _parts(self, at: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    def _parts(self, at: Array) -> list[Array]:
         """Return common log-odds (2,), effects of people (2, R) and labels (2, K), and the rest."""
         # The rest, (K + 1,), are the shifts of logits and the logarithm of their scale.
         n_people, n_labels = self._sizes
-        common, people, labels, rest = np.split(
-            at, np.cumsum([2, 2 * n_people, 2 * n_labels]).tolist()
-        )
+        ends = np.cumsum([2, 2 * n_people, 2 * n_labels]).tolist()
+        common, people, labels, rest = np.split(at, ends)
         return [common, people.reshape(2, n_people), labels.reshape(2, n_labels), rest]
 
-    def _odds(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _odds(self, at: Array) -> Array:
         """Return the log-odds of all rates, (2, R + 1, L)."""
         common, people, labels, _ = self._parts(at)
         of_people = np.hstack([people, np.zeros((2, 1))]) + common[:, np.newaxis]
@@ -185,7 +170,7 @@ class _Search:
             return of_people[:, :, np.newaxis]
         return of_people[:, :, np.newaxis] + labels[:, np.newaxis]
 
-    def _loss(self, at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def _loss(self, at: Array) -> tuple[float, Array]:
         common, *effects, rest = self._parts(at)
         shifts, log_scale = rest[:-1], rest[-1]
         scaled = self._logits * np.exp(log_scale, dtype=self._logits.dtype)
@@ -209,7 +194,7 @@ class _Search:
         by_scale = log_scale / _SPREAD_OF_SCALE**2 - np.vdot(by_logits, scaled)
         return float(loss), np.concatenate([*slopes, by_shifts, [by_scale]])
 
-    def _likelier_spreads(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _likelier_spreads(self, at: Array) -> Array:
         """Take a step of expectation and maximization, for a normal posterior of the effects."""
         spreads = self._spreads.copy()
         _, *effects, _ = self._parts(at)
@@ -223,7 +208,7 @@ class _Search:
                 spreads[:, number] = np.maximum(found, _LEAST_SPREAD)
         return spreads
 
-    def _curvature(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _curvature(self, at: Array) -> Array:
         """Estimate the diagonal of the Hessian from random directions."""
         # Hutchinson's estimator; differences of gradients along random signs of the effects.
         rng = np.random.default_rng(0)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from complabel._parameters import Constraints, Integer, RandomState, Real
+from complabel._parameters import Array, Constraints, Integer, RandomState, Real
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -105,7 +105,7 @@ class SelectionModel(Predictor):
             if value is not None:
                 setattr(self, name, value)
 
-    def _decision(self, X: Features) -> NDArray[np.float64]:
+    def _decision(self, X: Features) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             logits = self.model_(X)
         finite = np.isfinite(logits).all(axis=1)

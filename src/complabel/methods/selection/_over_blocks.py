@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 from torch import Tensor
 
+from complabel._parameters import Array, Floats
 from complabel._training import (
     IterationCallback,
     LinearFits,
@@ -79,7 +79,7 @@ def fit_blocks(
 
 def _objective(
     prepared: PreparedBlocks, choices: Choices, setting: Setting, dtype: torch.dtype
-) -> Callable[[NDArray[np.floating[Any]]], MapObjective]:
+) -> Callable[[Floats], MapObjective]:
     """Return what makes the objective of a map of all rows, for logits near its minimum.
 
     It is computed in this type and added in float64.
@@ -123,7 +123,7 @@ def _objective(
             values = values + more
         return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
 
-    def near(logits: NDArray[np.floating[Any]]) -> MapObjective:
+    def near(logits: Floats) -> MapObjective:
         wide = None
         if variance is not None:
             some = choices.weights if choices.weights is None else choices.weights[rows]
@@ -153,7 +153,7 @@ def _sums_of(
     coef: Tensor,
     bias: Tensor,
     log_w: Tensor | None,
-) -> list[NDArray[np.float64]]:
+) -> list[Array]:
     """Return the sum of a block's losses, and its gradients by weights, biases and unknowns.
 
     If frequencies are known, also the sum of probabilities and its gradients.
@@ -172,11 +172,7 @@ def _sums_of(
             if choices.frequencies is not None:
                 p = torch.sigmoid(logits)
                 steep = choices.weighted(p * (1 - p))
-                found += [
-                    choices.weighted(p).sum(dim=0),
-                    products.pull(steep.t()),
-                    steep.sum(dim=0),
-                ]
+                found += [choices.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]
             each.append([part.double().numpy() for part in found])
     return _sums(each)
 
@@ -187,7 +183,7 @@ def _slope_if_alike(
     setting: Setting,
     level: float,
     dtype: torch.dtype,
-) -> list[NDArray[np.float64]]:
+) -> list[Array]:
     del X
     each = []
     for _, choices in parts:

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from complabel._parameters import check_random_state, check_real
+from complabel._parameters import Array, check_random_state, check_real
 from complabel._training import Blocks, one_thread
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -211,9 +210,7 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
         values = given_frequencies(given, classifier.classes_, one_applies=classifier._single)
         return frequencies_with_propensities(np.clip(values, _RAREST, 1 - _RAREST), answers)
     if given != "auto":
-        raise InputError(
-            f"label_frequencies is {given!r}; give None, 'auto' or one number per label"
-        )
+        raise InputError(f"label_frequencies is {given!r}; give None, 'auto' or a number per label")
     known = classifier.cardinality is None or classifier._single
     given_w = classifier.propensities
     open_w = given_w is None or (isinstance(given_w, str) and given_w == "auto")
@@ -225,7 +222,7 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
 
 
 def _estimated(
-    classifier: Any, answers: Answers, *, predictions: NDArray[np.float64] | None = None
+    classifier: Any, answers: Answers, *, predictions: Array | None = None
 ) -> LabelFrequencies:
     """Estimate label frequencies from answers with the mistakes that were given, if any."""
     mistakes: dict[str, Any] = {"missed": classifier.missed, "invented": classifier.invented}
@@ -286,8 +283,8 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
 
 
 def _rates_of_mistakes(
-    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64] | None, Sequence[float | OneSided | None]]:
+    classifier: Any, answers: Answers, exclusion_rates: Array | None
+) -> tuple[Array | None, Sequence[float | OneSided | None]]:
     """Return the given rates of any mistakes, or None, and the rates to choose from."""
     given = given_mistakes(classifier, answers)
     if given is None:
@@ -302,7 +299,7 @@ def _rates_of_mistakes(
     return None, [first_rates(answers, repeats) if contradictory else None]
 
 
-def _contradict(answers: Answers, exclusion_rates: NDArray[np.float64] | None) -> bool:
+def _contradict(answers: Answers, exclusion_rates: Array | None) -> bool:
     """Return whether answers contradict each other, so that some are mistakes."""
     try:
         AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
@@ -312,8 +309,8 @@ def _contradict(answers: Answers, exclusion_rates: NDArray[np.float64] | None) -
 
 
 def _error_rates(
-    classifier: Any, answers: Answers, exclusion_rates: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64] | None, Sequence[float | None]]:
+    classifier: Any, answers: Answers, exclusion_rates: Array | None
+) -> tuple[Array | None, Sequence[float | None]]:
     """Return the given error rates (R + 1,) or None, and the rates to choose from."""
     # A common rate is chosen by held-out answers. Fitted together with the map, it would be too
     # small: a map that fits the training answers closely also explains their mistakes.
@@ -336,12 +333,10 @@ def _error_rates(
 
 def _exclusion_rates(
     classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
-) -> NDArray[np.float64] | None:
+) -> Array | None:
     given = classifier.exclusion_rates
     if isinstance(given, str):
-        raise InputError(
-            f"exclusion_rates is {given!r}; give None, a number or one number per label"
-        )
+        raise InputError(f"exclusion_rates is {given!r}; give None, a number or one per label")
     if given is not None:
         return check_rates("exclusion_rates", given, answers.n_labels, "label")
     if not kinds.excluded:

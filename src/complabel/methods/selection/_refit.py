@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse, special
 
+from complabel._parameters import AnyArray, Array
 from complabel._training import LabelNewton, LinearFits, LinearMap, NormalPrior, one_thread
 from complabel.answers import Answers
 from complabel.errors import InputError
@@ -38,14 +38,14 @@ class Kept:
     """What a refit needs of the fit that made the choices; X and the answers are not kept."""
 
     parameters: dict[str, str]
-    classes: NDArray[Any]
+    classes: AnyArray
     n_features: int
     n_items: int
     n_answers: int
     setting: Setting
     frequencies: LabelFrequencies | None
     prepared: PreparedFeatures  # without rows
-    others: NDArray[np.float64]  # (1, E)
+    others: Array  # (1, E)
     newton: LabelNewton | None  # if each label has a loss of its own
     variance: float | None  # of the prior of biases, with newton
 
@@ -165,7 +165,7 @@ def _prior(at: LinearMap, variance: float | None, prepared: PreparedFeatures) ->
     return NormalPrior(float((at.intercept + at.coef @ prepared.scaling.shift).mean()), variance)
 
 
-def _evidence(choices: Choices) -> NDArray[np.float64]:
+def _evidence(choices: Choices) -> Array:
     """Return what judgements add to the log-odds (n, K) of labels."""
     known = Answered(choices.answers, None, choices.error_rates, None)
     return known.log_odds(np.zeros(choices.answers.shape))

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from complabel._parameters import AnyArray, Array, Ints
 from complabel.methods._arrays import Features
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._choices import Choices, OneSided, Setting
@@ -150,9 +150,7 @@ class Search:
             others = [replace(start, alpha=three_digits(start.alpha * each)) for each in factors]
             kinds.append(self._best(start, others))
         leader = self._best(first, kinds[1:])
-        tuned = [
-            self.tune_gamma(self.tune_alpha(each)) for each in kinds if self._is_near(each, leader)
-        ]
+        tuned = [self.tune_gamma(self.tune_alpha(k)) for k in kinds if self._is_near(k, leader)]
         return self._best(tuned[0], tuned[1:])
 
     def finalists(self) -> list[Setting]:
@@ -278,9 +276,7 @@ class Search:
         if len(ranks) == 1:
             return start
         first = replace(start, rank=ranks[0])
-        best = self._best(
-            start, [replace(start, rank=each) for each in ranks if each != start.rank]
-        )
+        best = self._best(start, [replace(start, rank=n) for n in ranks if n != start.rank])
         return first if self.trials.within_errors(first, best, errors=_ERRORS_OF_RANK) else best
 
     def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:
@@ -415,11 +411,11 @@ class Rungs:
         self._searches.clear()  # frees memory before more is allocated
         return features.fit_transform(self.X, self.choices.weights)
 
-    def results(self) -> dict[str, NDArray[Any]] | None:
+    def results(self) -> dict[str, AnyArray] | None:
         rungs = [search.trials for search in self._searches]
         return results_of(rungs, self._chosen) if self._tried else None
 
-    def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
+    def cardinality_curve(self) -> dict[str, Array]:
         return self._searches[0].trials.cardinality_curve()
 
     def cardinality_interval(self) -> tuple[float, float]:
@@ -439,7 +435,7 @@ class Rungs:
         return replace(setting, alpha=three_digits(setting.alpha * factor))
 
 
-def search_order(n_rows: int, seed: int) -> NDArray[np.intp]:
+def search_order(n_rows: int, seed: int) -> Ints:
     """Return the rows in the order in which a search takes them."""
     return np.random.default_rng(seed).permutation(n_rows)
 

@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
+from complabel._parameters import AnyArray, Array, Floats, Ints
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
 from complabel.methods._arrays import Features
@@ -50,7 +50,7 @@ _DRAWS = 1000
 # The prior of a rate acts like one mistake among ten more answers: it pulls rates a little towards
 # .1, and keeps the rate of an annotator with few answers away from 0 and 1.
 _PRIOR_MISTAKES, _PRIOR_RIGHT = 1.0, 9.0
-_TOLERANCE_OF_RATES = 1e-8
+_TOLERANCE = 1e-8
 
 
 def fit_maps(
@@ -58,7 +58,7 @@ def fit_maps(
     choices: Choices,
     setting: Setting,
     *,
-    rows: Sequence[NDArray[np.intp]] | None = None,
+    rows: Sequence[Ints] | None = None,
     start: LinearFits | None = None,
     on_iteration: IterationCallback | None = None,
 ) -> LinearFits:
@@ -110,28 +110,21 @@ def fit_maps(
 
 
 def likeliest_rates(
-    choices: Choices,
-    logits: NDArray[np.floating[Any]],
-    log_propensities: NDArray[np.float64] | None,
-    start: NDArray[np.float64],
+    choices: Choices, logits: Floats, log_propensities: Array | None, start: Array
 ) -> tuple[float, ...]:
     """Return the likeliest error rates (R + 1,), that of unknown annotators last."""
     # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
     # (n, K).
 
-    def loss(odds: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss(odds: Array) -> tuple[float, Array]:
         rates = special.expit(odds)
         prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
         slope = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
-        value, through = choices.likelihood_of_rates(logits, log_propensities, rates)
+        value, through, _ = choices.likelihood_and_gradients(logits, log_propensities, rates)
         return -value - float(prior.sum()), slope - through
 
     found = optimize.minimize(
-        loss,
-        special.logit(start),
-        jac=True,
-        method="L-BFGS-B",
-        options={"ftol": _TOLERANCE_OF_RATES},
+        loss, special.logit(start), jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
     )
     return tuple(float(rate) for rate in special.expit(found.x))
 
@@ -140,13 +133,13 @@ def likeliest_rates(
 class _Part:
     """Folds that are fitted together: their training and held-out rows, and the answers."""
 
-    train: list[NDArray[np.intp]]
-    test: list[NDArray[np.intp]]
+    train: list[Ints]
+    test: list[Ints]
     trained: Choices
     rest: Choices
 
     @classmethod
-    def of(cls, choices: Choices, folds: Sequence[tuple[NDArray[np.intp], ...]]) -> _Part:
+    def of(cls, choices: Choices, folds: Sequence[tuple[Ints, ...]]) -> _Part:
         train, test = (list(rows) for rows in zip(*folds, strict=True))
         answers = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
         return cls(train, test, *answers)
@@ -174,7 +167,7 @@ class Trials:
     seed: int
     # Called with the number of settings tried, None (the total is not known), and the latest loss.
     on_setting: Callable[[int, None, float], None]
-    by_part: dict[Setting, list[NDArray[np.float64]]] = field(default_factory=dict, init=False)
+    by_part: dict[Setting, list[Array]] = field(default_factory=dict, init=False)
     _leader: Setting | None = field(default=None, init=False)
     _prepared: dict[FeatureMap, _Prepared] = field(default_factory=dict, init=False)
 
@@ -198,7 +191,7 @@ class Trials:
         difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
         return -float(difference.mean()) <= errors * _standard_error(difference)
 
-    def weights(self, settings: Sequence[Setting]) -> NDArray[np.float64]:
+    def weights(self, settings: Sequence[Setting]) -> Array:
         """Return weights of settings (S,); 0 of those that were clearly worse on the first part."""
         parts = len(self._parts)
         whole = [at for at, each in enumerate(settings) if len(self.by_part[each]) == parts]
@@ -221,15 +214,13 @@ class Trials:
             alike[float(setting.cardinality or 0)] = lost.mean() <= errors * _standard_error(lost)
         return alike
 
-    def likeliest_rates(self, setting: Setting, start: NDArray[np.float64]) -> tuple[float, ...]:
+    def likeliest_rates(self, setting: Setting, start: Array) -> tuple[float, ...]:
         return likeliest_rates(*self._held_out(setting), start)
 
     def likeliest_mistakes(self, setting: Setting, start: OneSided) -> OneSided:
         return likeliest_mistakes(*self._held_out(setting), start)
 
-    def _held_out(
-        self, setting: Setting
-    ) -> tuple[Choices, NDArray[np.floating[Any]], NDArray[np.float64] | None]:
+    def _held_out(self, setting: Setting) -> tuple[Choices, Floats, Array | None]:
         """Return the held-out answers of all parts, predicted logits and log-propensities."""
         found = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
@@ -240,7 +231,7 @@ class Trials:
             log_w = weights[0] if weights[0].ndim == 1 else np.concatenate(weights)
         return self.choices.of_rows(tests), logits, log_w
 
-    def summary(self) -> dict[str, NDArray[Any]]:
+    def summary(self) -> dict[str, AnyArray]:
         assert self._leader is not None
         leading = np.concatenate(self.by_part[self._leader])
         spreads, errors = [], []
@@ -257,7 +248,7 @@ class Trials:
             "n_resources": np.full(len(self.by_part), self.X.shape[0]),
         }
 
-    def cardinality_curve(self) -> dict[str, NDArray[np.float64]]:
+    def cardinality_curve(self) -> dict[str, Array]:
         """Return each cardinality tried with the best features, with its best likelihood."""
         assert self._leader is not None
         means = [
@@ -269,7 +260,7 @@ class Trials:
         cardinality, mean = np.array(list(dict(sorted(means)).items())).T
         return {"cardinality": cardinality, "mean_log_likelihood": mean}
 
-    def _difference(self, setting: Setting, best: Setting, *, lost: float) -> NDArray[np.float64]:
+    def _difference(self, setting: Setting, best: Setting, *, lost: float) -> Array:
         """Return the differences of held-out log-likelihoods to those of the best setting."""
         # It stops after a part in which the setting is worse by more than ``lost`` standard errors.
         self._rows(best, len(self._parts))
@@ -280,7 +271,7 @@ class Trials:
                 break
         return difference
 
-    def _rows(self, setting: Setting, n_parts: int) -> NDArray[np.float64]:
+    def _rows(self, setting: Setting, n_parts: int) -> Array:
         """Return the log-likelihoods of the held-out rows of the first ``n_parts`` parts."""
         known = self.by_part.setdefault(setting, [])
         fresh = not known
@@ -297,7 +288,7 @@ class Trials:
                 self._leader = setting
         return np.concatenate(known[:n_parts])
 
-    def _fit(self, setting: Setting, part: _Part) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    def _fit(self, setting: Setting, part: _Part) -> tuple[AnyArray, AnyArray | None]:
         """Fit a setting to the folds of a part; return held-out logits and log-propensities."""
         # The latter are (n, K) if fitted, (K,) if known, else None. A fit starts from the last one
         # that differs only in alpha. Others may lead to another local minimum.
@@ -327,10 +318,8 @@ class Trials:
         if n_samples > _MANY_ROWS:
             del folds[1:]
         together = n_samples <= _FEW_ROWS or len(folds) == 1
-        return [
-            _Part.of(self.choices, each)
-            for each in ([folds] if together else [folds[:1], folds[1:]])
-        ]
+        parts = [folds] if together else [folds[:1], folds[1:]]
+        return [_Part.of(self.choices, each) for each in parts]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for a fit. Only the latest kinds stay in memory."""
@@ -344,7 +333,7 @@ class Trials:
         return self._prepared[features].whole
 
 
-def probably_best(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+def probably_best(rows: Array, seed: int) -> Array:
     """Return how probable it is that each of S is the best, by log-likelihoods of rows (S, n).
 
     These are the weights of pseudo-BMA+: Yao, Vehtari, Simpson and Gelman, "Using stacking to
@@ -358,7 +347,7 @@ def probably_best(rows: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     return np.asarray(special.softmax(sums, axis=1).mean(axis=0))
 
 
-def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, NDArray[Any]]:
+def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, AnyArray]:
     settings = [setting for trials in rungs for setting in trials.by_part]
     tables = [trials.summary() for trials in rungs if trials.by_part]
     columns = {name: np.concatenate([each[name] for each in tables]) for name in tables[0]}
@@ -383,5 +372,5 @@ def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
     return columns
 
 
-def _standard_error(differences: NDArray[np.float64]) -> float:
+def _standard_error(differences: Array) -> float:
     return float(differences.std() / math.sqrt(len(differences)))

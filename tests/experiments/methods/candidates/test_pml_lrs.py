@@ -63,9 +63,7 @@ def test_the_solution_meets_the_conditions_of_the_optimum(weights):
     assert np.vdot(of_noise, E) == pytest.approx(weights["eta"] * np.abs(E).sum(), abs=1e-6)
 
 
-def test_a_changing_penalty_converges_where_a_fixed_one_does_not(
-    problem, complementary, monkeypatch
-):
+def test_a_changing_penalty_converges_where_a_fixed_one_fails(problem, complementary, monkeypatch):
     settings = {"gamma": 100.0, "beta": 1.0, "eta": 1.0, "max_iter": 500, "tol": 1e-5}
     features = 10 * np.column_stack([problem.X, np.full(len(problem.X), 0.1)])
     assert last_decomposition(features, 1.0 - complementary, **settings).settled
