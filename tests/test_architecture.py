@@ -32,17 +32,17 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way.
-MOST_LINES = {"tool": 43_980, "experiments": 11_500}
-MOST_TEST_LINES = 47_107
-MOST_FILES, MOST_PUBLIC_NAMES = 227, 158
+MOST_LINES = {"tool": 44_040, "experiments": 11_500}
+MOST_TEST_LINES = 47_218
+MOST_FILES, MOST_PUBLIC_NAMES = 226, 158
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
 MOST_ENTERED = {
-    "fit answers.csv, to the first likelihood": 257,
+    "fit answers.csv, to the first likelihood": 256,
     "benchmark, to MLCL's loss": 249,
     "Label Studio to CSV": 106,
     "predict, to the first scores": 95,
-    "evaluate --answers, to its end": 301,
+    "evaluate --answers, to its end": 300,
     "one refit of annotate, to its end": 273,
 }
 MOST_FILES_OF_A_QUESTION = 12

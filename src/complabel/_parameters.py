@@ -20,6 +20,7 @@ Ints: TypeAlias = NDArray[np.intp]
 Bools: TypeAlias = NDArray[np.bool_]
 Indicator: TypeAlias = NDArray[np.uint8]  # 0 and 1
 AnyArray: TypeAlias = NDArray[Any]
+Features: TypeAlias = Any  # an array or CSR array (n, d), already checked
 
 Constraints: TypeAlias = Mapping[str, Any]
 """The allowed values of each parameter: one constraint, or a tuple of alternatives.

@@ -271,8 +271,8 @@ def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questi
     people = own.read_people(given.files, path, *machine, *asked_of)
     files = given.files
     unsure = own.unsure_about(files, people, given.question)[:2] if files else None
-    against: Any = {"against": machine[1], "unsure": unsure}
-    table = suggest_questions(people, n, **against, random_state=given.seed)
+    seed, said = given.seed, machine[1]
+    table = suggest_questions(people, n, against=said, unsure=unsure, random_state=seed)
 
     def audit(answered: Path) -> str:
         html, words = unused(Path("audit.html")), (path, *given.files, answered)

@@ -21,7 +21,6 @@ NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
     *("coded", "columns", "pml", "openmic", "replies", "results", "table"),
 )
-_OF_MODELS = ("results", "replies")  # what language models answered
 
 
 @options.with_examples(
@@ -152,7 +151,7 @@ def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> st
     """Say what comes next; a language model's answers about most pairs are checked by people."""
     of, words = tally.counts, [tally.counts[f"rows that say {word}"] for word in ("yes", "no")]
     n_pairs = of["items"] * of["labels"]
-    if format_ in _OF_MODELS and all(words) and 2 * sum(words) > n_pairs:
+    if format_ in ("results", "replies") and all(words) and 2 * sum(words) > n_pairs:
         known = {"label_names": label_names, "number": min(200, n_pairs)}
         asked = command("ask", against=out, **known, out="check.csv")
         return f"next: let people check some answers; --items TABLE shows them the items\n  {asked}"

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse, special
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers
 
-Array: TypeAlias = NDArray[np.float64]
 
-
-def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
+def judged_at_random(answers: Answers) -> Bools:
     """Tell which answers (A,) judge random labels: of a known probability, or "ticked" on all."""
     judged = answers.judges
     # A question about all labels does not select labels, so it needs no probability.
@@ -23,7 +21,7 @@ def judged_at_random(answers: Answers) -> NDArray[np.bool_]:
     return np.asarray(judged & (everything | ~np.isnan(answers.probability)))
 
 
-def named_at_random(answers: Answers) -> NDArray[np.bool_]:
+def named_at_random(answers: Answers) -> Bools:
     """Return a mask (A,) of the answers that name labels of all, or of a menu drawn at random."""
     everything = answers.n_offered == answers.n_labels
     return np.asarray((answers.question == "named") & (everything | ~np.isnan(answers.probability)))
@@ -41,15 +39,15 @@ class Audit:
     # The weights are one over the probability of the question, scaled for each label, form of
     # question and stratum to sum to Kish's effective number of judgements.
 
-    item: NDArray[np.intp]
-    label: NDArray[np.intp]
-    annotator: NDArray[np.intp]  # -1: unknown
-    applies: NDArray[np.bool_]
+    item: Ints
+    label: Ints
+    annotator: Ints  # -1: unknown
+    applies: Bools
     weight: Array
     n_labels: int
 
     @classmethod
-    def of(cls, answers: Answers, strata: NDArray[Any] | None = None) -> Self:
+    def of(cls, answers: Answers, strata: AnyArray | None = None) -> Self:
         """Collect the judgements; in ``strata`` (n, K), those without a probability are random."""
         drawn = judged_at_random(answers) if strata is None else answers.judges
         rows = np.flatnonzero(drawn)
@@ -74,7 +72,7 @@ class Audit:
         missed: Array | None = None,
         invented: Array | None = None,
         *,
-        only: NDArray[np.bool_] | slice = slice(None),
+        only: Bools | slice = slice(None),
     ) -> Counts:
         """Return the effective numbers of "yes" and of judgements of each label.
 
@@ -218,13 +216,13 @@ def inverse_probability(answers: Answers) -> Array:
     return 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
 
 
-def _form_of(answers: Answers) -> NDArray[np.intp]:
+def _form_of(answers: Answers) -> Ints:
     """Return a number (A,) for the form of each question: its kind and number of labels."""
     # Probabilities are compared only within one form, because each form is drawn in its own way.
     return np.asarray(2 * answers.n_offered + (answers.question == "ticked"), dtype=np.intp)
 
 
-def _scaled(inverse: Array, group: NDArray[np.intp]) -> Array:
+def _scaled(inverse: Array, group: Ints) -> Array:
     """Scale the weights of each group to sum to Kish's effective number, (sum w)^2 / sum w^2."""
     _, place = np.unique(group, return_inverse=True)
     total = np.bincount(place, weights=inverse)
@@ -232,9 +230,7 @@ def _scaled(inverse: Array, group: NDArray[np.intp]) -> Array:
     return np.asarray(inverse * (total / np.maximum(squares, np.finfo(float).tiny))[place])
 
 
-def _distinct(
-    answers: Answers, rows: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(answers: Answers, rows: Ints) -> tuple[Ints, Ints]:
     """Group equal answers: return the first row of each group, and the group of each row."""
     marks: Any = sparse.hstack([answers.named[rows], answers.offered[rows]]).tocsr()
     # Hash each mask as a sum of random numbers: equal masks have equal sums, others differ.

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
-from complabel._parameters import check_array
+from complabel._parameters import AnyArray, Array, check_array
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies._counts import Array, Audit, Counts, Named
+from complabel.frequencies._counts import Audit, Counts, Named
 from complabel.frequencies._naming import NamingLikelihood
 from complabel.frequencies._posterior import Posterior, from_audit, from_audit_and_named
 from complabel.frequencies._strata import Asked, Strata
@@ -55,16 +55,16 @@ class LabelFrequencies:
         Number of random judgements of single labels among the answers.
     """
 
-    values: NDArray[np.float64]
-    covariance: NDArray[np.float64]
-    intervals: NDArray[np.float64]
-    propensities: NDArray[np.float64] | None
+    values: Array
+    covariance: Array
+    intervals: Array
+    propensities: Array | None
     spread: float
     n_audit: int
-    _of_log_w: NDArray[np.float64] | None = field(default=None, repr=False)
+    _of_log_w: Array | None = field(default=None, repr=False)
 
     @property
-    def standard_errors(self) -> NDArray[np.float64]:
+    def standard_errors(self) -> Array:
         """Standard errors of ``values``, (n_labels,)."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
@@ -213,9 +213,7 @@ def estimate_label_frequencies(
     return _estimate(counts, named, 0)
 
 
-def frequencies_with_propensities(
-    values: NDArray[np.float64], answers: Answers
-) -> LabelFrequencies:
+def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequencies:
     """Estimate how readily each label is named, if the frequencies (K,) in (0, 1) are known."""
     # The result has these ``values`` and a covariance of 0.
     audit, named = Audit.of(answers), Named.of(answers)
@@ -268,7 +266,7 @@ def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> Lab
 
 def rates_of_mistakes(
     missed: ArrayLike, invented: ArrayLike, answers: Answers
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     """Return both rates, each (1, K), or (R + 1, K) by annotator, with unknown ones last.
 
     So annotator -1, who is unknown, has the last row.
@@ -283,7 +281,7 @@ def rates_of_mistakes(
     return found
 
 
-def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.float64]:
+def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> Array:
     n_annotators, n_labels = len(answers.annotator_names), answers.n_labels
     dimensions = min(np.ndim(rates), 2)
     axes = ("annotator", "label")[:dimensions]
@@ -305,7 +303,7 @@ def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> NDArray[np.f
 
 def checked_probabilities(
     name: str, probabilities: ArrayLike, shape: tuple[int, ...], *, gaps: bool = False
-) -> NDArray[np.float64]:
+) -> Array:
     """Return probabilities of this shape (n_items, n_labels), or refuse them; gaps are NaN."""
     p = check_array(name, probabilities, "item", "label", gaps=gaps)
     if p.shape != shape:
@@ -334,7 +332,7 @@ def check_auto_or_given(label_frequencies: Any) -> None:
         )
 
 
-def given_frequencies(values: Any, classes: NDArray[Any], *, one_applies: bool) -> Array:
+def given_frequencies(values: Any, classes: AnyArray, *, one_applies: bool) -> Array:
     """Return given label frequencies (K,) after a check; they add up to 1 if one class applies."""
     frequencies = check_array("label_frequencies", values, "label")
     if len(frequencies) != len(classes):

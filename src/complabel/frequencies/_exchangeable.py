@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Self, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
-Array: TypeAlias = NDArray[np.float64]
+from complabel._parameters import Array, Bools
+
 Function: TypeAlias = Callable[[Array], Array]  # of logits (K, N)
 
 # All logits: frequencies below 1 in 9 million, or above 1 less 6 in a million, are not told apart.
@@ -119,7 +119,7 @@ class _Given:
         likelihood: Likelihood,
         sd: float,
         prior: tuple[float, float],
-        told: NDArray[np.bool_],
+        told: Bools,
         shares: Array,
     ) -> Self:
         center, width = prior
@@ -182,7 +182,7 @@ class Exchangeable:
         cls,
         likelihoods: Sequence[Likelihood],
         prior: tuple[float, float],
-        told: NDArray[np.bool_] | None = None,
+        told: Bools | None = None,
         shares: Sequence[float] = UNLIKE,
     ) -> Self:
         """Integrate over means, with a normal prior (mean, standard deviation), and over spreads.

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from complabel._parameters import check_array
+from complabel._parameters import Array, Bools, Ints, check_array
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.frequencies._counts import Array, Audit
+from complabel.frequencies._counts import Audit
 from complabel.frequencies._estimate import (
     LabelFrequencies,
     checked_probabilities,
@@ -40,8 +40,8 @@ class MachineRates:
         The value, and both ends of its interval, over all pairs of an item and a label.
     """
 
-    values: NDArray[np.float64]
-    intervals: NDArray[np.float64]
+    values: Array
+    intervals: Array
     overall: tuple[float, float, float]
 
 
@@ -72,24 +72,24 @@ class MachineAudit:
 
     label_names: list[str]
     frequencies: LabelFrequencies
-    machine_shares: NDArray[np.float64]
+    machine_shares: Array
     precision: MachineRates
     recall: MachineRates
     missed: MachineRates
     invented: MachineRates
-    good: NDArray[np.float64]
+    good: Array
     least: float
     cardinality: tuple[float, float, float]
-    n_asked: NDArray[np.intp]
-    n_more: NDArray[np.intp]
+    n_asked: Ints
+    n_more: Ints
 
     @property
-    def usable(self) -> NDArray[np.bool_]:
+    def usable(self) -> Bools:
         """Which labels of the machine can probably be used as they are, (n_labels,)."""
         return np.asarray(self.good >= _SURE)
 
     @property
-    def unusable(self) -> NDArray[np.bool_]:
+    def unusable(self) -> Bools:
         """Which labels of the machine are probably not good enough, (n_labels,)."""
         return np.asarray(self.good <= 1 - _SURE)
 
@@ -204,7 +204,7 @@ def audit_machine(
 
 
 def _audited(
-    answers: Answers, posterior: StrataPosterior, n_asked: NDArray[np.intp], least: float
+    answers: Answers, posterior: StrataPosterior, n_asked: Ints, least: float
 ) -> MachineAudit:
     found, draws = posterior.posterior(), posterior.draws
     of_draws = draws.rates()
@@ -247,7 +247,7 @@ def _summary(draws: Array) -> MachineRates:
     return MachineRates(middle[:-1], np.stack([low, high], axis=1)[:-1], overall)
 
 
-def _to_halve(mean: Array, variance: Array, share: Array) -> NDArray[np.intp]:
+def _to_halve(mean: Array, variance: Array, share: Array) -> Ints:
     """Return how many more answers (K,) halve the error of a frequency, at best (Neyman)."""
     tiny = np.finfo(float).tiny
     of_one = mean * (1 - mean)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import special
 
-from complabel.frequencies._counts import Array, Named
+from complabel._parameters import Array
+from complabel.frequencies._counts import Named
 
 if TYPE_CHECKING:
     from complabel.losses import AnswersLikelihood

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, special
 
-from complabel.frequencies._counts import Array, Counts
+from complabel._parameters import Array, Bools
+from complabel.frequencies._counts import Counts
 from complabel.frequencies._exchangeable import Exchangeable, Likelihood, log_prior_of_heterogeneity
 from complabel.frequencies._naming import NamingLikelihood
 
@@ -272,12 +272,12 @@ def assisted_intervals(counts: Counts, mean: Array, variance: Array) -> Array:
         below = 2 * error * (mean - logits) / variance
         return np.asarray(np.interp(below, _BELOW, _SHARES))
 
-    def too_small(logits: Array) -> NDArray[np.bool_]:
+    def too_small(logits: Array) -> Bools:
         chance = merged.chance_of_yes(logits[:, np.newaxis])[0, :, 0]
         as_many = special.betainc(np.maximum(yes, _TINY), judged - yes + 1, chance)
         return np.asarray(as_many <= _LEVEL * share(logits))
 
-    def not_too_large(logits: Array) -> NDArray[np.bool_]:
+    def not_too_large(logits: Array) -> Bools:
         chance = merged.chance_of_yes(logits[:, np.newaxis])[0, :, 0]
         as_few = special.betainc(np.maximum(judged - yes, _TINY), yes + 1, 1 - chance)
         return np.asarray(as_few > _LEVEL * (1 - share(logits)))
@@ -287,7 +287,7 @@ def assisted_intervals(counts: Counts, mean: Array, variance: Array) -> Array:
     return np.asarray(np.where(ends >= _MOST_LOGIT - 1, 1.0, frequencies))
 
 
-def _first_not(holds: Callable[[Array], NDArray[np.bool_]], like: Array) -> Array:
+def _first_not(holds: Callable[[Array], Bools], like: Array) -> Array:
     """Return the logit (K,) from which on something does not hold that holds below it."""
     low, high = np.full_like(like, -_MOST_LOGIT), np.full_like(like, _MOST_LOGIT)
     for _ in range(_HALVINGS):

@@ -24,11 +24,11 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from complabel._parameters import Array, Bools, Ints
 from complabel.answers import Answers
-from complabel.frequencies._counts import Array, Audit, Counts
+from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Likelihood
 from complabel.frequencies._posterior import Posterior
 
@@ -59,8 +59,8 @@ _TINY = 1e-12
 class Strata:
     """What a machine says of all pairs: C cells, each in one of three strata."""
 
-    cell: NDArray[np.intp]  # (n, K)
-    stratum: NDArray[np.intp]  # (C,): of each cell, one of _NO, _YES and _NOTHING
+    cell: Ints  # (n, K)
+    stratum: Ints  # (C,): of each cell, one of _NO, _YES and _NOTHING
     shares: Array  # (C, K), of the items; those of a label add up to 1
     log_odds: Array | None  # (C, K), the machine's; None: it said yes or no
 
@@ -100,12 +100,12 @@ class Strata:
         return cls(cell, stratum, n / len(p), log_odds)
 
     @property
-    def nothing(self) -> NDArray[np.bool_]:
+    def nothing(self) -> Bools:
         """Whether a cell has the pairs of which the machine says nothing, (C,)."""
         return np.asarray(self.stratum == _NOTHING)
 
     @property
-    def of_pairs(self) -> NDArray[np.intp]:
+    def of_pairs(self) -> Ints:
         """The stratum of each pair, (n, K)."""
         return np.asarray(self.stratum[self.cell])
 
@@ -125,7 +125,7 @@ class Strata:
 class Asked:
     """What people said in the cells of one machine, as the posterior needs it."""
 
-    stratum: NDArray[np.intp]  # (C,)
+    stratum: Ints  # (C,)
     shares: Array  # (C, K)
     log_odds: Array | None  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
@@ -239,8 +239,7 @@ class StrataPosterior:
         low, high = np.quantile(self.draws.frequencies, _QUANTILES, axis=0)
         # A label applies to a whole number of items.
         n = self.asked.n_items
-        low, high = np.floor(low * n + _ROUNDING), np.ceil(high * n - _ROUNDING)
-        low, high = np.maximum(low, 0.0) / n, np.minimum(high / n, 1.0)
+        low, high = np.floor(low * n + _ROUNDING) / n, np.ceil(high * n - _ROUNDING) / n
         intervals = np.stack([np.minimum(low, values), np.maximum(high, values)], axis=1)
         nothing = np.empty(0)
         return Posterior(values, covariance, intervals, nothing, nothing, 0.0)
@@ -343,8 +342,7 @@ class _Left:
 
     def draw(self, chances: Array, rng: np.random.Generator) -> Array:
         """Return the share of pairs that apply, (D, K), at draws of P(applies | stratum)."""
-        chances = np.minimum(chances * self.factor, 1.0)
-        applies = rng.binomial(self.open.astype(np.intp), chances)
+        applies = rng.binomial(self.open.astype(np.intp), np.minimum(chances * self.factor, 1.0))
         return self.share(applies.astype(np.float64))
 
     def moments(self, mean: Array, covariance: Array) -> tuple[Array, Array]:
@@ -362,7 +360,7 @@ class _Stratum:
     """The posterior of one stratum."""
 
     stratum: int
-    cells: NDArray[np.intp]  # (B,)
+    cells: Ints  # (B,)
     share: Array  # (K,), of the items
     offsets: list[Array]  # (B, K) of each likelihood: where logits lie beside those of the grid
     likelihoods: list[Likelihood]
@@ -397,9 +395,8 @@ class _Stratum:
         for _, each in here:
             told |= each.judged.any(axis=0)
         found = Exchangeable.of(likelihoods, prior, told)
-        pairs = asked.shares[cells] * asked.n_items
-        once = asked.repeated[cells]
-        return cls(stratum, cells, share, offsets, likelihoods, found, here, pairs, once)
+        counted = here, asked.shares[cells] * asked.n_items, asked.repeated[cells]
+        return cls(stratum, cells, share, offsets, likelihoods, found, *counted)
 
     @cached_property
     def left(self) -> _Left:

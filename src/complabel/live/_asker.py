@@ -189,10 +189,6 @@ class Asker:
     def answered_by(self, person: str) -> int:
         return len(self._people[person].answers)
 
-    def held_by(self, person: str) -> list[Event]:
-        """Return the questions that a person has to answer, the present one first."""
-        return list(self._people[person].held) if person in self._people else []
-
     def left(self) -> int | None:
         """Return how many questions nobody has answered yet; None if that is not known."""
         total = self.source.total

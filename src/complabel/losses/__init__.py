@@ -3,7 +3,6 @@
 from complabel.losses._answers_likelihood import AnswersLikelihood, answers_log_likelihood
 from complabel.losses._base import LogitLoss
 from complabel.losses._base import check_mistakes as check_mistakes
-from complabel.losses._base import check_naming_rates as check_naming_rates
 from complabel.losses._base import check_propensities as check_propensities
 from complabel.losses._base import check_rates as check_rates
 from complabel.losses._base import differentiable as differentiable

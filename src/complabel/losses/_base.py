@@ -189,13 +189,6 @@ def check_propensities(propensities: ArrayLike, n_labels: int | None = None) -> 
     return _where("propensities", weights, fine, "finite numbers above 0")
 
 
-def check_naming_rates(naming_rates: ArrayLike) -> Array:
-    rates = np.array(naming_rates, dtype=np.float64)
-    if rates.ndim != 1:
-        raise InputError(f"naming_rates have shape {rates.shape}; give a sequence, one per label")
-    return _where("naming_rates", rates, (rates > 0) & (rates <= 1), "chances above 0, at most 1")
-
-
 def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> Array:
     """Return rates (n,) in [0, 1] from one number or n; ``each`` ("label") is what has a rate."""
     values = np.asarray(rates, dtype=np.float64)

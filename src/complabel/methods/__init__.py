@@ -17,9 +17,6 @@ from complabel.methods._registry import literal as literal
 from complabel.methods._registry import methods_of as methods_of
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
-    from complabel.methods._arrays import Array as Array
-    from complabel.methods._arrays import Features as Features
-    from complabel.methods._arrays import Indicator as Indicator
     from complabel.methods._base import ComplementaryClassifier
     from complabel.methods._base import load as load
     from complabel.methods._decisions import RegressionScores as RegressionScores
@@ -28,7 +25,6 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._door import warn_user as warn_user
     from complabel.methods._features import far_centre as far_centre
     from complabel.methods._features import range_of as range_of
-    from complabel.methods._features import refuse_lost_distances as refuse_lost_distances
     from complabel.methods._features import refuse_overflow as refuse_overflow
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import Predictions as Predictions
@@ -76,11 +72,10 @@ __all__ = [
     "save_onnx",
 ]
 _NAMES_IN = {
-    "_arrays": "Array Features Indicator",
     "_base": "ComplementaryClassifier load",
     "_decisions": "RegressionScores ScoresAroundHalf",
     "_door": "warn_assumed warn_user",
-    "_features": "far_centre range_of refuse_lost_distances refuse_overflow",
+    "_features": "far_centre range_of refuse_overflow",
     "_held_out": "HeldOutScore Predictions cross_fit_probabilities held_out_score",
     "_linear_systems": "MAX_DIRECT_COLUMNS Gram RidgeSystem side_by_side",
     "_notes": "notes_of",

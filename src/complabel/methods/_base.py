@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from complabel import metrics
 from complabel._opening import StrPath
-from complabel._parameters import AnyArray, check_parameters, declared
+from complabel._parameters import AnyArray, Array, Features, Indicator, check_parameters, declared
 from complabel.answers import Answers, check_complementary, pair_rows
 from complabel.errors import AnnotationError, InputError
-from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._decisions import check_thresholds
 from complabel.methods._door import (
     Targets,

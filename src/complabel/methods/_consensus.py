@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from complabel._parameters import AnyArray, Bools, Ints
+from complabel._parameters import AnyArray, Array, Bools, Features, Ints
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.errors import InputError
-from complabel.methods._arrays import Array, Features
 from complabel.methods._base import WeightedClassifier
 from complabel.methods._door import check_new, refuse_other_number_of_rows
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from complabel._parameters import AnyArray, check_array
+from complabel._parameters import AnyArray, Array, check_array
 from complabel.errors import InputError
-from complabel.methods._arrays import Array
 
 THRESHOLDS = ("probability", "minmax")
 

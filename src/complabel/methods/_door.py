@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
-from complabel._parameters import AnyArray, Bools
+from complabel._parameters import AnyArray, Array, Bools, Features, Indicator
 from complabel.answers import (
     Answers,
     AssumedUniformWarning,
@@ -30,7 +30,6 @@ from complabel.answers import (
     label_names_of,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.methods._arrays import Array, Features, Indicator
 
 Rows: TypeAlias = Bools
 

@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
 from sklearn.utils.validation import validate_data
 
+from complabel._parameters import Array, Features
 from complabel._training import Blocks
 from complabel.errors import InputError
-from complabel.methods._arrays import Array, Features
 
 _LARGEST_INT32 = np.iinfo(np.int32).max
 # Moments are computed for this many rows at a time: 40 MB for 500 features in float64.
@@ -31,8 +31,6 @@ _NOT_IN_BLOCKS = {
     " X.map_blocks(classifier.predict_proba, dtype=float, chunks=(X.chunks[0], (K,))) for a Dask"
     " array and K labels",
 }
-# A mean of this many times the spread leaves four digits of a squared distance.
-_MOST_FOR_DISTANCES = 1e6
 
 
 def validated(
@@ -153,15 +151,6 @@ def far_centre(X: Features, times: float = FAR) -> Array | None:
     # Features that differ by no more than rounding are constant, and not far from 0.
     far = times * spread < np.abs(moments.mean_).max() < spread / np.finfo(np.float64).eps
     return np.asarray(moments.mean_) if far else None
-
-
-def refuse_lost_distances(X: Features) -> None:
-    """Refuse features so far from 0 that rounding hides the distances between rows."""
-    if far_centre(X, _MOST_FOR_DISTANCES) is not None:
-        raise InputError(
-            f"X is so far from 0 that rounding hides how its rows differ. {range_of(X)}; centre and"
-            " scale the features first, as scikit-learn's StandardScaler does"
-        )
 
 
 def range_of(X: Features) -> str:

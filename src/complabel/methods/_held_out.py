@@ -13,10 +13,9 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from complabel._parameters import Ints, check_integer
+from complabel._parameters import Array, Ints, check_integer
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
-from complabel.methods._arrays import Array
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import refuse_other_number_of_rows
 from complabel.methods._registry import make_classifier

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from complabel._parameters import Array
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import judged_at_random
 from complabel.losses import check_propensities
-from complabel.methods._arrays import Array
 from complabel.methods._door import warn_assumed
 
 

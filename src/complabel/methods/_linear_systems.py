@@ -11,8 +11,8 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 
+from complabel._parameters import Array, Features
 from complabel.errors import InputError
-from complabel.methods._arrays import Array, Features
 
 # Up to this many columns the Gram matrix is formed and factorized: 512 MB for each matrix.
 MAX_DIRECT_COLUMNS = 8000

@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from complabel import __version__
 from complabel._opening import StrPath
-from complabel._parameters import AnyArray
+from complabel._parameters import AnyArray, Features
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
-from complabel.methods._arrays import Features
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._decisions import RegressionScores
 

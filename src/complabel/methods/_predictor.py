@@ -9,8 +9,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import special
 
-from complabel._parameters import AnyArray, Constraints, Integer, Real, check_parameters
-from complabel.methods._arrays import Array, Features
+from complabel._parameters import (
+    AnyArray,
+    Array,
+    Constraints,
+    Features,
+    Integer,
+    Real,
+    check_parameters,
+)
 from complabel.methods._decisions import THRESHOLDS, labels_above
 from complabel.methods._saving import MISSING, Numbers
 

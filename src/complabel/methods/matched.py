@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike
 from scipy import optimize, special
 from sklearn.base import clone
 
-from complabel._parameters import AnyArray, Constraints, Integer, Ints, Real
+from complabel._parameters import (
+    AnyArray,
+    Array,
+    Constraints,
+    Features,
+    Indicator,
+    Integer,
+    Ints,
+    Real,
+)
 from complabel.answers import Answers, ClassPerRowWarning, UnchosenLabelWarning
 from complabel.errors import InputError
 from complabel.frequencies import (
@@ -23,7 +32,6 @@ from complabel.frequencies import (
     given_frequencies,
     rates_of_exclusion,
 )
-from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._saving import MISSING, Numbers, model_of, parts_of
 

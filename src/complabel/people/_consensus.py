@@ -12,7 +12,7 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from complabel._parameters import check_integer, check_random_state
+from complabel._parameters import AnyArray, Array, check_integer, check_random_state
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier, SelectionLikelihoodClassifier
@@ -67,13 +67,13 @@ class Consensus:
         say that the label does not apply.
     """
 
-    share: NDArray[np.float64]
-    applies: NDArray[np.float64]
-    doubtful: dict[str, NDArray[Any]]
-    people: dict[str, NDArray[Any]]
+    share: Array
+    applies: Array
+    doubtful: dict[str, AnyArray]
+    people: dict[str, AnyArray]
     n_repeated: int
     n_states: int
-    unsure: NDArray[np.float64]
+    unsure: Array
 
     @property
     def relevant(self) -> NDArray[np.uint8]:
@@ -215,7 +215,7 @@ def _held_out_log_odds(
     classifier: ComplementaryClassifier | None,
     cv: int,
     random_state: int | np.random.Generator | None,
-) -> NDArray[np.float64]:
+) -> Array:
     """Return the log-odds (n, K) that classifiers give to items that they did not learn from."""
     check_integer("cv", cv, at_least=2)
     if answers.n_items < cv:
@@ -237,12 +237,12 @@ def _held_out_log_odds(
 
 
 def _doubtful(
-    judgements: Judgements, answers: Answers, states: States, applies: NDArray[np.float64]
-) -> dict[str, NDArray[Any]]:
+    judgements: Judgements, answers: Answers, states: States, applies: Array
+) -> dict[str, AnyArray]:
     item, label = judgements.item[judgements.pair], judgements.label[judgements.pair]
     by_others = np.exp(states.without_each(judgements)) * states.chance_of_yes.T[label]
     people = np.array([*answers.annotator_names, None], dtype=object)
-    columns: dict[str, NDArray[Any]] = {
+    columns: dict[str, AnyArray] = {
         "item": item if answers.item_names is None else answers.item_names[item],
         "label": label if answers.label_names is None else np.array(answers.label_names)[label],
         "annotator": people[judgements.person],
@@ -256,8 +256,8 @@ def _doubtful(
 
 
 def _people(
-    judgements: Judgements, answers: Answers, applies: NDArray[np.float64], states: States
-) -> dict[str, NDArray[Any]]:
+    judgements: Judgements, answers: Answers, applies: Array, states: States
+) -> dict[str, AnyArray]:
     """Count each person's mistakes by how probably a label applies, given all answers (J,).
 
     An interval is a mixture: draws of the parameters say which labels may apply, draws of these say
@@ -268,15 +268,15 @@ def _people(
     known, n = judgements.person >= 0, judgements.n_people
     is_unsure = judgements.yes == UNSURE
 
-    def count(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def count(weights: Array) -> Array:
         return np.asarray(np.bincount(judgements.person[known], weights[known], n) + 0.0)
 
-    def share(some: NDArray[np.float64], of_all: NDArray[np.float64]) -> NDArray[np.float64]:
+    def share(some: Array, of_all: Array) -> Array:
         return np.asarray(np.divide(some, of_all, out=np.full(n, np.nan), where=of_all > 0))
 
     alone = judgements.only(~is_unsure)
     told = alone.told_apart()
-    table: dict[str, NDArray[Any]] = {
+    table: dict[str, AnyArray] = {
         "annotator": np.array(answers.annotator_names, dtype=object),
         "judged": count(1.0 * ~is_unsure).astype(np.intp),
     }
@@ -309,7 +309,7 @@ def _people(
     return {name: table[name] for name in order} | {"told_apart": told}
 
 
-def as_log_odds(probabilities: NDArray[Any]) -> NDArray[np.float64]:
+def as_log_odds(probabilities: AnyArray) -> Array:
     """Return finite log-odds; probabilities of 0 and 1 are known to float32 only."""
     p = np.clip(np.asarray(probabilities, dtype=np.float64), 1e-7, 1 - 1e-7)
     return np.asarray(np.log(p) - np.log1p(-p))

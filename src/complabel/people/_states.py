@@ -24,12 +24,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, sparse
 from scipy.sparse import csgraph
 from torch import Tensor
 from torch.nn import functional
 
+from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers
 from complabel.errors import InputError
 
@@ -55,11 +56,11 @@ _TAIL = 4  # degrees of freedom of draws of parameters
 class Judgements:
     """J judgements by R people about P pairs of an item and one of K labels."""
 
-    item: NDArray[np.intp]  # (P,)
-    label: NDArray[np.intp]  # (P,)
-    pair: NDArray[np.intp]  # (J,)
-    yes: NDArray[Any]  # (J,), 1 or 0, or .5 where somebody was unsure
-    person: NDArray[np.intp]  # (J,), -1 where unknown
+    item: Ints  # (P,)
+    label: Ints  # (P,)
+    pair: Ints  # (J,)
+    yes: AnyArray  # (J,), 1 or 0, or .5 where somebody was unsure
+    person: Ints  # (J,), -1 where unknown
     n_labels: int
     n_people: int
     with_unsure: bool = False  # also where these are a part in which nobody is
@@ -89,11 +90,11 @@ class Judgements:
         )
 
     @property
-    def repeated(self) -> NDArray[np.bool_]:
+    def repeated(self) -> Bools:
         """Whether a pair was judged more than once, (P,)."""
         return np.bincount(self.pair, minlength=len(self.item)) > 1
 
-    def told_apart(self) -> NDArray[np.bool_]:
+    def told_apart(self) -> Bools:
         """Return whose rates, (R,), the answers can tell from those of the others.
 
         If a and b judged the same, it may be either who errs. With c, who judged the same as both,
@@ -111,7 +112,7 @@ class Judgements:
         _, part = csgraph.connected_components(twice, directed=False)
         return np.asarray(part[: self.n_people] == part[self.n_people :])
 
-    def beside_others(self, applies: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    def beside_others(self, applies: bool) -> tuple[AnyArray, AnyArray]:
         """Return how often each person contradicts others who say so of a pair, (R,), of how many.
 
         The judgements of a pair by several others count as one, by the share of those who say so.
@@ -125,7 +126,7 @@ class Judgements:
             for weight in (by_others * (self.yes != applies), by_others)
         )
 
-    def only(self, which: NDArray[np.bool_]) -> Judgements:
+    def only(self, which: Bools) -> Judgements:
         """Return some of the judgements, (J,), and the pairs that they are about."""
         pairs, pair = np.unique(self.pair[which], return_inverse=True)
         kept: dict[str, Any] = {"yes": self.yes[which], "person": self.person[which]}
@@ -136,23 +137,21 @@ class Judgements:
 class States:
     """The fitted model; the last axis of log-probabilities is the state, of S states."""
 
-    given_answers: NDArray[np.float64]  # (P, S)
-    of_judgement: NDArray[np.float64]  # (J, S), of each judgement in each state
-    chance_of_yes: NDArray[np.float64]  # (S, K), by people as they are on average
-    chance_of_no: NDArray[np.float64]
+    given_answers: Array  # (P, S)
+    of_judgement: Array  # (J, S), of each judgement in each state
+    chance_of_yes: Array  # (S, K), by people as they are on average
+    chance_of_no: Array
     model: _Model
     values: Tensor  # of the model's parameters
 
     @property
-    def applies(self) -> NDArray[np.bool_]:
+    def applies(self) -> Bools:
         """In which states a label applies, (K, S)."""
         found = self.chance_of_yes.T > self.chance_of_no.T
         found[:, -1] = True  # also a label that most people miss
         return found
 
-    def of_all(
-        self, judgements: Judgements, log_odds: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def of_all(self, judgements: Judgements, log_odds: Array) -> tuple[Array, Array, Array]:
         """Return which shares of people say yes and are unsure, and how probably a label applies.
 
         All have shape (n, K), and follow from the features and, where there are any, the answers.
@@ -164,7 +163,7 @@ class States:
         yes, sure, applies = ((states * each).sum(axis=-1) for each in (yes, sure, self.applies))
         return yes, np.maximum(1 - sure, 0.0), applies
 
-    def drawn(self, n: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
+    def drawn(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
         """Yield how probably each pair's label applies, (P,), at draws of the parameters.
 
         They are drawn around the posterior mode with the tails of Student's t: the normal
@@ -179,20 +178,18 @@ class States:
                 found = self.model.states(moved)
             yield (np.exp(found.given_answers) * found.applies[self.model.label]).sum(axis=1)
 
-    def of_each(self, judgements: Judgements) -> NDArray[np.float64]:
+    def of_each(self, judgements: Judgements) -> Array:
         """Return the log-probability (J,) of each judgement given all others and the features."""
         chances = self.without_each(judgements) + self.of_judgement
         return np.asarray(np.logaddexp.reduce(chances, axis=1))
 
-    def without_each(self, judgements: Judgements) -> NDArray[np.float64]:
+    def without_each(self, judgements: Judgements) -> Array:
         """Return the states' log-probabilities (J, S) given all answers but this one."""
         left = self.given_answers[judgements.pair] - self.of_judgement
         return np.asarray(left - np.logaddexp.reduce(left, axis=1, keepdims=True))
 
 
-def fit_states(
-    judgements: Judgements, log_odds: NDArray[np.float64], n_states: int = _POINTS
-) -> States:
+def fit_states(judgements: Judgements, log_odds: Array, n_states: int = _POINTS) -> States:
     """Fit the model by the largest posterior density; ``log_odds`` z (n, K) are held out."""
     model = _Model(judgements, log_odds, n_states)
     found = optimize.minimize(
@@ -206,9 +203,7 @@ def fit_states(
         return model.states(torch.from_numpy(found.x))
 
 
-def choose_states(
-    judgements: Judgements, log_odds: NDArray[np.float64], rng: np.random.Generator
-) -> int:
+def choose_states(judgements: Judgements, log_odds: Array, rng: np.random.Generator) -> int:
     """Return 16 if repeated judgements tell that people differ about some pairs, else 2.
 
     Models of one half of the items say how likely each judgement about the other half is, given
@@ -230,9 +225,7 @@ def choose_states(
 class _Model:
     """The posterior density as a function of one vector of all parameters."""
 
-    def __init__(
-        self, judgements: Judgements, log_odds: NDArray[np.float64], n_states: int = _POINTS
-    ) -> None:
+    def __init__(self, judgements: Judgements, log_odds: Array, n_states: int = _POINTS) -> None:
         K, R = judgements.n_labels, judgements.n_people
         self._start = torch.tensor(_START[n_states], dtype=torch.float64)
         n = len(self._start)  # of the rates: two states, or one scale
@@ -256,18 +249,18 @@ class _Model:
         self._person = torch.from_numpy(judgements.person)
         self._sign = torch.from_numpy(2.0 * judgements.yes - 1).unsqueeze(1)
 
-    def start(self) -> NDArray[np.float64]:
+    def start(self) -> Array:
         parts = {name: np.zeros(shape) for name, shape in self._sizes.items()}
         parts["state"][:] = self._start.numpy()
         return np.concatenate([part.ravel() for part in parts.values()])
 
-    def loss_and_gradient(self, values: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def loss_and_gradient(self, values: Array) -> tuple[float, Array]:
         at = torch.from_numpy(values.copy()).requires_grad_()
         loss = self._loss(at)
         (gradient,) = torch.autograd.grad(loss, at)
         return float(loss.detach()), gradient.numpy()
 
-    def curvature(self, values: Tensor) -> NDArray[np.float64]:
+    def curvature(self, values: Tensor) -> Array:
         """Return the second derivatives (D, D) of the loss; of many people only sums of rows."""
         at = values.clone().requires_grad_()
         (gradient,) = torch.autograd.grad(self._loss(at), at, create_graph=True)
@@ -368,18 +361,12 @@ def _log_between(high: Tensor, width: Tensor) -> Tensor:
     return both + torch.log(-torch.expm1(-width))
 
 
-def _positions(unsure: Any, answers: Answers) -> list[NDArray[np.intp]]:
+def _positions(unsure: Any, answers: Answers) -> list[Ints]:
     """Check the positions of items, labels and people."""
     found = [np.asarray(each, dtype=np.intp) for each in unsure]
-    sizes = (*answers.shape, len(answers.annotator_names))
-    if (
-        len(found) != 3
-        or len({each.shape for each in found}) > 1
-        or any(
-            ((each < least) | (each >= size)).any()
-            for each, least, size in zip(found, (0, 0, -1), sizes, strict=False)
-        )
-    ):
+    ends = zip(found, (0, 0, -1), (*answers.shape, len(answers.annotator_names)), strict=False)
+    outside = any(((each < least) | (each >= size)).any() for each, least, size in ends)
+    if outside or len(found) != 3 or len({each.shape for each in found}) > 1:
         raise InputError(
             "unsure must be three lists of one length: positions of items, of labels, and of"
             " annotator_names (-1 for others)"

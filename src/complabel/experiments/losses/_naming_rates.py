@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 from torch.nn import functional
 
+from complabel._parameters import check_array
 from complabel.errors import InputError
-from complabel.losses import LogitLoss, check_naming_rates, differentiable
+from complabel.losses import LogitLoss, differentiable
 
 # The largest number of score differences in memory at once: 16 MiB in single precision.
 _MOST_DIFFERENCES = 2**22
@@ -24,7 +25,13 @@ class NamingRateLoss(LogitLoss):
 
     def __init__(self, naming_rates: ArrayLike) -> None:
         super().__init__()
-        self.register_buffer("naming_rates", torch.from_numpy(check_naming_rates(naming_rates)))
+        rates = check_array("naming_rates", naming_rates, "label")
+        if (wrong := (rates <= 0) | (rates > 1)).any():
+            at = int(wrong.argmax())
+            raise InputError(
+                f"naming_rates must be chances above 0, at most 1, got {rates[at]} at label {at}"
+            )
+        self.register_buffer("naming_rates", torch.from_numpy(rates.copy()))
 
     def weighted(self, complementary: Tensor) -> Tensor:
         """Return complementary labels (b, K), each divided by its naming rate."""

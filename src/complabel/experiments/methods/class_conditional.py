@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from complabel._parameters import Constraints, Real
+from complabel._parameters import Array, Constraints, Features, Real
 from complabel.answers import Answers
 from complabel.errors import AnnotationError
 from complabel.experiments.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss
@@ -21,7 +21,7 @@ from complabel.frequencies import (
     judged_at_random,
 )
 from complabel.losses import LogitLoss
-from complabel.methods import MISSING, Array, Features, GradientClassifier, Numbers, warn_assumed
+from complabel.methods import MISSING, GradientClassifier, Numbers, warn_assumed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import torch
 
+from complabel._parameters import Array, Features, Indicator
 from complabel.errors import InputError
 from complabel.experiments.losses import (
     BinaryCrossEntropy,
@@ -22,7 +23,7 @@ from complabel.experiments.losses import (
     loss_parts,
 )
 from complabel.losses import LogitLoss
-from complabel.methods import Array, Features, GradientClassifier, Indicator
+from complabel.methods import GradientClassifier
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -6,14 +6,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from complabel._parameters import Array, Features, Indicator
 from complabel.answers import Answers
-from complabel.methods import (
-    Array,
-    Features,
-    Indicator,
-    ProgressCallback,
-    SelectionLikelihoodClassifier,
-)
+from complabel.methods import ProgressCallback, SelectionLikelihoodClassifier
 
 
 class SupervisedClassifier(SelectionLikelihoodClassifier):

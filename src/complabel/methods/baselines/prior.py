@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from complabel import metrics
-from complabel._parameters import Constraints
-from complabel.methods._arrays import Array, Features, Indicator
+from complabel._parameters import Array, Constraints, Features, Indicator
 from complabel.methods._base import WeightedClassifier
 from complabel.methods._decisions import ScoresAroundHalf
 from complabel.methods._saving import Numbers

@@ -12,7 +12,10 @@ from sklearn.model_selection import KFold
 
 from complabel._parameters import (
     AnyArray,
+    Array,
     Constraints,
+    Features,
+    Indicator,
     Integer,
     Ints,
     RandomState,
@@ -20,7 +23,6 @@ from complabel._parameters import (
     check_random_state,
 )
 from complabel.errors import InputError
-from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._base import WeightedClassifier
 from complabel.methods._decisions import RegressionScores
 from complabel.methods._features import refuse_overflow

@@ -15,7 +15,14 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
-from complabel._parameters import AnyArray, Constraints, RandomState, check_random_state
+from complabel._parameters import (
+    AnyArray,
+    Array,
+    Constraints,
+    Features,
+    RandomState,
+    check_random_state,
+)
 from complabel._training import (
     LinearMap,
     LinearTraining,
@@ -32,7 +39,6 @@ from complabel._training import (
 )
 from complabel.errors import InputError
 from complabel.losses import LogitLoss
-from complabel.methods._arrays import Array, Features
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single

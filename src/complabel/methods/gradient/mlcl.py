@@ -15,10 +15,9 @@ from sklearn.utils import gen_batches
 
 from complabel import metrics
 from complabel import transition as matrices
-from complabel._parameters import Constraints, Real
+from complabel._parameters import Array, Constraints, Features, Indicator, Real
 from complabel.errors import InputError
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
-from complabel.methods._arrays import Array, Features, Indicator
 from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._base import GradientClassifier, not_learnable
 from complabel.methods.gradient._side_by_side import Fitting, run, together

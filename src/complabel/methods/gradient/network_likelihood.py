@@ -10,12 +10,11 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from complabel._parameters import Constraints, Real
+from complabel._parameters import Array, Constraints, Features, Real
 from complabel._training import LinearMap, descend
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
-from complabel.methods._arrays import Array, Features
 from complabel.methods._consensus import Answered, ConsensusMixin
 from complabel.methods._kinds import (
     AnswerKinds,

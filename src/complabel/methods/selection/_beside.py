@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special
 from sklearn.base import clone
 
+from complabel._parameters import Array, Bools, Ints
 from complabel._training import LinearMap, one_thread
 from complabel.answers import Answers, Statements
 from complabel.errors import InputError
 from complabel.frequencies import audit_machine, checked_probabilities
-from complabel.methods._arrays import Array
 from complabel.methods._features import moments_of
 from complabel.methods._held_out import _folds, _paired
 from complabel.methods.selection._choices import Choices, Setting
@@ -64,10 +64,10 @@ class BesideMachine:
 
     classifier: SelectionLikelihoodClassifier
     weight: float
-    weights: NDArray[np.float64]
-    alphas: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    log_likelihood: NDArray[np.float64]
+    weights: Array
+    alphas: Array
+    shares: Array
+    log_likelihood: Array
     gain: float
     gain_error: float
     n_answers: int
@@ -200,11 +200,11 @@ class _Fits:
     model: SelectionLikelihoodClassifier
     prepared: PreparedFeatures
     answers: Answers
-    of_machine: NDArray[np.bool_]
+    of_machine: Bools
     settings: list[Setting]
 
     @classmethod
-    def of(cls, model: Any, X: Any, answers: Answers, of_machine: NDArray[np.bool_]) -> _Fits:
+    def of(cls, model: Any, X: Any, answers: Answers, of_machine: Bools) -> _Fits:
         """Let a model choose the features, the cardinality and the rank."""
         weighted = answers.with_weight(answers.weight * np.where(of_machine, _CHOOSING, 1.0))
         rows = model.fit(X, weighted)._validate_new(X)
@@ -226,7 +226,7 @@ class _Fits:
         weighted = self.answers.with_weight(self.answers.weight * counts)
         return plan_for(self.model, weighted, n_features=self.model.n_features_in_)[0]
 
-    def held_out(self, weight: float, folds: list[NDArray[np.intp]]) -> Iterator[Array]:
+    def held_out(self, weight: float, folds: list[Ints]) -> Iterator[Array]:
         """Yield log-odds (n, K) for each alpha, of items in folds by fits to the others."""
         train = [np.setdiff1d(np.arange(self.answers.n_items), test) for test in folds]
         choices, fits = self.choices(weight).of_rows(np.concatenate(train)), None

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from complabel._parameters import Array, Ints
+from complabel._parameters import Array, Features, Ints
 from complabel._training import Blocks, LinearMap, Moments
 from complabel.errors import InputError
-from complabel.methods._arrays import Features
 
 if TYPE_CHECKING:
     from complabel._training import Scaling, Spread

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from complabel._parameters import Array
+from complabel._parameters import Array, Features
 from complabel._training import Blocks
 from complabel.answers import Answers
-from complabel.methods._arrays import Features
 from complabel.methods._consensus import Answered, ConsensusMixin
 from complabel.methods._features import refuse_overflow
 from complabel.methods.selection._model import SelectionModel

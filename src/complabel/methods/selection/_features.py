@@ -11,10 +11,9 @@ from scipy import sparse, special
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import gen_batches
 
-from complabel._parameters import Array, Ints
+from complabel._parameters import Array, Features, Ints
 from complabel._training import LinearMap
 from complabel.errors import InputError
-from complabel.methods._arrays import Features
 from complabel.methods._features import moments_of, range_of
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._maps import (

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from complabel._parameters import Array, Floats
+from complabel._parameters import Array, Features, Floats
 from complabel._training import LinearMap
-from complabel.methods._arrays import Features
 
 SCALINGS = ("global", "standardize", "rows")
 # Kernel features are computed for this many rows at a time: 40 MB for 500 features in float64.

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from complabel._parameters import Array, Constraints, Integer, RandomState, Real
+from complabel._parameters import Array, Constraints, Features, Integer, RandomState, Real
 from complabel._training import LinearMap
 from complabel.errors import InputError
-from complabel.methods._arrays import Features
 from complabel.methods._predictor import Predictor
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._maps import SCALINGS, MappedLinear

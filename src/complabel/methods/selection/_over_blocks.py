@@ -16,7 +16,7 @@ import torch
 from sklearn.utils import gen_batches
 from torch import Tensor
 
-from complabel._parameters import Array, Floats
+from complabel._parameters import Array, Features, Floats
 from complabel._training import (
     IterationCallback,
     LinearFits,
@@ -25,7 +25,6 @@ from complabel._training import (
     minimize_maps,
     products_of,
 )
-from complabel.methods._arrays import Features
 from complabel.methods.selection._blocks import PreparedBlocks, Transform
 from complabel.methods.selection._choices import (
     Choices,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from complabel._parameters import Array, check_random_state, check_real
+from complabel._parameters import Array, Features, check_random_state, check_real
 from complabel._training import Blocks, one_thread
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -24,7 +24,6 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
-from complabel.methods._arrays import Features
 from complabel.methods._door import warn_assumed
 from complabel.methods._kinds import (
     AnswerKinds,

@@ -11,12 +11,11 @@ import numpy as np
 import torch
 from scipy import sparse, special
 
-from complabel._parameters import AnyArray, Array
+from complabel._parameters import AnyArray, Array, Features
 from complabel._training import LabelNewton, LinearFits, LinearMap, NormalPrior, one_thread
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import LabelFrequencies
-from complabel.methods._arrays import Features
 from complabel.methods._consensus import Answered
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._choices import Choices, Setting

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from complabel._parameters import AnyArray, Array, Ints
-from complabel.methods._arrays import Features
+from complabel._parameters import AnyArray, Array, Features, Ints
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits

@@ -14,10 +14,9 @@ from scipy import optimize, special
 from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
-from complabel._parameters import AnyArray, Array, Floats, Ints
+from complabel._parameters import AnyArray, Array, Features, Floats, Ints
 from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
 from complabel.errors import InputError
-from complabel.methods._arrays import Features
 from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures

@@ -10,24 +10,34 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from complabel._parameters import Constraints, Integer, Real
+from complabel._parameters import Array, Constraints, Features, Indicator, Integer, Real
+from complabel.errors import InputError
 from complabel.methods import (
     MISSING,
-    Array,
     ComplementaryClassifier,
-    Features,
-    Indicator,
     Numbers,
     RegressionScores,
     far_centre,
+    range_of,
     refuse_overflow,
     side_by_side,
 )
 
 # Dense features with at most this share of entries that are not 0 are multiplied as CSR.
 _MOST_NONZERO = 0.1
+# A mean of this many times the spread leaves four digits of a squared distance.
+_MOST_FOR_DISTANCES = 1e6
 
 Rounds: TypeAlias = Iterator[tuple[Array, bool]]
+
+
+def refuse_lost_distances(X: Features) -> None:
+    """Refuse features so far from 0 that rounding hides the distances between rows."""
+    if far_centre(X, _MOST_FOR_DISTANCES) is not None:
+        raise InputError(
+            f"X is so far from 0 that rounding hides how its rows differ. {range_of(X)}; centre and"
+            " scale the features first, as scikit-learn's StandardScaler does"
+        )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

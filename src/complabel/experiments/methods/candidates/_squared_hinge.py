@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from complabel.methods import Array
+from complabel._parameters import Array
 
 _MOST_STEPS = 200
 # A step that lowers the objective by less than this share only moves rounding errors.

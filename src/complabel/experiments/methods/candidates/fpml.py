@@ -9,10 +9,18 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
+from complabel._parameters import (
+    Array,
+    Constraints,
+    Features,
+    Integer,
+    RandomState,
+    Real,
+    check_random_state,
+)
 from complabel.errors import InputError
 from complabel.experiments.methods.candidates._linear import CandidateRegressor, Rounds
-from complabel.methods import MAX_DIRECT_COLUMNS, Array, Features, Gram, RidgeSystem
+from complabel.methods import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -19,20 +19,25 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
-from complabel._parameters import Constraints, Integer, RandomState, Real, check_random_state
-from complabel._training import one_thread
-from complabel.errors import InputError
-from complabel.experiments.methods.candidates._linear import without_zeros
-from complabel.experiments.methods.candidates._squared_hinge import SquaredHinge
-from complabel.methods import (
+from complabel._parameters import (
     Array,
-    ComplementaryClassifier,
+    Constraints,
     Features,
     Indicator,
+    Integer,
+    RandomState,
+    Real,
+    check_random_state,
+)
+from complabel._training import one_thread
+from complabel.errors import InputError
+from complabel.experiments.methods.candidates._linear import refuse_lost_distances, without_zeros
+from complabel.experiments.methods.candidates._squared_hinge import SquaredHinge
+from complabel.methods import (
+    ComplementaryClassifier,
     Numbers,
     Rows,
     range_of,
-    refuse_lost_distances,
     refuse_overflow,
     warn_user,
 )

@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.utils.extmath import row_norms
 
-from complabel._parameters import Constraints, Integer, Real
+from complabel._parameters import Array, Constraints, Features, Indicator, Integer, Real
 from complabel.errors import InputError
+from complabel.experiments.methods.candidates._linear import refuse_lost_distances
 from complabel.methods import (
-    Array,
     ComplementaryClassifier,
-    Features,
-    Indicator,
     Numbers,
     Rows,
     ScoresAroundHalf,
-    refuse_lost_distances,
     refuse_overflow,
 )
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy import optimize
 from sklearn.utils.extmath import row_norms
 
-from complabel._parameters import Constraints, Integer, Real
+from complabel._parameters import Array, Constraints, Features, Integer, Real
 from complabel.experiments.methods.candidates._linear import LinearCandidateClassifier, Rounds
-from complabel.methods import Array, Features
 
 # Weight of ||U||^2 in the reconstruction term. It keeps the prototype of a label finite if all
 # confidences of the label are 0.

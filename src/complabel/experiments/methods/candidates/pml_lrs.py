@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from complabel._parameters import Constraints, Real
+from complabel._parameters import Array, Constraints, Features, Real
 from complabel.experiments.methods.candidates._linear import CandidateRegressor, Rounds
-from complabel.methods import MAX_DIRECT_COLUMNS, Array, Features, Gram, RidgeSystem
+from complabel.methods import MAX_DIRECT_COLUMNS, Gram, RidgeSystem
 
 # The penalty mu doubles or halves if one residual is more than 4 times the other. Each change costs
 # a factorization, so changes are at least 10 iterations apart. Convergence is proven only for a
