@@ -252,9 +252,11 @@ def a_models_labels(session: Session) -> None:
     demand("You can use its labels for" in page, "the page says what can be used")
     found = json.loads((session.folder / "audit.json").read_text(encoding="utf-8"))["labels"]
     shares = {label: sum(row[label] == "1" for row in applies.values()) for label in found}
-    held = [of["interval"][0] <= shares[label] / len(applies) <= of["interval"][1]
-            for label, of in found.items()]  # fmt: skip
-    demand(sum(held) >= len(held) - 1, f"intervals hold how often labels apply: {found}")
+    # One draw may miss by chance; how often intervals hold is tested over many draws elsewhere.
+    near = [
+        abs(of["frequency"] - shares[label] / len(applies)) < 0.1 for label, of in found.items()
+    ]
+    demand(all(near), f"the audit finds about how often labels apply: {found}")
 
 
 def annotate(session: Session) -> None:
