@@ -8,6 +8,7 @@ from sklearn.preprocessing import normalize
 
 from complabel.methods import read_model
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+from complabel.methods.selection._features import FeatureMap
 from complabel.methods.selection._maps import LandmarkKernel, RowsToLengthOne
 
 X = np.random.default_rng(0).normal(size=(40, 6))
@@ -41,3 +42,24 @@ def test_what_only_predicts_is_shown_as_the_classifier_and_predicts_the_same(tmp
     assert " ".join(repr(classifier).split()) == repr(predictor)
     assert (predictor.predict_proba(X) == classifier.predict_proba(X)).all()
     assert header["method"] == "selection-likelihood"
+
+
+@pytest.mark.parametrize("scaling", ["global", "standardize", "rows"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+def test_fewer_rows_than_columns_are_rotated_to_as_many_columns(form, scaling):
+    # A penalty on the norm depends on inner products of rows alone.
+    wide = np.random.default_rng(1).poisson(0.3, size=(30, 90)) + np.eye(30, 90)
+    short = FeatureMap(scaling).fit_transform(form(wide)).in_short()
+    rows = normalize(wide) if scaling == "rows" else wide
+    centred = rows - rows.mean(axis=0)
+    spread = np.sqrt(centred.var(axis=0))
+    if scaling == "standardize":
+        scaled = centred / np.where(spread > 0, spread, 1)
+    else:
+        scaled = centred / np.sqrt((spread**2).mean())
+    inner = scaled @ scaled.T
+    assert short.X.shape == (30, 29)  # centred rows add up to 0
+    np.testing.assert_allclose(short.X @ short.X.T, inner, atol=1e-5 * inner.max())
+    covariance = short.X.T @ short.X / 30
+    largest = short.spread.values.max()
+    np.testing.assert_allclose(covariance, np.diag(short.spread.values), atol=1e-5 * largest)

@@ -11,7 +11,7 @@ from scipy import sparse, special
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import gen_batches
 
-from complabel._parameters import Array, Features, Ints
+from complabel._parameters import Array, Features, Floats, Ints
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._features import moments_of, range_of
@@ -37,6 +37,9 @@ _MANY_KERNEL_ROWS = 50_000
 # Added to the diagonal of the landmarks' kernel, which is 1, so that its Cholesky factor exists.
 # Directions that vary less than this are rounding.
 _JITTER = 1e-8
+# Fewer rows than these, and than columns, are rotated to as many columns as rows in trials.
+_MOST_ROTATED = 2048
+_ROUNDING = 1e-10  # directions that vary less than this share of the most are rounding
 
 
 def landmark_kernel(X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
@@ -101,8 +104,10 @@ class PreparedFeatures:
         """Return the features in float32, for maps of which only the logits are used."""
         # Dense ones are scaled, so that float32 is precise enough, and rotated to their principal
         # directions, which saves the rotation in each step.
-        from complabel._training import Scaling, Spread  # imports torch
 
+        n, d = self.X.shape
+        if n < min(d, _MOST_ROTATED):
+            return self._by_rows()
         if sparse.issparse(self.X):
             X: Features = self.X
             short = PreparedFeatures(X.astype(np.float32), None, self.scaling)
@@ -111,10 +116,34 @@ class PreparedFeatures:
         scaled = ((self.X - self.scaling.shift) * self.scaling.factor).astype(np.float32)
         if self.spread.vectors is not None:
             scaled = scaled @ self.spread.vectors.astype(np.float32)
-        d = scaled.shape[1]
-        short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
-        vars(short)["spread"] = Spread(self.spread.values)
-        return short
+        return _rotated(scaled, self.spread.values)
+
+    def _by_rows(self) -> PreparedFeatures:
+        """Return as many features as rows, in float32: the minimum lies in what rows span."""
+        shift, factor = self.scaling.shift, self.scaling.factor
+        inner: Any
+        if sparse.issparse(self.X):
+            scaled: Any = self.X.multiply(factor)
+            moved = np.asarray(scaled @ (shift * factor), dtype=np.float64)
+            inner = (scaled @ scaled.T).toarray() - moved[:, np.newaxis] - moved
+            inner += float(np.square(shift * factor).sum())
+        else:
+            scaled = (self.X - shift) * factor
+            inner = scaled @ scaled.T
+        values, vectors = np.linalg.eigh(inner)
+        kept = values > _ROUNDING * values[-1]
+        found = (vectors[:, kept] * np.sqrt(values[kept])).astype(np.float32)
+        return _rotated(found, values[kept] / len(found))
+
+
+def _rotated(scaled: Floats, variances: Array) -> PreparedFeatures:
+    """Return scaled features (n, d) whose covariance is diagonal."""
+    from complabel._training import Scaling, Spread  # imports torch
+
+    d = scaled.shape[1]
+    short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
+    vars(short)["spread"] = Spread(variances)
+    return short
 
 
 @dataclass(frozen=True)
