@@ -31,9 +31,10 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
-# (experiments) and 40,000 (tests); docs/trials.md says what is in the way.
-MOST_LINES = {"tool": 44_040, "experiments": 11_500}
-MOST_TEST_LINES = 47_218
+# (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
+# allowed 2,000 lines of the tool, and "sooner" 300.
+MOST_LINES = {"tool": 44_340, "experiments": 11_500}
+MOST_TEST_LINES = 47_300
 MOST_FILES, MOST_PUBLIC_NAMES = 226, 158
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.

@@ -121,14 +121,14 @@ class PreparedFeatures:
     def _by_rows(self) -> PreparedFeatures:
         """Return as many features as rows, in float32: the minimum lies in what rows span."""
         shift, factor = self.scaling.shift, self.scaling.factor
-        inner: Any
-        if sparse.issparse(self.X):
-            scaled: Any = self.X.multiply(factor)
+        scaled, is_sparse = self.X, sparse.issparse(self.X)
+        if is_sparse:
+            scaled = scaled.multiply(factor)
             moved = np.asarray(scaled @ (shift * factor), dtype=np.float64)
             inner = (scaled @ scaled.T).toarray() - moved[:, np.newaxis] - moved
             inner += float(np.square(shift * factor).sum())
         else:
-            scaled = (self.X - shift) * factor
+            scaled = (scaled - shift) * factor
             inner = scaled @ scaled.T
         values, vectors = np.linalg.eigh(inner)
         kept = values > _ROUNDING * values[-1]
