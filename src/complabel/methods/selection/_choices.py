@@ -31,9 +31,6 @@ _KNOWN, _ESTIMATED = 5.0, 0.5
 # The variance of the prior of biases is searched between these multiples of the variance of their
 # errors. A stronger prior would slow the optimizer down.
 _LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS = 0.1, 1e4, 51
-# How far the logits of labels usually are from their mean, and by what factor more or less, as a
-# log-normal prior: few answers tell little about it. Standard deviations of .2 to 1.5 are common.
-_USUAL_SPREAD, _LOG_FACTOR = 0.7, 0.6
 # Combinations of biases with less than this share of the largest information are not determined;
 # rounding in single precision leaves some 1e-5.
 _LEAST_SHARE = 1e-4
@@ -429,10 +426,7 @@ def widening(logits: Floats, weights: Array | None = None) -> float:
 
 
 def likeliest_variance(n: float, mean: Array, information: Array) -> float:
-    """Return the v for which the mean of n gradients, with H / n + v H^2, is likeliest.
-
-    The root of v has a prior around what is usual.
-    """
+    """Return the v for which the mean of n gradients, with H / n + v H^2, is likeliest."""
     sizes, vectors = np.linalg.eigh(information)
     told = sizes > _LEAST_SHARE * sizes.max()
     if not told.any():
@@ -441,9 +435,7 @@ def likeliest_variance(n: float, mean: Array, information: Array) -> float:
     score = mean @ vectors[:, told]
     tried = np.geomspace(_LEAST_PRIOR, _MOST_PRIOR, _N_PRIORS) / (n * sizes.mean())
     variance = sizes / n + tried[:, np.newaxis] * sizes**2
-    loss = (np.log(variance) + score**2 / variance).sum(axis=1)
-    loss += (np.log(np.sqrt(tried) / _USUAL_SPREAD) / _LOG_FACTOR) ** 2
-    return float(tried[np.argmin(loss)])
+    return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
 
 
 def _tensors(logits: Floats, log_propensities: Array | None) -> tuple[Tensor, Tensor | None]:
