@@ -11,7 +11,7 @@ from scipy import sparse, special
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils import gen_batches
 
-from complabel._parameters import Array, Features, Floats, Ints
+from complabel._parameters import Array, Features, Ints
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._features import moments_of, range_of
@@ -104,46 +104,45 @@ class PreparedFeatures:
         """Return the features in float32, for maps of which only the logits are used."""
         # Dense ones are scaled, so that float32 is precise enough, and rotated to their principal
         # directions, which saves the rotation in each step.
+        from complabel._training import Scaling, Spread  # imports torch
 
         n, d = self.X.shape
         if n < min(d, _MOST_ROTATED):
-            return self._by_rows()
-        if sparse.issparse(self.X):
+            scaled, variances = _as_many_as_rows(self.X, self.scaling)
+        elif sparse.issparse(self.X):
             X: Features = self.X
             short = PreparedFeatures(X.astype(np.float32), None, self.scaling)
             vars(short)["spread"] = self.spread
             return short
-        scaled = ((self.X - self.scaling.shift) * self.scaling.factor).astype(np.float32)
-        if self.spread.vectors is not None:
-            scaled = scaled @ self.spread.vectors.astype(np.float32)
-        return _rotated(scaled, self.spread.values)
-
-    def _by_rows(self) -> PreparedFeatures:
-        """Return as many features as rows, in float32: the minimum lies in what rows span."""
-        shift, factor = self.scaling.shift, self.scaling.factor
-        scaled, is_sparse = self.X, sparse.issparse(self.X)
-        if is_sparse:
-            scaled = scaled.multiply(factor)
-            moved = np.asarray(scaled @ (shift * factor), dtype=np.float64)
-            inner = (scaled @ scaled.T).toarray() - moved[:, np.newaxis] - moved
-            inner += float(np.square(shift * factor).sum())
         else:
-            scaled = (scaled - shift) * factor
-            inner = scaled @ scaled.T
-        values, vectors = np.linalg.eigh(inner)
-        kept = values > _ROUNDING * values[-1]
-        found = (vectors[:, kept] * np.sqrt(values[kept])).astype(np.float32)
-        return _rotated(found, values[kept] / len(found))
+            scaled = ((self.X - self.scaling.shift) * self.scaling.factor).astype(np.float32)
+            variances = self.spread.values
+            if self.spread.vectors is not None:
+                scaled = scaled @ self.spread.vectors.astype(np.float32)
+        d = scaled.shape[1]
+        short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
+        vars(short)["spread"] = Spread(variances)
+        return short
 
 
-def _rotated(scaled: Floats, variances: Array) -> PreparedFeatures:
-    """Return scaled features (n, d) whose covariance is diagonal."""
-    from complabel._training import Scaling, Spread  # imports torch
+def _as_many_as_rows(X: Features, scaling: Scaling) -> tuple[Any, Array]:
+    """Return at most as many features as rows, in float32, and their variances.
 
-    d = scaled.shape[1]
-    short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
-    vars(short)["spread"] = Spread(variances)
-    return short
+    Inner products of rows are those of scaled features, and the minimum lies in what rows span.
+    """
+    shift, factor, scaled = scaling.shift, scaling.factor, X
+    if sparse.issparse(X):
+        scaled = scaled.multiply(factor)
+        moved = np.asarray(scaled @ (shift * factor), dtype=np.float64)
+        inner = (scaled @ scaled.T).toarray() - moved[:, np.newaxis] - moved
+        inner += float(np.square(shift * factor).sum())
+    else:
+        scaled = (scaled - shift) * factor
+        inner = scaled @ scaled.T
+    values, vectors = np.linalg.eigh(inner)
+    kept = values > _ROUNDING * values[-1]
+    rotated = (vectors[:, kept] * np.sqrt(values[kept])).astype(np.float32)
+    return rotated, values[kept] / len(rotated)
 
 
 @dataclass(frozen=True)
