@@ -29,7 +29,7 @@ def lazily(
 
 
 def places_in(package: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Return the ``places`` of names, which stand by their modules in a package, with blanks."""
+    """Return the ``places`` of ``names``: those in each module of a package, in one text."""
     return {
         name: f"{package}.{module}:{name}"
         for module, listed in names.items()

@@ -69,7 +69,9 @@ def phi_correlation(complementary: Indicator) -> Array:
     phi = np.asarray(np.corrcoef(complementary, rowvar=False), dtype=np.float64)
     np.fill_diagonal(phi, 0.0)
     totals = phi.sum(axis=1)
-    _refuse_labels(totals == 0, "has phi coefficients of sum 0; use correlation='cooccurrence'")
+    _refuse_labels(
+        totals == 0, "has phi coefficients that sum to 0; use correlation='cooccurrence'"
+    )
     return np.asarray(phi / totals[:, None])
 
 
@@ -80,7 +82,9 @@ def corrected_transition(initial: Array, correlation: Array | None = None) -> Ar
     """
     transition = initial.copy() if correlation is None else np.asarray(initial @ correlation.T)
     np.fill_diagonal(transition, 0.0)
-    _refuse_labels((transition < 0).any(axis=1), "has negative entries in its row of the matrix")
+    _refuse_labels(
+        (transition < 0).any(axis=1), "has negative entries in its row of the transition matrix"
+    )
     totals = transition.sum(axis=1)
     _refuse_labels(~(totals > 0), "has an all-zero row in the transition matrix; drop the label")
     return np.asarray(transition / totals[:, None])
@@ -105,7 +109,9 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> Array:
         np.diagonal(checked) != 0,
         "has a non-zero diagonal entry: a relevant label is never complementary",
     )
-    _refuse_labels(~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row whose sum is not 1")
+    _refuse_labels(
+        ~np.isclose(checked.sum(axis=1), 1.0, atol=1e-6), "has a row that does not sum to 1"
+    )
     return checked
 
 

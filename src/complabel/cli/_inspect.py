@@ -319,7 +319,7 @@ def consensus(
     ),
     n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
     folds: int = option(
-        "N", "Parts of items; a model of the rest looks at each.", default=5, min=2
+        "N", "Parts of the items: a model of the others looks at each.", default=5, min=2
     ),
     seed: int = option("N", "Seed of the parts.", default=0, min=0),
     json_file: Path | None = options.JSON_FILE,

@@ -171,7 +171,9 @@ def _claim(path: Path, option: str, mark: Output) -> None:
     if mark.endings and not path.name.lower().endswith(mark.endings):
         *others, last = mark.endings
         listed = f"{', '.join(others)} or {last}" if others else last
-        raise InputError(f"{shown}: the name has the wrong ending; end it in {listed}")
+        raise InputError(
+            f"{shown}: the name has the wrong ending for this kind of file; end it in {listed}"
+        )
     with explained(shown):
         _refuse_folder(path, shown)
         exists = os.path.lexists(path)
@@ -208,7 +210,9 @@ def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
 
 def _refuse_folder(path: Path, shown: str) -> None:
     if not path.parent.is_dir():
-        raise InputError(f"{shown}: there is no folder {path.parent}; make it, or give another")
+        raise InputError(
+            f"{shown}: there is no folder {path.parent}; make the folder, or give another path"
+        )
 
 
 def _try(folder: Path, path: Path) -> None:

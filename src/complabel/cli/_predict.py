@@ -55,8 +55,12 @@ def predict(
         default=...,
         endings=(*options.TABLE, ".jsonl"),
     ),
-    text: str | None = option("COLUMN", "Of a table of texts: the column with the text."),
-    image: str | None = option("COLUMN", "Of a table of pictures: the column with their paths."),
+    text: str | None = option(
+        "COLUMN", "Of a table of texts: the column with a text, instead of features."
+    ),
+    image: str | None = option(
+        "COLUMN", "Of a table of pictures: the column with the path of a picture."
+    ),
     items: Path | None = options.ITEMS,
     answers: list[Path] | None = option(
         "FILE",

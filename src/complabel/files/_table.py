@@ -76,7 +76,10 @@ class Table:
         """Open a file; ``what`` says in a message which tables have these endings and columns."""
         path = existing("path", value)
         if not ending_of(path, endings):
-            raise fault(path, f"{what} must end in {', '.join(endings)}; save it in one of these")
+            raise fault(
+                path,
+                f"{what} must end in {', '.join(endings)}; save the file in one of these formats",
+            )
         table = cls.of_parquet(path) if ending_of(path, [PARQUET]) else cls.of_csv(path)
         for name in needed:
             if name not in table.columns:
@@ -330,7 +333,9 @@ def refuse_repeated(
 
 def is_list(kind: Any) -> bool:
     types = pyarrow().types
-    return any(is_(kind) for is_ in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+    return any(
+        test(kind) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)
+    )
 
 
 def _is_numeric(kind: Any) -> bool:

@@ -267,7 +267,9 @@ class Annotation:
             raise RefusedError(404, f"id={str(id_)[:60]!r} is not that of a question")
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
         if seconds is not None and not (is_number and 0 <= seconds <= LONGEST):
-            raise RefusedError(400, f"seconds is {seconds!r:.20}; give 0 to 86,400, or none")
+            raise RefusedError(
+                400, f"seconds is {seconds!r:.20}; give a number from 0 to 86,400, or none"
+            )
         answer: Any = said.get("answer")
         is_list = isinstance(answer, list) and all(isinstance(each, str) for each in answer)
         if not (isinstance(answer, str) or is_list):

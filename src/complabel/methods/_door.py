@@ -214,7 +214,9 @@ def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Tar
 
 def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
     if answers.n_labels < 2:
-        raise AnnotationError(f"y has {answers.n_labels} label; give answers about at least 2")
+        raise AnnotationError(
+            f"y has {answers.n_labels} label; give answers about at least 2 labels"
+        )
     rows = answers.answered
     if not rows.any():
         raise AnnotationError("y has no answers; at least one item needs one")
@@ -316,7 +318,9 @@ def _labels_of(y: Any, n_labels: int) -> AnyArray:
 def encode_new(y: Any, classes: AnyArray, *, single: bool) -> Indicator:
     """Return held-out labels as an indicator, checked against the ``classes`` of ``fit``."""
     if isinstance(y, Answers):
-        raise InputError("y is Answers, but this method is scored on true labels; give them")
+        raise InputError(
+            "y is Answers, but this method is scored on true labels; give the true labels"
+        )
     if single:
         return _encode_classes(y, classes)
     check_label_names(y, classes.tolist())
@@ -333,7 +337,9 @@ def check_new(answers: Answers, classes: AnyArray) -> None:
 
 def _refuse_other_number_of_labels(found: int, expected: int) -> None:
     if found != expected:
-        raise AnnotationError(f"y has {found} labels, but fit was given {expected}; give the same")
+        raise AnnotationError(
+            f"y has {found} labels, but fit was given {expected}; give the same labels"
+        )
 
 
 def refuse_other_number_of_rows(y: Any, n_samples: int, *, name: str = "y") -> None:

@@ -271,7 +271,9 @@ def _last_step(classifier: Any) -> ComplementaryClassifier:
             " use FrequencyMatchedClassifier"
         )
     if last.learns_from != "complementary":
-        raise InputError(f"{kind} learns from true labels; give one that learns from answers")
+        raise InputError(
+            f"{kind} learns from true labels; give a classifier that learns from answers"
+        )
     return last
 
 

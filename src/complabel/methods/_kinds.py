@@ -59,7 +59,9 @@ def given_propensities(given: Any, n_labels: int) -> Array | None:
     if given is not None and not isinstance(given, str):
         return check_propensities(given, n_labels)
     if given not in (None, "auto", "equal"):
-        raise InputError(f"propensities is {given!r}; give None, 'auto', 'equal' or one per label")
+        raise InputError(
+            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
+        )
     return None
 
 

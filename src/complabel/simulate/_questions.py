@@ -286,7 +286,9 @@ class _Asking:
         if scheme != "uniform" and not free:
             raise InputError(f"scheme {scheme!r} is only for the question 'named'")
         if asked_for > 1 and not kind.names:
-            raise InputError(f"asked_for must be 1 for the question {question!r}: it names none")
+            raise InputError(
+                f"asked_for must be 1 for the question {question!r}: it names no labels"
+            )
         if (kind.name == "excluded") != (exclusion_rates is not None):
             raise InputError(
                 "exclusion_rates are for the question 'excluded', which needs one rate, or one for"

@@ -176,7 +176,9 @@ class ComplementaryRidgeClassifier(RegressionScores, WeightedClassifier):
             return np.arange(1, n_labels + 1)
         rank = n_labels if self.rank is None else int(self.rank)
         if rank > n_labels:
-            raise InputError(f"rank must be from 1 to {n_labels}, the labels, got {self.rank!r}")
+            raise InputError(
+                f"rank must be from 1 to {n_labels}, the number of labels, got {self.rank!r}"
+            )
         return np.array([rank])
 
     def _parts(self, n_samples: int) -> list[Ints]:

@@ -209,7 +209,9 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
         values = given_frequencies(given, classifier.classes_, one_applies=classifier._single)
         return frequencies_with_propensities(np.clip(values, _RAREST, 1 - _RAREST), answers)
     if given != "auto":
-        raise InputError(f"label_frequencies is {given!r}; give None, 'auto' or a number per label")
+        raise InputError(
+            f"label_frequencies is {given!r}; give None, 'auto' or one number per label"
+        )
     known = classifier.cardinality is None or classifier._single
     given_w = classifier.propensities
     open_w = given_w is None or (isinstance(given_w, str) and given_w == "auto")
@@ -335,7 +337,9 @@ def _exclusion_rates(
 ) -> Array | None:
     given = classifier.exclusion_rates
     if isinstance(given, str):
-        raise InputError(f"exclusion_rates is {given!r}; give None, a number or one per label")
+        raise InputError(
+            f"exclusion_rates is {given!r}; give None, a number or one number per label"
+        )
     if given is not None:
         return check_rates("exclusion_rates", given, answers.n_labels, "label")
     if not kinds.excluded:

@@ -49,7 +49,7 @@ _DRAWS = 1000
 # The prior of a rate acts like one mistake among ten more answers: it pulls rates a little towards
 # .1, and keeps the rate of an annotator with few answers away from 0 and 1.
 _PRIOR_MISTAKES, _PRIOR_RIGHT = 1.0, 9.0
-_TOLERANCE = 1e-8
+_TOLERANCE_OF_RATES = 1e-8
 
 
 def fit_maps(
@@ -123,7 +123,11 @@ def likeliest_rates(
         return -value - float(prior.sum()), slope - through
 
     found = optimize.minimize(
-        loss, special.logit(start), jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
+        loss,
+        special.logit(start),
+        jac=True,
+        method="L-BFGS-B",
+        options={"ftol": _TOLERANCE_OF_RATES},
     )
     return tuple(float(rate) for rate in special.expit(found.x))
 
