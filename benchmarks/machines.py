@@ -25,6 +25,7 @@ import argparse
 import itertools
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -455,6 +456,13 @@ def rates_cell(Y: Array, said: Array, n: int, draws: range, design: str) -> list
     return found
 
 
+def in_parts(given: argparse.Namespace, measure: Callable[[list[int]], list[Any]]) -> list[Any]:
+    """Return what all draws gave, which are divided among the processes."""
+    parts = np.array_split(np.arange(given.draws), given.jobs)
+    found = Parallel(n_jobs=given.jobs)(delayed(measure)(part.tolist()) for part in parts)
+    return [row for rows in found for row in rows]
+
+
 def print_rates(given: argparse.Namespace) -> None:
     """Print how often intervals of precision and recall hold, and their widths."""
     print("| labels | machine of | answers | questions | rate | all pairs: ours held, width | PPI "
@@ -463,14 +471,7 @@ def print_rates(given: argparse.Namespace) -> None:
     for name, share in itertools.product(given.datasets, given.shares):
         Y, _, said = _world(name, given.data, share)
         for n, design in itertools.product(given.answers, given.designs):
-            parts = np.array_split(np.arange(given.draws), given.jobs)
-            found = [
-                row
-                for rows in Parallel(n_jobs=given.jobs)(
-                    delayed(rates_cell)(Y, said, n, part.tolist(), design) for part in parts
-                )
-                for row in rows
-            ]
+            found = in_parts(given, partial(rates_cell, Y, said, n, design=design))
             both = (Y * said).sum(axis=0)
             for rate, of in (("precision", said), ("recall", Y)):
                 value = both / np.maximum(of.sum(axis=0), 1)
@@ -599,12 +600,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, share in itertools.product(given.datasets, given.shares):
         Y, p, said = _world(name, given.data, share)
         for n, design in itertools.product(given.answers, given.designs):
-            parts = np.array_split(np.arange(given.draws), given.jobs)
-            found = Parallel(n_jobs=given.jobs)(
-                delayed(cell)(Y, p, said, n, part.tolist(), design, given.estimators)
-                for part in parts
-            )
-            rows = [row for part in found for row in part]
+            how = {"design": design, "names": given.estimators}
+            rows = in_parts(given, partial(cell, Y, p, said, n, **how))
             for each in given.estimators:
                 of_it = [row for row in rows if row["name"] == each]
                 held = np.mean([row["held"] for row in of_it], axis=0)

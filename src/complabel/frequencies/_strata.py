@@ -130,7 +130,7 @@ class Asked:
     log_odds: Array | None  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
     n_items: int
-    repeated: Array  # (C, K): pairs that were judged, over judgements
+    once: Array  # (C, K): pairs that were judged, over judgements
     unsure: Array | None = None  # (C, K): how often people were unsure
 
     @classmethod
@@ -255,7 +255,7 @@ class StrataPosterior:
         """Return the mean and the variance (C, K) of the chance that a label applies."""
         found = np.zeros((2, *self.asked.shares.shape))
         for part in self.parts:
-            found[:, part.cells] = part.by_cell()
+            found[:, part.cells] = part.by_cell
         return found[0], np.maximum(found[1] - found[0] ** 2, 0)
 
     @cached_property
@@ -395,13 +395,23 @@ class _Stratum:
         for _, each in here:
             told |= each.judged.any(axis=0)
         found = Exchangeable.of(likelihoods, prior, told)
-        counted = here, asked.shares[cells] * asked.n_items, asked.repeated[cells]
-        return cls(stratum, cells, share, offsets, likelihoods, found, *counted)
+        return cls(
+            stratum,
+            cells,
+            share,
+            offsets,
+            likelihoods,
+            found,
+            counts=here,
+            pairs=asked.shares[cells] * asked.n_items,
+            once=asked.once[cells],
+        )
 
     @cached_property
     def left(self) -> _Left:
-        return _Left.of(self.pairs, self.by_cell()[0], self.counts, self.once)
+        return _Left.of(self.pairs, self.by_cell[0], self.counts, self.once)
 
+    @cached_property
     def by_cell(self) -> Array:
         """Return the means (B, K) of the chances that a label applies, and of their squares."""
         found = np.zeros((2, len(self.cells), len(self.share)))
