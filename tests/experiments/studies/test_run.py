@@ -278,7 +278,8 @@ def cluster(tmp_path):
     ]
     try:
         deadline = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < deadline:
+        # The file is there before it is written.
+        while not (file.exists() and file.stat().st_size) and time.monotonic() < deadline:
             time.sleep(0.1)
         address = json.loads(file.read_text(encoding="utf-8"))["address"]
         with Client(address, set_as_default=False) as client:
