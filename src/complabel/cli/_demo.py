@@ -37,9 +37,12 @@ WAYS = {
     ),
     "mixed": (
         "named, and some asked",
-        f"The same, but one in {_ONE_IN} is asked about: yes or no.",
+        f"The same, but one picture in {_ONE_IN} is asked about: yes or no.",
     ),
-    "asked": ("asked yes or no", "“Is there a 3?” A random digit is asked about, yes or no."),
+    "asked": (
+        "asked yes or no",
+        "“Is there a 3?” A random digit is asked about. The answer is yes or no.",
+    ),
     "ticked": (
         "ticked",
         "“Tick all digits that are here.” A form takes longer, so in the same time there are fewer"
