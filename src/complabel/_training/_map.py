@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -36,6 +36,12 @@ class LinearMap:
             logits[batch] = X[batch] @ self.coef.T
         logits += self.intercept
         return logits
+
+    @classmethod
+    def mean(cls, maps: Sequence[LinearMap], weights: Sequence[float]) -> LinearMap:
+        """Return the map with the means of the logits of maps, by their weights (M,)."""
+        coefs, intercepts = ([each.coef for each in maps], [each.intercept for each in maps])
+        return cls(*(np.average(each, axis=0, weights=weights) for each in (coefs, intercepts)))
 
 
 class _Fits:

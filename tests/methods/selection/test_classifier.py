@@ -17,7 +17,7 @@ from complabel.experiments.methods import SupervisedBCEClassifier
 from complabel.methods import PriorClassifier, SelectionLikelihoodClassifier
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
-from complabel.simulate import draw_complementary
+from complabel.simulate import draw_answers, draw_complementary
 
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
 FIXED = {"alpha": 0.01, "cardinality": 1.7, "scaling": "global", "kernel": "linear"}
@@ -226,6 +226,30 @@ def test_a_second_fit_forgets_what_only_the_first_chose(X, complementary):
     assert not hasattr(classifier, "cv_results_")
     assert not hasattr(classifier, "cardinality_curve_")
     assert not hasattr(classifier, "cardinality_interval_")
+
+
+def test_penalties_that_namings_hardly_tell_apart_are_averaged(X, complementary):
+    given = {"kernel": "linear", "scaling": "global", "random_state": 0}
+    mean = SelectionLikelihoodClassifier(**given).fit(X[:60], complementary[:60])
+    results = mean.cv_results_
+    averaged, weights = results["weight"] > 0, results["weight"]
+    assert averaged.sum() > 1
+    assert weights.sum() == pytest.approx(1)
+    assert weights[results["chosen"]] == weights.max()
+    assert set(results["param_cardinality"][averaged]) == {mean.cardinality_}
+    alphas = results["param_alpha"][averaged] * 2 / 3  # of folds with two thirds of the rows
+    parts = [fixed(alpha=a, cardinality=mean.cardinality_) for a in alphas]
+    logits = [each.fit(X[:60], complementary[:60]).decision_function(X) for each in parts]
+    found = mean.decision_function(X)
+    expected = np.average(logits, axis=0, weights=weights[averaged])
+    assert np.abs(found - expected).max() < 0.02 * np.abs(found).max()
+
+
+def test_answers_that_tell_penalties_apart_are_not_averaged(X, relevant):
+    asked = draw_answers(relevant[:300], question="asked", random_state=0)
+    for answers in (asked, draw_answers(relevant[:300], question="ticked", random_state=0)):
+        found = SelectionLikelihoodClassifier(kernel="linear", random_state=0).fit(X[:300], answers)
+        assert (found.cv_results_["weight"] == found.cv_results_["chosen"]).all()
 
 
 def test_the_interval_of_the_cardinality_is_about_the_true_one(chosen, relevant):

@@ -246,8 +246,8 @@ class _Fits:
             for at in np.flatnonzero(row):
                 with one_thread():
                     fits = fit_maps(self.prepared, choices, self.settings[at], start=fits)
-                maps.append((row[at] * fits.models[0].coef, row[at] * fits.models[0].intercept))
-        mean = LinearMap(*(np.sum(each, axis=0) for each in zip(*maps, strict=True)))
+                maps.append(fits.models[0])
+        mean = LinearMap.mean(maps, shares[shares > 0].tolist())
         self.model._forget("rank_")  # a mean of maps has a greater rank
         self.model.alpha_ = self.settings[int(shares.sum(axis=0).argmax())].alpha
         self.model.model_ = self.prepared.model(mean)

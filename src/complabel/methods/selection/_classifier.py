@@ -54,7 +54,9 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Weight of the squared norm of W, for scaled features.
+        Weight of the squared norm of W, for scaled features. If labels were only named freely,
+        held-out answers hardly tell its values apart. Then ``"auto"`` averages the maps of the
+        likeliest value and of three common ones, which count by how near their likelihood is.
     cardinality : "auto", float or None, default="auto"
         c, the expected number of relevant labels per row. ``"auto"`` takes the mean of the values
         that held-out answers cannot tell apart, or 1 if ``y`` is one class per row. None leaves the
@@ -119,7 +121,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         Whether the next ``fit`` starts from this one: with more answers, about the same labels and
         columns of X. Its choices, scaling and estimates of frequencies and mistakes are kept, and
         ``alpha_`` times the number of rows, until there are a quarter more answers, or a parameter
-        is changed. If all answers judge labels, and X is dense, a refit takes a few passes over X.
+        is changed. Fits are not averaged then. If all answers judge labels, and X is dense, a refit
+        takes a few passes over X.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
     random_state : int, numpy.random.Generator or None, default=None
@@ -167,8 +170,10 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         - ``n_resources``: the number of rows that the setting was tried on; of many rows, the
           search begins on a part. ``alpha_`` is divided by the ratio of all rows to those that a
           fold was trained on.
-        - ``chosen``. If label frequencies were estimated, ``alpha_`` and ``cardinality_`` are
-          chosen again after the estimate is improved.
+        - ``weight`` of the setting's map in the mean; 1 of one setting, unless labels were only
+          named freely.
+        - ``chosen``, the likeliest of these. If label frequencies were estimated, ``alpha_`` and
+          ``cardinality_`` are chosen again after the estimate is improved.
     cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)
         If one was chosen, each ``cardinality`` tried, and ``mean_log_likelihood`` with the best
         alpha for it.

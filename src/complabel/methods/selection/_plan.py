@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from complabel._parameters import Array, Features, check_random_state, check_real
-from complabel._training import Blocks, one_thread
+from complabel._training import Blocks, LinearMap, one_thread
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
@@ -108,7 +108,8 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         given = {name: getattr(classifier, name) for name in names}
         space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
         rungs = rungs_for(choices, tunes_gamma=classifier.gamma == "auto")
-        setting = rungs.choose_setting(space)
+        weights = rungs.choose_settings(space, average=_averages(classifier, X, choices, space))
+        setting, *others = weights
         curve, interval = None, None
         if len(space.cardinalities) > 1:
             curve = rungs.cardinality_curve()
@@ -124,15 +125,18 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
             again = space.around(setting)
             if len(again.cardinalities) > 1:
                 again = replace(again, cardinalities=_cardinalities_near(sharpened))
-            setting = rungs_for(choices, tunes_gamma=False).choose_setting(again)
+            (setting,) = rungs_for(choices, tunes_gamma=False).choose_settings(again)
         iterations = partial(report, "classifier")
         found = fit_maps(prepared, choices, setting, on_iteration=iterations)
+        maps = [found, *(fit_maps(prepared, choices, each, start=found) for each in others)]
         log_w = None if setting.spread is None else found.others[0]
         annotators = Annotators.of(choices, setting, log_w)
         kept = None
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
             kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
-    (linear,) = found.models
+    linear = found.models[0]
+    if others:
+        linear = LinearMap.mean([each.models[0] for each in maps], [*weights.values()])
     mean = prepared.mean_cardinality(linear, choices.weights)
     return {
         "alpha_": setting.alpha,
@@ -149,6 +153,14 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         "_annotators": annotators,
         "_kept": kept,
     }
+
+
+def _averages(classifier: Any, X: Features | SomeRows, choices: Choices, space: Space) -> bool:
+    """Return whether fits with several penalties are averaged: labels are only named freely."""
+    # The next fit of a warm start goes on from one setting. Blocks have many rows, which tell.
+    is_open = classifier.alpha == "auto" and len(space.cardinalities) > 1
+    many = isinstance(X, SomeRows) or classifier.warm_start
+    return is_open and not many and choices.frequencies is None and choices.error_rates is None
 
 
 def answers_without_audit(answers: Answers) -> Answers:

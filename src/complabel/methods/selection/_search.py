@@ -42,6 +42,11 @@ _ERRORS_OF_KINDS, _ERRORS_ON_FEW_ROWS = 2.0, 3.5
 _FAR = 10.0
 # Another setting is tried with other alphas only if it is within this many standard errors.
 _ERRORS_OF_ALPHA = 1.0
+# Held-out namings hardly tell penalties apart, and the likeliest of them may be far from the best.
+# So fits with these, a factor of 3.2 from each other, are averaged with the likeliest. Their weight
+# is a normal density of their distance from it, in standard errors; smaller ones are left out. The
+# density is twice as wide as of one comparison, because the likeliest of many is so partly by luck.
+_AVERAGED, _ERRORS_OF_AVERAGED, _LEAST_WEIGHT = (0.178, 0.0562, 0.0178), 2.0, 0.05
 # The rates of annotators converge within a few rounds. Changes below .01, one answer in a hundred,
 # do not matter.
 _MOST_ROUNDS = 5
@@ -253,6 +258,17 @@ class Search:
         mean = round(float(np.exp(weights @ logs)), 2)
         return replace(best, cardinality=mean)  # alpha is tuned last
 
+    def averaged(self, best: Setting) -> dict[Setting, float]:
+        """Return the weights of settings of which the fits are averaged; the first is the best."""
+        weights = {best: 1.0}
+        if (best.rank, best.spread, best.error_rates) == (None, None, None):
+            for each in (replace(best, alpha=alpha) for alpha in _AVERAGED):
+                behind = self.trials.errors_behind(each, best) / _ERRORS_OF_AVERAGED
+                weight = math.exp(-(behind**2) / 2)
+                if each != best and weight > _LEAST_WEIGHT:
+                    weights[each] = weight
+        return weights
+
     def cardinality_interval(self, best: Setting, n_labels: int) -> tuple[float, float]:
         """Return the nearest cardinalities below and above that held-out answers speak against."""
         known = self.trials.alike_by_cardinality(best.features, errors=_ERRORS_OF_CARDINALITY)
@@ -361,10 +377,13 @@ class Rungs:
     tunes_gamma: bool
     on_setting: Callable[[int, None, float], None]
     _searches: list[Search] = field(default_factory=list, init=False)
-    _chosen: Setting = field(init=False)
+    _chosen: dict[Setting, float] = field(init=False)  # with the weights of their fits
 
-    def choose_setting(self, space: Space) -> Setting:
-        """Return the setting to fit to all rows."""
+    def choose_settings(self, space: Space, *, average: bool = False) -> dict[Setting, float]:
+        """Return the settings to fit to all rows, and the weights of their fits in the mean.
+
+        The first is the likeliest. Others, with ``average``, are not much less likely.
+        """
         # From one rung to the next, and from training rows of folds to all rows, alpha times
         # the number of rows stays the same: the log-likelihood grows with the number of rows, and
         # the log of the prior does not.
@@ -397,10 +416,9 @@ class Rungs:
             chosen = search.tune_rates(chosen)
         if space.finds_one_sided:
             chosen = search.tune_mistakes(chosen)
-        self._chosen = chosen
-        if not self._tried:
-            return chosen
-        return self._scaled(chosen, (1 - 1 / self.cv) * before / n_rows)
+        self._chosen = search.averaged(chosen) if average else {chosen: 1.0}
+        factor = (1 - 1 / self.cv) * before / n_rows if self._tried else 1.0
+        return {self._scaled(each, factor): weight for each, weight in self._chosen.items()}
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures | PreparedBlocks:
         """Return all rows, prepared for the final fit. Call it last: it may delete the searches."""
@@ -419,7 +437,7 @@ class Rungs:
 
     def cardinality_interval(self) -> tuple[float, float]:
         n_labels = self.choices.answers.n_labels
-        return self._searches[-1].cardinality_interval(self._chosen, n_labels)
+        return self._searches[-1].cardinality_interval(next(iter(self._chosen)), n_labels)
 
     @property
     def _tried(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -194,6 +194,12 @@ class Trials:
         difference = self._difference(setting, best, lost=errors + _ERRORS_OF_LOSERS)
         return -float(difference.mean()) <= errors * _standard_error(difference)
 
+    def errors_behind(self, setting: Setting, best: Setting) -> float:
+        """Return by how many standard errors a setting is worse than the best; 0 if it is not."""
+        difference = self._difference(setting, best, lost=_ERRORS_OF_LOSERS)
+        behind, error = -float(difference.mean()), _standard_error(difference)
+        return max(behind, 0.0) / error if error else 0.0
+
     def weights(self, settings: Sequence[Setting]) -> Array:
         """Return weights of settings (S,); 0 of those that were clearly worse on the first part."""
         parts = len(self._parts)
@@ -350,16 +356,18 @@ def probably_best(rows: Array, seed: int) -> Array:
     return np.asarray(special.softmax(sums, axis=1).mean(axis=0))
 
 
-def results_of(rungs: Sequence[Trials], chosen: Setting) -> dict[str, AnyArray]:
+def results_of(rungs: Sequence[Trials], chosen: Mapping[Setting, float]) -> dict[str, AnyArray]:
     settings = [setting for trials in rungs for setting in trials.by_part]
     tables = [trials.summary() for trials in rungs if trials.by_part]
     columns = {name: np.concatenate([each[name] for each in tables]) for name in tables[0]}
+    is_last = columns["n_resources"] == rungs[-1].X.shape[0]
+    weights = np.array([chosen.get(setting, 0.0) for setting in settings]) * is_last
     return {
         **_parameter_columns(settings),
         **columns,
         "rank_test_score": rankdata(-columns["mean_test_score"], method="min").astype(np.int32),
-        "chosen": (columns["n_resources"] == rungs[-1].X.shape[0])
-        & np.array([setting == chosen for setting in settings]),
+        "chosen": is_last & np.array([setting == next(iter(chosen)) for setting in settings]),
+        "weight": weights / (weights.sum() or 1.0),  # rates of mistakes may be found afterwards
     }
 
 
