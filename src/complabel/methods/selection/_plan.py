@@ -108,7 +108,10 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         given = {name: getattr(classifier, name) for name in names}
         space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
         rungs = rungs_for(choices, tunes_gamma=classifier.gamma == "auto")
-        weights = rungs.choose_settings(space, average=_averages(classifier, X, choices, space))
+        # Labels were only named freely; and the next fit of a warm start goes on from one setting.
+        named_only = len(space.cardinalities) > 1 and choices.frequencies is None
+        average = named_only and not classifier.warm_start and not isinstance(X, SomeRows)
+        weights = rungs.choose_settings(space, average=average)
         setting, *others = weights
         curve, interval = None, None
         if len(space.cardinalities) > 1:
@@ -153,14 +156,6 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         "_annotators": annotators,
         "_kept": kept,
     }
-
-
-def _averages(classifier: Any, X: Features | SomeRows, choices: Choices, space: Space) -> bool:
-    """Return whether fits with several penalties are averaged: labels are only named freely."""
-    # The next fit of a warm start goes on from one setting. Blocks have many rows, which tell.
-    is_open = classifier.alpha == "auto" and len(space.cardinalities) > 1
-    many = isinstance(X, SomeRows) or classifier.warm_start
-    return is_open and not many and choices.frequencies is None and choices.error_rates is None
 
 
 def answers_without_audit(answers: Answers) -> Answers:

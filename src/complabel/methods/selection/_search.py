@@ -45,8 +45,8 @@ _ERRORS_OF_ALPHA = 1.0
 # Held-out namings hardly tell penalties apart, and the likeliest of them may be far from the best.
 # So fits with these, a factor of 3.2 from each other, are averaged with the likeliest. Their weight
 # is a normal density of their distance from it, in standard errors; smaller ones are left out. The
-# density is twice as wide as of one comparison, because the likeliest of many is so partly by luck.
-_AVERAGED, _ERRORS_OF_AVERAGED, _LEAST_WEIGHT = (0.178, 0.0562, 0.0178), 2.0, 0.05
+# density is wider than of one comparison, because the likeliest of many is so partly by luck.
+_AVERAGED, _ERRORS_OF_AVERAGED, _LEAST_WEIGHT = (0.178, 0.0562, 0.0178), 1.5, 0.05
 # The rates of annotators converge within a few rounds. Changes below .01, one answer in a hundred,
 # do not matter.
 _MOST_ROUNDS = 5
@@ -261,7 +261,8 @@ class Search:
     def averaged(self, best: Setting) -> dict[Setting, float]:
         """Return the weights of settings of which the fits are averaged; the first is the best."""
         weights = {best: 1.0}
-        if (best.rank, best.spread, best.error_rates) == (None, None, None):
+        others = best.rank, best.spread, best.error_rates, self.trials.choices.error_rates
+        if self.tunes_alpha and all(each is None for each in others):
             for each in (replace(best, alpha=alpha) for alpha in _AVERAGED):
                 behind = self.trials.errors_behind(each, best) / _ERRORS_OF_AVERAGED
                 weight = math.exp(-(behind**2) / 2)
