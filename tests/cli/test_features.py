@@ -103,19 +103,44 @@ def test_a_model_doubts_features_that_do_not_say_how_they_were_made(run, tickets
     assert err.startswith("plain.npz does not say how it was made. m.safetensors learned from")
 
 
-def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets):
-    """Also after thresholds were chosen."""
-    made(run, "T.npz", "words")
-    assert run(f"{FIT} --features T.npz --out fitted.safetensors")[0] == 0
-    decide = "decide fitted.safetensors T.npz --answers asked.csv"
+@pytest.mark.parametrize("name", ["T.npz", "T.parquet"])
+@pytest.mark.parametrize("options", ["", "--text body", "--text body --item id"])
+def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets, name, options):
+    """Of the columns that the model's file names, also after thresholds were chosen."""
+    pytest.importorskip("wordllama")
+    write_table(tickets / "t.csv", ["id", "body"], list(zip(ITEMS, TEXTS, strict=True)))
+    assert run(f"features t.csv --text body --item id --out {name}")[0] == 0
+    assert run(f"{FIT} --features {name} --out fitted.safetensors")[0] == 0
+    decide = f"decide fitted.safetensors {name} --answers asked.csv"
     assert run(f"{decide} --out m.safetensors")[0] == 0
-    assert run("predict m.safetensors T.npz --out a.csv")[0] == 0
-    code, out, err = run("predict m.safetensors tickets.csv --text body --out b.csv")
+    assert run(f"predict m.safetensors {name} --out a.csv")[0] == 0
+    code, out, err = run(f"predict m.safetensors t.csv {options} --out b.csv")
     assert (code, err) == (0, "")
     assert (tickets / "a.csv").read_bytes() == (tickets / "b.csv").read_bytes()
-    assert "complabel features tickets.csv --text body --model words --out X.npz" in out
-    code, _, err = run("predict m.safetensors tickets.csv --image body --out c.csv")
-    assert (code, "learned from text, but tickets.csv holds pictures" in err) == (1, True)
+    assert out.startswith("made features of the column 'body', items by the column 'id', as m.safe")
+    assert "complabel features t.csv --text body --item id --model wordllama --out X.npz" in out
+
+
+def test_what_could_be_texts_or_features_is_not_guessed(run, tickets):
+    write_table(tickets / "t.csv", ["id", "body"], list(zip(ITEMS, TEXTS, strict=True)))
+    assert run("features t.csv --text body --item id --model words --out T.npz")[0] == 0
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    numbers = [f"f{at}" for at in range(2**14)]
+    wide = ["0"] * len(numbers)
+    for columns, options, told in (
+        (["id", "other"], "", ["neither texts in a column 'body'", "--text", "'id', 'other'"]),
+        (["name", "body"], "", ["no column 'id'", "--item", "'name', 'body'"]),
+        (["id", "body", *numbers[2:]], "", ["could hold texts in a column 'body'", "--text"]),
+        (["id", "body"], "--image body", ["learned from text, but new.csv holds pictures"]),
+        (["id", "body"], "--items labels.txt", ["--item"]),
+        (["item", *numbers], "--item f0", ["new.csv holds features", "--items"]),
+    ):
+        write_table(tickets / "new.csv", columns, [["a.jpg", *wide][: len(columns)]])
+        code, _, err = run(f"predict m.safetensors new.csv {options} --out p.csv")
+        assert (code, [each for each in told if each not in err]) == (1, []), err
+        assert not (tickets / "p.csv").exists()
+    write_table(tickets / "new.csv", ["item", *numbers], [["a.jpg", *wide]])
+    assert run("predict m.safetensors new.csv --out p.csv")[0] == 0
 
 
 @pytest.mark.parametrize("model", ["colours", "pixels"])
@@ -137,6 +162,14 @@ def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder, m
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
     assert f"complabel features photos --model {model} --out X-2.npz\n" in out
     assert "complabel evaluate m.safetensors X-2.npz" in out
+    (folder / "photos" / f"{ITEMS[0]}.png").write_bytes(b"")
+    code, _, err = run("predict m.safetensors photos --out c.csv")
+    assert (code, f"photos/{ITEMS[0]}.png: is no picture" in err) == (1, True)
+    assert not (folder / "c.csv").exists()
+    assert run("predict m.safetensors photos --on-error skip --out c.csv")[0] == 0
+    whole = (folder / "b.csv").read_text("utf-8").splitlines()
+    kept = [line for line in whole if not line.startswith(f"{ITEMS[0]}.png,")]
+    assert (folder / "c.csv").read_text("utf-8").splitlines() == kept
 
 
 def test_a_model_that_does_not_say_how_its_features_were_made_names_the_command(run, tickets):

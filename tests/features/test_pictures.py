@@ -159,7 +159,7 @@ def test_damaged_pictures_are_named(tmp_path, damage):
 
 def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     (path,) = write_pictures(tmp_path, 1)
-    monkeypatch.setattr("complabel.features._pictures._MOST_PIXELS", 1000)
+    monkeypatch.setattr("complabel.features._pictures.MOST_PIXELS", 1000)
     with pytest.raises(ComplabelError, match="it has 1,200 pixels"):
         picture_features([path])
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 500)

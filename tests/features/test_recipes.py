@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.features.pictures import write_pictures
 
 from complabel.errors import InputError
-from complabel.features import advice, encoder_for, encoder_of, model_of, text_features
+from complabel.features import (
+    advice,
+    encoder_for,
+    encoder_of,
+    model_of,
+    picture_features,
+    text_features,
+)
 
 
 @pytest.mark.parametrize("kind", ["text", "pictures"])
@@ -13,6 +21,17 @@ def test_a_recipe_leads_back_to_its_encoder(kind):
     recipe = encoder_for(kind).recipe
     assert encoder_of(recipe).recipe == recipe
     assert model_of(recipe) == (kind, encoder_for(kind).model)
+
+
+def test_a_recipe_may_stand_for_a_model(tmp_path):
+    recipe, texts = encoder_for("text", "words").recipe, ["no ink", "paper jam"]
+    found = text_features(texts, model=recipe)
+    assert abs(found - text_features(texts, model="words")).max() == 0
+    paths, recipe = write_pictures(tmp_path, 2), encoder_for("pictures", "pixels").recipe
+    expected = picture_features(paths, model="pixels")
+    np.testing.assert_array_equal(picture_features(paths, model=recipe), expected)
+    with pytest.raises(InputError, match="is none for pictures"):
+        picture_features(paths, model=encoder_for("text", "words").recipe)
 
 
 def test_a_recipe_that_makes_something_else_now_is_refused():

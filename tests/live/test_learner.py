@@ -12,6 +12,7 @@ from complabel.datasets import make_synthetic
 from complabel.files import COLUMNS
 from complabel.live import Learner
 from complabel.live._learner import LearningError, Refits, area, kinds_and_worth
+from complabel.methods import read_header
 
 N_ITEMS, LABELS = 400, ["a", "b", "c", "d"]
 DATA = make_synthetic(N_ITEMS, n_features=5, n_labels=4, signal=4.0, random_state=0)
@@ -59,7 +60,7 @@ def learned():
 @pytest.fixture(scope="module")
 def started():
     """A learner whose process nobody has asked for anything."""
-    return Learner(DATA.X, range(N_ITEMS))
+    return Learner(DATA.X, range(N_ITEMS), notes={"recipe": "text by lengths: x"})
 
 
 def test_the_area_and_its_error_are_those_of_other_algorithms():
@@ -187,6 +188,8 @@ def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path, started):
     started.update(*answered(30))
     assert started.state()["answers"] == 30
     started.save(tmp_path / "model.safetensors")
+    given = read_header(tmp_path / "model.safetensors")["provenance"]["given"]
+    assert given == {"recipe": "text by lengths: x"}
     assert load(tmp_path / "model.safetensors").predict_proba(DATA.X).shape == (N_ITEMS, 4)
     with pytest.raises(ValueError, match="six"):
         started.update(answered(30)[0], ["six"])  # what fails there is raised here, and it goes on

@@ -1,4 +1,5 @@
 import asyncio
+import base64
 import io
 import json
 import os
@@ -12,9 +13,11 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from starlette.testclient import TestClient
+from tests.features.pictures import write_pictures
 
-from complabel.features import Encoder
+from complabel.features import Encoder, encoder_for, picture_features
 from complabel.live._model import Answer, Model, ModelFile, answers_to
 from complabel.live._prediction import predicting, question_of
 from complabel.live._server import guarded
@@ -127,7 +130,6 @@ def test_texts_become_features_as_the_model_says(classifier):
 
 
 def test_a_model_of_hashed_words_reads_texts(tmp_path):
-    from complabel.features import encoder_for
     from complabel.methods import PriorClassifier
 
     encoder = encoder_for("text", "words")
@@ -135,12 +137,60 @@ def test_a_model_of_hashed_words_reads_texts(tmp_path):
     model = PriorClassifier().fit(words, pd.DataFrame(np.eye(3, dtype=int), columns=LABELS))
     model.save(tmp_path / "m.safetensors", provenance={"recipe": recipe})
     found = ModelFile(tmp_path / "m.safetensors").now
-    assert (found.of_texts(["rain", "the sea"]) != words[[2, 0]]).nnz == 0
+    assert (found.of_things("text", ["rain", "the sea"]) != words[[2, 0]]).nnz == 0
     model.save(tmp_path / "m.safetensors", provenance={"recipe": recipe + "!"})
     changed = ModelFile(tmp_path / "m.safetensors").now
     with pytest.raises(ValueError, match="now makes them"):
-        changed.of_texts(["rain"])
+        changed.of_things("text", ["rain"])
     assert changed.predict(words)[1].shape == (3, 3)
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """Pictures, a model that learned from them, and a server of it."""
+    paths = write_pictures(tmp_path / "photos", 3)
+    rows = picture_features(paths, model="pixels")
+    excluded = pd.DataFrame(1 - np.eye(3, dtype=int), columns=LABELS)
+    model = ComplementaryRidgeClassifier(cv=3).fit(rows, excluded)
+    recipe = encoder_for("pictures", "pixels").recipe
+    model.save(tmp_path / "m.safetensors", provenance={"recipe": recipe})
+    with TestClient(predicting(ModelFile(tmp_path / "m.safetensors"), most_rows=4)) as client:
+        yield client, [path.read_bytes() for path in paths], model.predict_proba(rows)
+
+
+def in_base64(*files):
+    return {"pictures": [base64.b64encode(file).decode() for file in files]}
+
+
+def test_pictures_are_predicted_as_their_features_are(shown):
+    """In JSON, as the address of a data URL, or one alone, as curl sends a file."""
+    client, files, expected = shown
+    sent = in_base64(*files)
+    found = client.post("/predict", json=sent).json()["probabilities"]
+    np.testing.assert_allclose(found, expected, atol=6e-8)
+    sent["pictures"][0] = f"data:image/png;base64,{sent['pictures'][0]}"
+    assert client.post("/predict", json=sent).json()["probabilities"] == found
+    alone = client.post("/predict", content=files[1], headers={"content-type": "image/png"})
+    np.testing.assert_allclose(alone.json()["probabilities"], expected[1:2], atol=6e-8)
+
+
+def test_pictures_that_cannot_be_read_are_named_and_none_is_answered(shown, monkeypatch):
+    client, (good, *_), _ = shown
+    bomb = io.BytesIO()
+    Image.new("1", (20_000, 20_000)).save(bomb, "PNG")  # 50 kB, which unpack to 1.2 GB
+    answer = client.post("/predict", json=in_base64(good, good[:-60], bomb.getvalue(), b"x"))
+    told = answer.json()["error"]
+    assert (answer.status_code, "3 of 4 pictures" in told, "pictures[0]" in told) == (400, 1, 0)
+    assert all(f"pictures[{at}]: " in told for at in (1, 2, 3))
+    assert "it has more than 100,000,000 pixels" in told
+    answer = client.post("/predict", json={"pictures": [*in_base64(good)["pictures"], "%"]})
+    assert (answer.status_code, "pictures[1] is not base64" in answer.text) == (400, True)
+    assert client.post("/predict", json=in_base64(*[good] * 5)).status_code == 413
+    assert "learned from pictures" in client.post("/predict", json={"texts": ["sea"]}).text
+    monkeypatch.setattr("complabel.live._model.MOST_PIXELS", 3_000)  # one has 1,200
+    assert client.post("/predict", json=in_base64(good, good)).status_code == 200
+    told = client.post("/predict", json=in_base64(good, good, good)).json()["error"]
+    assert "1 of 3 pictures cannot be read: pictures[2]: it has 1,200 pixels" in told
 
 
 @pytest.mark.parametrize(
@@ -148,7 +198,7 @@ def test_a_model_of_hashed_words_reads_texts(tmp_path):
     [
         (b"nothing", "not JSON"),
         (b"[[1, 2, 3, 4]]", "JSON object"),
-        (b"{}", "none of rows, texts and items"),
+        (b"{}", "none of rows, texts, pictures and items"),
         (b'{"rows": [[1, 2, 3, 4]], "items": ["1.jpg"]}', "rows and items"),
         (b'{"rows": []}', "lists of numbers"),
         (b'{"rows": {"a": 1}}', "lists of numbers"),

@@ -156,7 +156,7 @@ def fit(
         **worth,
     }
     if feature_table.recipe is not None:
-        notes["recipe"] = feature_table.recipe
+        notes["recipe"], notes["made_of"] = feature_table.recipe, [*feature_table.made_of]
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)

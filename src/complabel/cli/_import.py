@@ -175,11 +175,7 @@ def features(
     image: str | None = option(
         "COLUMN", "Column of the table with the path of a picture, seen from the table's folder."
     ),
-    item: str | None = option(
-        "COLUMN",
-        "Column of the table with the name of the item. [default: item if there is one, else row"
-        " numbers from 0]",
-    ),
+    item: str | None = options.ITEM,
     model: str | None = option(
         "MODEL",
         "What makes the numbers. Of texts: words (counts of hashed words), wordllama,"
@@ -188,12 +184,7 @@ def features(
         " timm/NAME, torchvision/NAME or a network in FILE.onnx. [default: wordllama if it is"
         " installed, else words; colours]",
     ),
-    on_error: str = option(
-        "stop|skip",
-        "What to do with a picture that cannot be read.",
-        default="stop",
-        **options.one_of("stop", "skip"),
-    ),
+    on_error: str = options.ON_ERROR,
 ) -> None:
     """Turn texts or pictures into features: a row of numbers for each item.
 
@@ -221,14 +212,5 @@ def features(
     say(f"  {encoder.recipe}")
     if made.n_kept_from_before:
         say(f"  {made.n_kept_from_before:,} items were done before an interruption")
-    if made.n_empty:
-        remark(
-            f"{made.n_empty:,} items have only zeros: texts without a word that counts, or pictures"
-            " of one colour. A model gives all of them the same probabilities",
-            style="yellow",
-        )
-    if made.skipped:
-        remark(f"{len(made.skipped):,} pictures were left out, and have no row:", style="yellow")
-        for reason in made.skipped:
-            remark(f"  {reason}", style="yellow")
+    own.warn_of_rows(made)
     say(f"next: {command('fit', 'answers.csv', features=out, out='model.safetensors')}")

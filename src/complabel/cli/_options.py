@@ -101,6 +101,17 @@ ITEMS = option(
     "File with the item of each row of the features, one on each line. [default: the column item"
     " of the features, else row numbers from 0]",
 )
+ITEM = option(
+    "COLUMN",
+    "Column of the table with the name of the item. [default: that of the table from which a model"
+    " learned, else item if there is one, else row numbers from 0]",
+)
+ON_ERROR = option(
+    "stop|skip",
+    "What to do with a picture that cannot be read.",
+    default="stop",
+    **one_of("stop", "skip"),
+)
 LABEL_NAMES = option(
     "FILE", "File with all labels, one on each line. [default: the labels that the answers mention]"
 )

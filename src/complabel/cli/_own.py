@@ -14,6 +14,7 @@ from complabel.errors import AnnotationError, DatasetFormatError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
+    from complabel.features import Made
     from complabel.files import AnswerFile, Features
     from complabel.methods import ComplementaryClassifier
 
@@ -264,6 +265,12 @@ class SavedModel:
         return recipe if isinstance(recipe, str) else None
 
     @property
+    def made_of(self) -> tuple[str, ...]:
+        """The columns of which ``complabel features`` made them, as in ``Features``."""
+        names = self.notes.get("made_of")
+        return tuple(map(str, names)) if isinstance(names, list) else ()
+
+    @property
     def label_names(self) -> list[str]:
         return [str(name) for name in self.classifier.classes_]
 
@@ -341,6 +348,20 @@ def read_own_features(
     if model is not None:
         model.refuse_other_features(table, path)
     return table
+
+
+def warn_of_rows(made: Made) -> None:
+    """Print how many items have features that tell nothing, and which ones have none."""
+    if made.n_empty:
+        remark(
+            f"{made.n_empty:,} items have only zeros: texts without a word that counts, or pictures"
+            " of one colour. A model gives all of them the same probabilities",
+            style="yellow",
+        )
+    if made.skipped:
+        remark(f"{len(made.skipped):,} pictures were left out, and have no row:", style="yellow")
+        for reason in made.skipped:
+            remark(f"  {reason}", style="yellow")
 
 
 def advise_on(found: Features, said: Answers) -> None:

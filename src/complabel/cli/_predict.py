@@ -33,10 +33,12 @@ from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.files import Features
+    from complabel.features import Source
+    from complabel.files import Features, Table
     from complabel.trust import ChosenThresholds
 
 _MOST = 20  # rows of a table
+Columns = Mapping[str, str | None]
 
 
 @options.with_examples(
@@ -45,7 +47,8 @@ _MOST = 20  # rows of a table
     "predict model.safetensors X.csv --labels --out labels.csv",
     "predict model.safetensors X.csv --answers answers.csv --out consensus.csv",
     "predict model.safetensors photos/ --out predictions.csv",
-    "predict model.safetensors tickets.csv --text body --out predictions.csv",
+    "predict model.safetensors tickets.csv --out predictions.csv",
+    "predict model.safetensors tickets.csv --text body --item id --out predictions.csv",
 )
 def predict(
     model: Path = options.MODEL,
@@ -56,11 +59,15 @@ def predict(
         endings=(*options.TABLE, ".jsonl"),
     ),
     text: str | None = option(
-        "COLUMN", "Of a table of texts: the column with a text, instead of features."
+        "COLUMN",
+        "Of a table of texts: the column with a text. [default: as the table that the model's"
+        " features were made of]",
     ),
     image: str | None = option(
         "COLUMN", "Of a table of pictures: the column with the path of a picture."
     ),
+    item: str | None = options.ITEM,
+    on_error: str = options.ON_ERROR,
     items: Path | None = options.ITEMS,
     answers: list[Path] | None = option(
         "FILE",
@@ -84,9 +91,9 @@ def predict(
 ) -> None:
     """Predict the labels of items: one row for each item, one probability for each label.
 
-    A folder of pictures, or a table with --text or --image, may stand in place of the features,
-    which are then made as the model's file says. Probabilities are rounded to single precision,
-    about 7 digits.
+    A folder of pictures, or a table of texts or of paths of pictures, may stand in place of the
+    features, which are then made as the model's file says. It also says which column the texts are
+    in. Probabilities are rounded to single precision, about 7 digits.
     """
     import numpy as np
 
@@ -103,8 +110,9 @@ def predict(
         own.refuse_without_people(saved, "--answers")
         consensus = _Consensus(saved, own.read_own_answers(answers, None, names, question, "keep"))
     started, done = time.monotonic(), 0
+    columns = {"text": text, "image": image, "item": item}
     with (
-        _made_for(saved, features, text, image) as read,
+        _made_for(saved, features, columns, items, skips=on_error == "skip") as (read, source),
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
@@ -129,47 +137,110 @@ def predict(
         number = f"{classifier.mean_cardinality_:.3g}"
         say(f"  the model takes {number} labels to apply to an item, on average; {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
-    if read != features:
-        from complabel.features import model_of
-
-        encoder = model_of(saved.recipe or "")[1]
-        made = unused(Path("X.npz"))
-        line = command("features", features, text=text, image=image, model=encoder, out=made)
-        say(f"  {line}")
-        features = Path(made)
+    if source is not None:
+        features = _say_made(saved, source)
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")
 
 
 @contextlib.contextmanager
 def _made_for(
-    model: own.SavedModel, things: Path, text: str | None, image: str | None
-) -> Iterator[Path]:
+    model: own.SavedModel, things: Path, columns: Columns, items: Path | None, *, skips: bool
+) -> Iterator[tuple[Path, Source | None]]:
     """Give a file of features: that of the user, or one made of texts or pictures for a while."""
-    if text is None and image is None and not things.is_dir():
-        yield things
+    source = None
+    if model.recipe is not None or any(columns.values()) or things.is_dir():
+        source = _source_of(model, things, columns)
+    if source is None:
+        yield things, None
         return
-    from complabel.features import encoder_of, make_features, open_source
+    from complabel.features import encoder_of, make_features
+
+    if items is not None:
+        raise InputError(f"--items is for features; name the items of {things} with --item")
+    if source.folder is not None and source.folder.others:
+        remark(f"{things}: {source.folder.left_out()}", style="yellow")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "X.npz")
+        with working(f"making features of {things}") as far:
+            encoder = encoder_of(model.recipe or "")
+            made = make_features(
+                source, encoder, path, skips=skips, on_part=lambda done: far(f"{done:,} items")
+            )
+        own.warn_of_rows(made)
+        of = ", items by the column ".join(map(repr, source.made_of))
+        of = f" of the column {of}," if of else ""
+        say(f"made features{of} as {model.path} says: {model.recipe}")
+        yield path, source
+
+
+def _source_of(model: own.SavedModel, things: Path, columns: Columns) -> Source | None:
+    """Return the texts or pictures that features are made of; None if the file holds features."""
+    from complabel.features import model_of, open_source
+    from complabel.files import ITEM_TABLES, Table
 
     if model.recipe is None:
-        again = command("features", things, text=text, image=image, out="X.npz")
+        again = command("features", things, **columns, out="X.npz")
         raise InputError(
             f"{model.path} does not say how the features that it learned from were made; make those"
             f" of {things} in the same way, such as {again}, and give them"
         )
-    source = open_source(things, text=text, image=image)
-    encoder = encoder_of(model.recipe)
-    if source.kind != encoder.kind:
-        raise InputError(
-            f"{model.path} learned from {encoder.kind}, but {things} holds {source.kind}"
-        )
-    if source.folder is not None and source.folder.others:
-        remark(f"{things}: {source.folder.left_out()}", style="yellow")
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder, "X.npz")
-        with working(f"making features of {things}") as far:
-            make_features(source, encoder, made, on_part=lambda done: far(f"{done:,} items"))
-        yield made
+    kind, _ = model_of(model.recipe)
+    if not things.is_dir() and things.name.lower().endswith(ITEM_TABLES):
+        table = Table.open(things, "tables", endings=ITEM_TABLES)
+        columns = _columns_of(table, model, columns, "text" if kind == "text" else "image")
+    if not (things.is_dir() or columns["text"] or columns["image"]):
+        if columns["item"] is not None:
+            raise InputError(f"{things} holds features; name their items with --items, not --item")
+        return None
+    source = open_source(things, **columns)
+    if source.kind != kind:
+        raise InputError(f"{model.path} learned from {kind}, but {things} holds {source.kind}")
+    return source
+
+
+def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: str) -> Columns:
+    """Return columns where those that are not given are those that the model's file names.
+
+    A table of features gets none. What could be both, or neither, is refused.
+    """
+    from complabel.files import is_list, some_of
+
+    column, name = (*model.made_of, None, None)[:2]
+    if columns["text"] is None and columns["image"] is None:
+        others, d = {*table.columns} - {"item"}, model.classifier.n_features_in_
+        lists = table.schema is not None and any(map(is_list, table.schema.types))
+        fits = len(others) == d or (lists and len(others) == 1)
+        if fits == (column in table.columns and not lists):
+            noun, of = "texts" if option == "text" else "pictures", f" in a column {column!r}"
+            raise InputError(
+                f"{table.path} {'could hold' if fits else 'holds neither'} {noun}"
+                f"{of * bool(column)}, from which {model.path} learned, {'or' if fits else 'nor'}"
+                f" {d:,} features; its columns are {some_of(table.columns)}. Give the column of the"
+                f" {noun} with --{option}, or a file of features alone"
+            )
+        if fits:
+            return columns
+        columns = {**columns, option: column}
+    if columns["item"] is None and name is not None:
+        if name not in table.columns:
+            raise InputError(
+                f"{table.path} has no column {name!r}, by which {model.path} calls items, only"
+                f" {some_of(table.columns)}; give the column of the names with --item"
+            )
+        columns = {**columns, "item": name}
+    return columns
+
+
+def _say_made(model: own.SavedModel, source: Source) -> Path:
+    """Say which command makes the features that predict has made; return the file it writes."""
+    from complabel.features import model_of
+
+    kinds = "text" if source.kind == "text" else "image", "item"
+    columns, made = dict(zip(kinds, source.made_of, strict=False)), Path(unused(Path("X.npz")))
+    encoder = model_of(model.recipe or "")[1]
+    say(f"  {command('features', source.path, **columns, model=encoder, out=made)}")
+    return made
 
 
 def _thresholds(model: own.SavedModel) -> Any:

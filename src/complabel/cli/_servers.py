@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 import webbrowser
 import zlib
 from collections.abc import Callable
@@ -238,7 +239,8 @@ def _learner(path: Path, things: Things, seed: int) -> Learner:
         remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
-    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], seed=seed)
+    notes = {"features": str(path), "recipe": found.recipe, "made_of": [*found.made_of]}
+    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], seed=seed, notes=notes)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
@@ -332,6 +334,10 @@ def serve(
         say(f"{now.version} answers at {address}: {d:,} features, {n_labels} labels")
         if features is not None:
             say(f"  {len(now.row_of):,} items of {features} are known by name")
+        if now.encoder is not None:
+            say(f"  it makes features of {now.encoder.recipe}")
+        elif now.no_encoder != type(now).no_encoder:
+            remark(f"  it makes no features: {now.no_encoder}", style="yellow")
         if token == "new":
             say(f"  token: {secret}")
         header = f" -H 'X-Token: {secret}'" if secret else ""
@@ -343,6 +349,7 @@ def serve(
     # The thread that reads requests waits less for those that predict: the slowest answers come
     # twice as soon.
     sys.setswitchinterval(5e-4)
+    warnings.filterwarnings("ignore", module="PIL")  # about odd but readable pictures
     run(
         guarded(app, token=secret, most_bytes=most_megabytes * _MIB, any_host=secret is not None),
         host=host,

@@ -38,6 +38,18 @@ class Encoder:
         """How rows are made, in words; two encoders with the same recipe make the same rows."""
         return f"{self.kind} by {self.model}: {self.how}"
 
+    @staticmethod
+    def by(recipe: str, make: Callable[[str], Encoder]) -> Encoder:
+        """Return the encoder of a recipe, made by its name; refuse one that has changed since."""
+        _, model = model_of(recipe)
+        encoder = make(model)
+        if encoder.recipe != recipe:
+            raise InputError(
+                f"the features were made as {recipe!r}, but {model} now makes them as"
+                f" {encoder.recipe!r}; install what made them, or make features and model again"
+            )
+        return encoder
+
 
 def model_of(recipe: str) -> tuple[Kind, str]:
     """Return the kind of items and the name of the model in a recipe."""

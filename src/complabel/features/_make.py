@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import zipfile
@@ -30,6 +31,7 @@ from complabel.features._texts import text_encoder
 from complabel.files import (
     CSR_PARTS,
     ITEM_TABLES,
+    MADE_OF_KEY,
     READ_PICTURES,
     RECIPE_KEY,
     PictureFolder,
@@ -54,6 +56,12 @@ class Source:
     @property
     def n_items(self) -> int | None:
         return None if self.folder is None else len(self.folder.pictures)
+
+    @property
+    def made_of(self) -> tuple[str, ...]:
+        """The column of the texts or paths, and that of the names of items unless it is "item"."""
+        names = (self.item,) if self.item and self.item != "item" else ()
+        return () if self.table is None else (self.column, *names)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each item, and its text or the path of its picture."""
@@ -185,15 +193,14 @@ def make_features(
         raise InputError(f"{source.path}: none of the {done:,} pictures can be read")
     write = _write_npz if ending == ".npz" else _write_parquet
     with explained(target), replacing(target) as partial:
-        width, n_empty = write(partial, paths, names, encoder)
+        width, n_empty = write(partial, paths, names, encoder, source)
     shutil.rmtree(folder, ignore_errors=True)
     return Made(tuple(names), width, tuple(skipped), n_empty, known)
 
 
 def _refusal(reason: str) -> DatasetFormatError:
     return DatasetFormatError(
-        f"{reason}. Repair or remove the picture, or leave such pictures out with --on-error skip;"
-        " the same command then goes on from here"
+        f"{reason}. Repair or remove the picture, or leave such pictures out with --on-error skip"
     )
 
 
@@ -268,7 +275,7 @@ def _of_parts(paths: Iterable[Path], name: str) -> Iterator[AnyArray]:
 
 
 def _write_npz(
-    path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder
+    path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder, source: Source
 ) -> tuple[int, int]:
     """Write an archive, and return the number of columns and of rows that are zeros.
 
@@ -276,6 +283,8 @@ def _write_npz(
     """
     with zipfile.ZipFile(path, "w") as archive:
         _put(archive, "recipe", [np.array([encoder.recipe])], (1,))
+        if source.made_of:
+            _put(archive, "made_of", [np.array(source.made_of)], (len(source.made_of),))
         _put(archive, "items", [np.array(names, dtype=np.str_)], (len(names),))
         if not encoder.is_sparse:
             width = next(_of_parts(parts, "X")).shape[1]
@@ -305,7 +314,7 @@ def _put(
 
 
 def _write_parquet(
-    path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder
+    path: Path, parts: Sequence[Path], names: Sequence[str], encoder: Encoder, source: Source
 ) -> tuple[int, int]:
     """Write a table with a column of names and one of lists; return as ``_write_npz`` does."""
     pa = pyarrow()
@@ -314,7 +323,8 @@ def _write_parquet(
     width = next(_of_parts(parts, "X")).shape[1]
     kind = pa.list_(pa.float32(), width)
     columns = [("item", pa.string()), ("features", kind)]
-    schema = pa.schema(columns, metadata={RECIPE_KEY: encoder.recipe})
+    notes = {RECIPE_KEY: encoder.recipe, MADE_OF_KEY: json.dumps(source.made_of)}
+    schema = pa.schema(columns, metadata=notes)
     done = empty = 0
     with parquet.ParquetWriter(path, schema) as writer:
         for block in _of_parts(parts, "X"):
@@ -343,14 +353,7 @@ def encoder_for(kind: Kind, model: str | None = None) -> Encoder:
 
 def encoder_of(recipe: str) -> Encoder:
     """Return the encoder that makes features by a recipe; refuse one that has changed since."""
-    kind, model = model_of(recipe)
-    encoder = encoder_for(kind, model)
-    if encoder.recipe != recipe:
-        raise InputError(
-            f"the features were made as {recipe!r}, but {model} now makes them as"
-            f" {encoder.recipe!r}; install what made them, or make features and model again"
-        )
-    return encoder
+    return encoder_for(model_of(recipe)[0], recipe)
 
 
 def advice(X: Any, answered: Bools, recipe: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import warnings
@@ -21,13 +22,15 @@ from complabel.files import HEIC
 
 PICTURE_MODELS = ("colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
-_MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
+MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
 _THREADS = min(4, os.cpu_count() or 1)
 _SIDE, _CELL, _ANGLES, _SHADES = 64, 8, 9, 5
 
 
 def picture_encoder(model: str) -> Encoder:
-    """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``."""
+    """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``, or of a recipe."""
+    if model.startswith("pictures by "):
+        return Encoder.by(model, picture_encoder)
     package, _, name = model.partition("/")
     if model == "colours":
         return _coloured_pixels()
@@ -59,6 +62,7 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
         - a file that ends in .onnx: a network of your own. It takes colours (b, 3, height, width)
           or (b, height, width, 3), with the mean and spread of ImageNet, or bytes if it takes
           uint8. Its first output is used.
+        - a recipe, as a model's file keeps it ("pictures by ..."): what made these features.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
     DatasetFormatError
         If a picture is damaged, or has more than 100 million pixels.
     InputError
-        If the model is unknown or cannot be loaded.
+        If the model is unknown, cannot be loaded, or does not make features by the recipe any more.
 
     Examples
     --------
@@ -99,29 +103,45 @@ def load_pictures(
     paths: Sequence[StrPath], encoder: Encoder
 ) -> Iterator[AnyArray | DatasetFormatError]:
     """Yield each picture as its encoder wants it, or the error about it."""
-    Image, formats = _pillow(), [*_FORMATS]
-    if any(os.fspath(path).lower().endswith(HEIC) for path in paths) and _reads_heic():
-        formats.append("HEIF")
 
     def load(path: StrPath) -> AnyArray | DatasetFormatError:
-        try:
-            with Image.open(path, formats=formats) as image:
-                if math.prod(image.size) > _MOST_PIXELS:
-                    raise ValueError(f"it has {math.prod(image.size):,} pixels")
-                image.draft("RGB", (1024, 1024))  # reads a large JPEG at a part of its size
-                return encoder.prepare(_upright(image))  # type: ignore[misc]
-        except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError) as cause:
-            reason = str(cause).replace(str(path), "it")[:200] or type(cause).__name__
-            if os.fspath(path).lower().endswith(HEIC) and len(formats) == len(_FORMATS):
-                reason = 'HEIC needs pillow-heif; run pip install "complabel[heic]"'
-        except Image.DecompressionBombError:
-            reason = f"it has more than {_MOST_PIXELS:,} pixels"
-        return DatasetFormatError(f"{path}: is no picture that can be read: {reason}")
+        found, _ = load_picture(path, encoder, MOST_PIXELS)
+        if isinstance(found, str):
+            return DatasetFormatError(f"{path}: is no picture that can be read: {found}")
+        return found
 
     # Pillow gives other threads their turn while it unpacks.
     with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
         warnings.simplefilter("ignore")  # about odd but readable files, and about large ones
         yield from threads.map(load, paths)
+
+
+def load_picture(picture: Any, encoder: Encoder, most: int) -> tuple[AnyArray | str, int]:
+    """Return a picture as its encoder wants it, or why not; and how many of the pixels are left.
+
+    The picture is a path, or the content of a file. It may have ``most`` pixels.
+    """
+    Image, source = _pillow(), picture
+    if isinstance(picture, bytes):
+        source, is_heic = io.BytesIO(picture), picture[4:11] in (b"ftyphei", b"ftypmif")
+    else:
+        is_heic = os.fspath(picture).lower().endswith(HEIC)
+    reads_heic = is_heic and _reads_heic()
+    formats = [*_FORMATS, "HEIF"] if reads_heic else _FORMATS
+    try:
+        with Image.open(source, formats=formats) as image:
+            n_pixels = math.prod(image.size)
+            if n_pixels > most:
+                raise ValueError(f"it has {n_pixels:,} pixels, and may have {most:,}")
+            image.draft("RGB", (1024, 1024))  # reads a large JPEG at a part of its size
+            return encoder.prepare(_upright(image)), most - n_pixels  # type: ignore[misc]
+    except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError) as cause:
+        reason = str(cause).replace(str(source), "it")[:200] or type(cause).__name__
+        if is_heic and not reads_heic:
+            reason = 'HEIC needs pillow-heif; run pip install "complabel[heic]"'
+    except Image.DecompressionBombError:
+        reason = f"it has more than {MOST_PIXELS:,} pixels"
+    return reason, most
 
 
 def _pillow() -> Any:

@@ -21,9 +21,11 @@ _BITS, _BITS_BESIDE = 14, 12
 
 
 def text_encoder(model: str | None = None) -> Encoder:
-    """Return the encoder of texts of that name, one of ``TEXT_MODELS``."""
+    """Return the encoder of texts of that name, one of ``TEXT_MODELS``, or of a recipe."""
     if model is None:
         model = "wordllama" if importlib.util.find_spec("wordllama") else "words"
+    if model.startswith("text by "):
+        return Encoder.by(model, text_encoder)
     if model.endswith("+words"):
         return _with_words(text_encoder(model.removesuffix("+words")))
     package, _, name = model.partition("/")
@@ -53,6 +55,7 @@ def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int
         - "model2vec/NAME", "sentence-transformers/NAME": a model of these packages, by the name of
           a folder, or by a name from which the package downloads it.
         - one of these with "+words", such as "wordllama+words": beside 2^12 columns of words.
+        - a recipe, as a model's file keeps it ("text by words: ..."): what made these features.
 
         By default "wordllama" if that is installed, else "words".
     n_rows : int, default=10_000
@@ -67,7 +70,8 @@ def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int
     Raises
     ------
     InputError
-        If a text is no str, or the model is unknown or cannot be loaded.
+        If a text is no str, or the model is unknown, cannot be loaded, or does not make features
+        by the recipe any more.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays
 from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
 from complabel.files._arrays import sparse_of as sparse_of
+from complabel.files._features import MADE_OF_KEY as MADE_OF_KEY
 from complabel.files._features import RECIPE_KEY as RECIPE_KEY
 from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
@@ -36,6 +37,7 @@ from complabel.files._names import rows_of as rows_of
 from complabel.files._table import ITEM_TABLES as ITEM_TABLES
 from complabel.files._table import Table as Table
 from complabel.files._table import delimiter_of as delimiter_of
+from complabel.files._table import is_list as is_list
 from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
 from complabel.files._table import some_of as some_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,9 +30,9 @@ from complabel.files._table import TABLE_ENDINGS, Table, is_list, refuse_repeate
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ARRAYS = (".npy", ".npz", *SVMLIGHT)
-_NAMED = ("items", "feature_names", "recipe")
-RECIPE_KEY = b"complabel.recipe"
-"""Where the schema of a Parquet file keeps how its features were made."""
+_NAMED = ("items", "feature_names", "recipe", "made_of")
+RECIPE_KEY, MADE_OF_KEY = b"complabel.recipe", b"complabel.made_of"
+"""Where the schema of a Parquet file keeps how its features were made; of what, a list in JSON."""
 _ROWS = 65_536
 _LARGE = 2**30  # bytes of features that are read in pieces
 _TURN = (
@@ -46,13 +47,15 @@ class Features:
 
     From a ``.npy`` file, X is on disk (``numpy.memmap``). From a Parquet file that is read in
     pieces, it is :class:`FeaturePieces`. Without ids, rows are called by their
-    numbers. ``recipe`` says how ``complabel features`` made them.
+    numbers. ``recipe`` says how ``complabel features`` made them, and ``made_of`` of which columns
+    of a table: that of the texts or pictures, and that of the names of items, if it was given.
     """
 
     X: Any
     items: AnyArray
     feature_names: tuple[str, ...] | None = None
     recipe: str | None = None
+    made_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +206,8 @@ def read_features(
     if in_pieces is not False and source.table is not None and source.table.schema is not None:
         pieces = FeaturePieces.of(source)
         if in_pieces or pieces.shape[0] * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
-            return Features(pieces, _ids_of(source, pieces), source.feature_names, source.recipe)
+            ids_of = _ids_of(source, pieces)
+            return Features(pieces, ids_of, source.feature_names, source.recipe, source.made_of)
     for own, block in source.blocks(_ROWS):
         ids += own
         if source.X is None:
@@ -213,7 +217,7 @@ def read_features(
     elif source.ids is not None and source.ids_path is None:
         refuse_repeated(source.path, ids, "row {}".format)
     X = np.concatenate(blocks) if source.X is None else source.X
-    return Features(X, as_items(ids), source.feature_names, source.recipe)
+    return Features(X, as_items(ids), source.feature_names, source.recipe, source.made_of)
 
 
 def _ids_of(source: _Source, pieces: FeaturePieces) -> AnyArray:
@@ -247,7 +251,7 @@ def iterate_features(
     check_integer("n_rows", n_rows, at_least=1)
     source = _open(path, items, "item", n_features)
     return (
-        Features(X, as_items(ids), source.feature_names, source.recipe)
+        Features(X, as_items(ids), source.feature_names, source.recipe, source.made_of)
         for ids, X in source.blocks(int(n_rows))
     )
 
@@ -346,6 +350,7 @@ class _Source:
     ids: Sequence[str] | None = None
     ids_path: Path | None = None
     recipe: str | None = None
+    made_of: tuple[str, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -425,13 +430,16 @@ def _open(
     id_column = name_column if name_column in table.columns else None
     notes = (table.schema.metadata if table.schema is not None else None) or {}
     recipe = notes.get(RECIPE_KEY, b"").decode("utf-8", "replace") or None
-    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, recipe)
+    with explained(file, "write the table again"):
+        made_of = tuple(map(str, json.loads(notes.get(MADE_OF_KEY, b"[]"))))
+    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, recipe, made_of)
 
 
 def _open_array(
     path: Path, ending: str, ids: list[str] | None, ids_path: Path | None, n_features: int | None
 ) -> _Source:
     columns = recipe = None
+    made_of: tuple[str, ...] = ()
     if ending == ".npy":
         X: Any = read_npy(path)
     elif ending == ".npz":
@@ -447,6 +455,9 @@ def _open_array(
             ids = as_texts(path, "items", arrays["items"], X.shape[0] if X.ndim else 0)
         if "recipe" in arrays:
             (recipe,) = as_texts(path, "recipe", arrays["recipe"].reshape(-1), 1)
+        if "made_of" in arrays:
+            found = arrays["made_of"].reshape(-1)
+            made_of = tuple(as_texts(path, "made_of", found, len(found)))
         if "feature_names" in arrays:
             count = X.shape[-1] if X.ndim else 0
             columns = tuple(as_texts(path, "feature_names", arrays["feature_names"], count))
@@ -458,7 +469,7 @@ def _open_array(
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    return _Source(path, as_float(X), None, columns, ids=ids, ids_path=ids_path, recipe=recipe)
+    return _Source(path, as_float(X), None, columns, None, ids, ids_path, recipe, made_of)
 
 
 def _matrices(

@@ -60,10 +60,12 @@ class Learner:
     """Learns from the answers so far, in a process of its own, so that pages stay quick.
 
     X (n, d) are the features of the things with these numbers; ``seed`` is that of the folds and of
-    the model. Any thread may call it. It takes one core, and leaves it to whoever else wants it.
+    the model, whose file keeps ``notes``. Any thread may call it. It takes one core, and leaves it
+    to whoever else wants it.
     """
 
-    def __init__(self, X: Any, things: ArrayLike, *, seed: int = 0) -> None:
+    def __init__(self, X: Any, things: ArrayLike, *, seed: int = 0, notes: Any = None) -> None:
+        self._notes = notes
         self._things = np.asarray(things, dtype=np.intp)
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
@@ -116,7 +118,7 @@ class Learner:
         return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
 
     def save(self, path: str | Path) -> None:
-        self._ask("save", str(Path(path).absolute()))
+        self._ask("save", str(Path(path).absolute()), self._notes)
 
     def _ask(self, *what: Any) -> Any:
         with self._busy:
@@ -201,10 +203,10 @@ class Refits:
         self._state = {**self._state, **about, **figures}
         return self._state
 
-    def save(self, path: str) -> None:
+    def save(self, path: str, notes: Any) -> None:
         if not hasattr(self.model, "model_"):
             raise LearningError(f"there is no model to save yet. {self._state['advice']}")
-        self.model.save(path)
+        self.model.save(path, provenance=notes)
 
     def _learn(self, answers: Answers, minutes: float) -> dict[str, Any]:
         left = _FEWEST - int(answers.answered.sum())

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from complabel._parameters import Array, Bools
 from complabel.errors import InputError
-from complabel.features import encoder_of, model_of
+from complabel.features import MOST_PIXELS, encoder_of, load_picture
 from complabel.methods import read_model
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Model:
     """A classifier as it is served.
 
     ``X`` (n, d) has the features of known items, and ``row_of`` their rows by name. ``encoder``
-    makes features of texts; without one, ``no_texts`` says why.
+    makes features of texts, or of pictures; without one, ``no_encoder`` says why.
     """
 
     classifier: ComplementaryClassifier
@@ -51,7 +51,7 @@ class Model:
     X: Any = None
     row_of: Mapping[str, int] = field(default_factory=dict)
     encoder: Encoder | None = None
-    no_texts: str = "the model's features are not made of text by complabel features"
+    no_encoder: str = "the model's features are not made of texts or pictures by complabel features"
 
     @cached_property
     def label_names(self) -> tuple[str, ...]:
@@ -65,15 +65,35 @@ class Model:
             predicted = predicted[:, None] == self.classifier.classes_
         return predicted.astype(np.bool_), probabilities
 
-    def of_texts(self, texts: Sequence[str]) -> Any:
+    def lacks(self, kind: str) -> str | None:
+        """Say why the model makes no features of such things; None if it does."""
         if self.encoder is None:
+            return self.no_encoder
+        return None if self.encoder.kind == kind else f"the model learned from {self.encoder.kind}"
+
+    def of_things(self, kind: str, things: Sequence[Any]) -> Any:
+        """Return features (n, d) of texts, or of the contents of files of pictures."""
+        if self.encoder is None or self.lacks(kind):
             raise InputError(
-                f"{self.no_texts}; send rows of numbers, or start the server with --features to ask"
-                " by the names of items"
+                f"{self.lacks(kind)}; send rows of numbers, or start the server with --features to"
+                " ask by the names of items"
             )
         step = self.encoder.rows
-        starts = range(0, len(texts), step)
-        parts = [self.encoder.encode(list(texts[at : at + step])) for at in starts]
+        parts, wrong, left = [], [], MOST_PIXELS
+        for start in range(0, len(things), step):
+            part = list(things[start : start + step])
+            if kind == "pictures":
+                for at, picture in enumerate(part):
+                    part[at], left = load_picture(picture, self.encoder, left)
+                    wrong += [(start + at, part[at])] if isinstance(part[at], str) else []
+            if not wrong:
+                parts.append(self.encoder.encode(part))
+        if wrong:
+            each = "; ".join(f"pictures[{at}]: {reason}" for at, reason in wrong[:5])
+            raise InputError(
+                f"{len(wrong)} of {len(things)} pictures cannot be read: {each}. Leave these"
+                f" out; all pictures of a request may have {MOST_PIXELS:,} pixels together"
+            )
         return sparse.vstack(parts, "csr") if self.encoder.is_sparse else np.concatenate(parts)
 
     def of_items(self, items: Sequence[str]) -> Any:
@@ -146,7 +166,7 @@ class ModelFile:
         try:
             given["encoder"] = self._encoder(header["provenance"]["given"].get("recipe"))
         except InputError as error:  # rows are still answered
-            given["no_texts"] = str(error)
+            given["no_encoder"] = str(error)
         return Model(classifier, self._version(header["sha256"]), **given)
 
     def _version(self, sha256: str) -> str:
@@ -157,8 +177,8 @@ class ModelFile:
         return f"{self._path.stem}-{digest.hexdigest()[:12]}"
 
     def _encoder(self, recipe: object) -> Encoder | None:
-        """Return what makes the features of texts, as the model's file says, if it does."""
-        if not isinstance(recipe, str) or model_of(recipe)[0] != "text":
+        """Return what makes the features, as the model's file says, if it does."""
+        if not isinstance(recipe, str):
             return None
         if recipe not in self._encoders:
             self._encoders = {recipe: encoder_of(recipe)}

@@ -1,4 +1,4 @@
-"""Predictions for programs: rows, texts or names of items in, probabilities and labels out.
+"""Predictions for programs: rows, texts, pictures or names of items in, probabilities out.
 
 Label Studio sends tasks, and with each batch of them the form, a text in XML. It gets a result for
 each task, in a control of the form: that with ``Choices`` that offers most of the model's labels.
@@ -8,6 +8,7 @@ The shapes of requests and replies check what comes, and ``/openapi.json`` shows
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import io
 import logging
@@ -50,8 +51,8 @@ def predicting(file: ModelFile, *, most_rows: int, has_token: bool = False) -> S
     """Return an app that predicts with the model in a file.
 
     It looks once a second whether the file has changed. ``most_rows`` are those of one request, or
-    its texts, items or tasks. With ``has_token``, the document about the routes says that a token
-    is needed.
+    its texts, pictures, items or tasks. With ``has_token``, the document about the routes says that
+    a token is needed.
     """
     server = _Predictions(file, most_rows, has_token)
     return app_of(
@@ -150,13 +151,16 @@ def question_of(
 ) -> Question | Answer:
     """Return what a request for predictions asks; an Answer if nothing is to predict.
 
-    The body is JSON with ``rows``, ``texts``, ``items`` or Label Studio's ``tasks``; or an array
-    (n, d) in NumPy's format. ``kind`` and ``accept`` are the types of the body, and of the answer
-    that is wanted.
+    The body is JSON with ``rows``, ``texts``, ``pictures``, ``items`` or Label Studio's ``tasks``;
+    or an array (n, d) in NumPy's format; or the file of a picture. ``kind`` and ``accept`` are the
+    types of the body, and of the answer that is wanted.
     """
-    if kind.partition(";")[0].strip().lower() in (NPY, "application/octet-stream"):
+    kind = kind.partition(";")[0].strip().lower()
+    if kind in (NPY, "application/octet-stream"):
         X = array_of(body)
         _refuse_many(X.shape[0], most_rows)
+    elif kind.startswith("image/"):
+        X = model.of_things("pictures", [body])
     else:
         asked = _object(body)
         way = _way_of(asked, most_rows)
@@ -188,8 +192,9 @@ def _way_of(asked: dict[str, Any], most_rows: int) -> str:
     ways = ["tasks"] if "tasks" in asked else [way for way in _REQUESTS if way in asked]
     if len(ways) != 1:
         raise InputError(
-            f"the request has {' and '.join(ways) or 'none of rows, texts and items'}; give one:"
-            ' {"rows": [[0.5, 1], ...]}, {"texts": ["...", ...]} or {"items": ["...", ...]}'
+            f"the request has {' and '.join(ways) or 'none of rows, texts, pictures and items'};"
+            ' give one: {"rows": [[0.5, 1], ...]}, {"texts": ["...", ...]}, {"pictures": ["...",'
+            ' ...]} or {"items": ["...", ...]}'
         )
     (way,) = ways
     if isinstance(asked[way], list):
@@ -201,12 +206,27 @@ def _way_of(asked: dict[str, Any], most_rows: int) -> str:
 
 
 def _features_of(way: str, values: list[Any], model: Model) -> Any:
+    if way == "pictures":
+        return model.of_things("pictures", [_bytes_of(*each) for each in enumerate(values)])
     if way != "rows":
-        return model.of_texts(values) if way == "texts" else model.of_items(values)
+        return model.of_things("text", values) if way == "texts" else model.of_items(values)
     if len({len(row) for row in values}) > 1:
         d = model.classifier.n_features_in_
         raise InputError(f"rows have different lengths; give lists of {d:,} numbers each")
     return np.array(values, dtype=np.float64)
+
+
+def _bytes_of(at: int, text: str) -> bytes:
+    """Return the content of a file from base64, which may stand in the address of a data URL."""
+    try:
+        return base64.b64decode(
+            text[text.find(",") + 1 :] if text[:5] == "data:" else text, validate=True
+        )
+    except ValueError as error:
+        raise InputError(
+            f"pictures[{at}] is not base64 ({error}); send the content of each file as base64"
+            " without line breaks"
+        ) from None
 
 
 def _refuse_many(n_rows: int, most_rows: int) -> None:
@@ -267,6 +287,12 @@ class Texts(_Shape):
     texts: list[StrictStr] = Field(min_length=1, description="a list of texts")
 
 
+class Pictures(_Shape):
+    pictures: list[StrictStr] = Field(
+        min_length=1, description="a list of texts, the content of files of pictures as base64"
+    )
+
+
 class Items(_Shape):
     items: list[StrictStr] = Field(min_length=1, description="a list of texts, names of items")
 
@@ -321,7 +347,9 @@ class Refusal(_Shape):
     error: str
 
 
-_REQUESTS: dict[str, type[_Shape]] = {"rows": Rows, "texts": Texts, "items": Items, "tasks": Tasks}
+_REQUESTS: dict[str, type[_Shape]] = {
+    next(iter(each.model_fields)): each for each in (Rows, Texts, Pictures, Items, Tasks)
+}
 _CHECKS = {way: TypeAdapter(shape).validator for way, shape in _REQUESTS.items()}
 _REFUSED = {
     400: "The request is wrong, or does not fit the model.",
@@ -331,8 +359,8 @@ _REFUSED = {
 # What each route does, what it takes if it takes a body, and what it gives.
 _ROUTES: dict[str, tuple[str, Sequence[type[_Shape]], Sequence[type[_Shape]]]] = {
     "/predict": (
-        "Predict labels: of rows of features, as JSON or .npy; of texts; of known items; of tasks"
-        " of Label Studio.",
+        "Predict labels: of rows of features, as JSON or .npy; of texts; of pictures; of known"
+        " items; of tasks of Label Studio.",
         [*_REQUESTS.values()],
         [Predictions, Results],
     ),
@@ -382,6 +410,8 @@ def _route(
         kinds: dict[str, Any] = {JSON: {"schema": {"oneOf": refs}}}
         if Rows in shapes or Predictions in shapes:  # matrices
             kinds[NPY] = {"schema": {"type": "string", "format": "binary"}}
+        if Pictures in shapes:
+            kinds["image/*"] = {"schema": {"type": "string", "format": "binary"}}
         return kinds
 
     replies = {
@@ -399,10 +429,10 @@ def _route(
 def control_for(model: Model, form: Any) -> Control:
     """Return the control of a form that offers most of the model's labels, or refuse the form."""
     control = control_of(form, model.label_names)
-    if model.X is None and model.encoder is None:
+    if model.X is None and (lacking := model.lacks("text")):
         raise FormError(
-            f"{model.no_texts}, so the model needs the features of the items: start the server with"
-            " --features, a file with a row for each item that a task names"
+            f"{lacking}, so the server needs the features of the items: start it with --features, a"
+            " file with a row for each item that a task names"
         )
     if model.X is None and control.text is None:
         raise FormError(
@@ -453,7 +483,7 @@ def _features_of_tasks(
     if model.X is None:  # else, what the features of an item say counts
         texts = [each.get(control.text) for each in data]
         rows = [row for row, text in enumerate(texts) if isinstance(text, str)]
-        return rows, model.of_texts([texts[row] for row in rows])
+        return rows, model.of_things("text", [texts[row] for row in rows])
     # As complabel import names items: one field for all tasks, because ids could be equal by chance
     named = next((name for name in ("item", "id") if any(name in each for each in data)), None)
     told = [d.get(named) if named else task.get("id") for d, task in zip(data, tasks, strict=True)]
