@@ -44,7 +44,7 @@ MOST_ENTERED = {
     "Label Studio to CSV": 106,
     "predict, to the first scores": 95,
     "evaluate --answers, to its end": 300,
-    "one refit of annotate, to its end": 273,
+    "one refit of annotate, to its end": 270,
 }
 MOST_FILES_OF_A_QUESTION = 12
 

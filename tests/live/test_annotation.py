@@ -152,19 +152,23 @@ def test_the_questions_of_a_file_and_what_it_knows(opened, tmp_path):
     first, _ = _answer(client)
     known = [row["answer_id"] for row in _rows(client)]
     assert (first["item"], first["label"], known) == ("c", "sea", ["1"])
+    early = annotation.news()
     second, _ = _answer(client, answer=["sea"])
     assert (second["item"], second["offered"]) == ("a", ["sky", "sea"])
     assert client.get("/api/next?person=ann").status_code == 204
 
     annotation.end()
     answers = read_answers(tmp_path / "answers.csv", label_names=LABELS).answers
-    for_the_model, seconds = annotation.answers()
+    both = early.then(annotation.news(early.mark))
+    for_the_model, seconds = both.answers, both.seconds
     assert sorted(for_the_model.question) == sorted(answers.question)
     assert for_the_model.absent.sum() == answers.absent.sum()
     assert sorted(for_the_model.probability) == sorted(answers.probability)
     assert len(seconds) == 3
     assert sorted(answers.question.tolist()) == ["asked", "asked", "ticked"]
     assert sorted(answers.probability.tolist()) == pytest.approx([0.1, 0.2, 0.3])
+    client.post("/api/undo", json={"person": "ann"})  # so the answer in the file does not count
+    assert both.then(annotation.news(both.mark)).ids.tolist() == [int(first["id"])]
 
 
 BROKEN = [
@@ -321,10 +325,10 @@ class _Learner:
         self.sizes, self.at_once, self.most_at_once = [], 0, 0
         self.learned = threading.Event()
 
-    def update(self, answers, seconds):
+    def update(self, news_since):
         self.at_once += 1
         self.most_at_once = max(self.at_once, self.most_at_once)
-        self.sizes.append(answers.n_answers)
+        self.sizes.append(news_since((0, 0, 0)).answers.n_answers)
         time.sleep(0.05)
         self.at_once -= 1
         if len(self.sizes) == 1:

@@ -1,16 +1,20 @@
 """The learner on simulated people: honest scores, what comes next, and a process of its own."""
 
 import json
+import random
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from complabel import load
+from complabel._questions import KINDS
 from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.files import COLUMNS
 from complabel.live import Learner
+from complabel.live._asker import Asker, News
+from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import LearningError, Refits, area, kinds_and_worth
 from complabel.methods import read_header
 
@@ -48,6 +52,13 @@ def answered(count, **how):
     answers = Answers.from_table(table, items=ITEMS, label_names=LABELS, contradictions="keep")
     first = [table["answer_id"].index(each) for each in dict.fromkeys(table["answer_id"])]
     return answers, [table["seconds"][at] for at in first]
+
+
+def news_of(answers, seconds):
+    """Return what gives a learner these answers in the place of all that it knows."""
+    ids, seconds = np.arange(len(seconds)), np.array(seconds)
+    about = answers, ids[: answers.n_answers], ids, seconds
+    return lambda mark: News((len(ids), 0, 0), np.arange(mark[0]), *about)
 
 
 @pytest.fixture(scope="module")
@@ -147,12 +158,12 @@ def test_what_it_computes_is_said_while_it_does(monkeypatch):
         return ask(self, *what)
 
     monkeypatch.setattr(Learner, "_ask", asked)
-    learner.update(*answered(15))
+    learner.update(news_of(*answered(15)))
     assert learner.now() is None
     assert "5 more items" in learner.state()["advice"]
-    learner.update(*answered(30))
-    learner.update(*answered(40))
-    first, second, third = said
+    learner.update(news_of(*answered(30)))
+    learner.update(news_of(*answered(40)))
+    first, second, third = said[1::2]  # each time it is asked what it knows, and told the rest
     for count, state in ((15, first), (30, second)):
         assert f"learning from {count} answers" in state["advice"]
         assert state["curve"] == []
@@ -165,7 +176,7 @@ def test_things_without_features_teach_nothing_and_rows_may_be_in_any_order():
     answers, seconds = answered(60)
     order = np.random.default_rng(1).permutation(N_ITEMS)[:350]
     learner = Learner(DATA.X[order], order)
-    learner.update(answers, seconds)
+    learner.update(news_of(answers, seconds))
     alone = Refits(DATA.X[order])
     state = alone.update(answers[order], seconds)
     told = learner.state()
@@ -173,27 +184,49 @@ def test_things_without_features_teach_nothing_and_rows_may_be_in_any_order():
     assert (told["score"], told["curve"]) == (state["score"], state["curve"])
 
 
+def test_news_teach_what_all_answers_would():
+    draws, source = random.Random(0), RandomQuestions(ITEMS, 4, lambda: KINDS["ticked"], None, 0.3)
+    asker = Asker(source, LABELS, lambda: 0.0)
+    by_news, by_all = Refits(DATA.X), Refits(DATA.X)
+    for count in (90, 5, 15, 40):
+        for _ in range(count):
+            event = asker.next(person := draws.choice(["ann", "ben", "cy"]))
+            question, wrong = asker.questions[event.number], draws.random() < 0.1
+            answer = [LABELS[at] for at in np.flatnonzero(DATA.Y[question.item] ^ wrong)]
+            asker.answer(event.id, person, draws.choice([*[answer] * 9, "unsure"]), 6.0)
+            if draws.random() < 0.15:
+                asker.undo(person)
+        whole = asker.news(0, N_ITEMS)
+        found = by_news.hear(asker.news(by_news.known()[0][0], N_ITEMS))
+        expected = by_all.update(whole.answers, whole.seconds)
+        assert by_news.known() == (whole.mark, asker.answered)
+        assert found["answers"] == expected["answers"] < asker.answered
+        np.testing.assert_allclose(found["curve"], expected["curve"])
+        p = by_all.model.predict_proba(DATA.X)
+        np.testing.assert_allclose(by_news.model.predict_proba(DATA.X), p)
+
+
 def test_of_two_people_who_contradict_each_other_neither_is_believed():
     answers, seconds = answered(60)
     turned = Answers.from_arrays(
         relevant=answers.absent, absent=answers.relevant, item=answers.item, n_items=N_ITEMS
     )
-    one, other = answers, turned.only(turned.item == answers.item[0])
-    both = Answers.concatenate([one, other])
+    both = Answers.concatenate([answers, turned.only(turned.item == answers.item[0])])
     assert Refits(DATA.X).update(both, seconds)["answers"] == 59
 
 
 def test_a_process_learns_and_saves_and_its_end_is_told(tmp_path, started):
     assert started.state() is None
-    started.update(*answered(30))
+    started.update(news_of(*answered(30)))
     assert started.state()["answers"] == 30
     started.save(tmp_path / "model.safetensors")
     given = read_header(tmp_path / "model.safetensors")["provenance"]["given"]
     assert given == {"recipe": "text by lengths: x"}
     assert load(tmp_path / "model.safetensors").predict_proba(DATA.X).shape == (N_ITEMS, 4)
-    with pytest.raises(ValueError, match="six"):
-        started.update(answered(30)[0], ["six"])  # what fails there is raised here, and it goes on
-    started.update(*answered(0))
+    with pytest.raises(ValueError, match="shape"):  # what fails there is raised here
+        started.update(news_of(Answers.from_arrays(absent=[[1, 0]], n_items=N_ITEMS), [6.0]))
+    assert started._ask("known") == ((30, 0, 0), 30)
+    started.update(news_of(*answered(0)))
     started._process.kill()
     with pytest.raises(LearningError, match="the process that learns has ended"):
-        started.update(*answered(30))
+        started.update(news_of(*answered(30)))

@@ -59,15 +59,17 @@ class LabelNewton:
         alpha: float,
         start: LinearMap,
         prior: NormalPrior | None = None,
+        n: int | None = None,
     ) -> tuple[LinearMap, int]:
         """Return the best map of X (n, d), and the number of steps of the slowest label.
 
         ``evidence`` (n, K) is what answers add to the log-odds of labels; 0 where nobody judged,
         infinite or huge where an answer is certain. The loss is the mean over rows of minus the
         log-likelihood, plus alpha times the squared norm of the weights of scaled features, plus
-        minus the log-density of a ``prior`` of the biases divided by n.
+        minus the log-density of a ``prior`` of the biases divided by n. Rows of X that do not count
+        have no evidence, and ``n`` is the number of those that do, by default all.
         """
-        labels, maps = self._labels(X, evidence, alpha, prior), self._scaled(start)
+        labels, maps = self._labels(X, evidence, alpha, prior, n or len(X)), self._scaled(start)
         for number in self._outdated(labels):
             self._factor(number, labels[number], maps[number])
         n_steps = 0
@@ -87,16 +89,16 @@ class LabelNewton:
         prior: NormalPrior | None = None,
     ) -> None:
         """Make all factors anew; the arguments are those of ``minimize``."""
-        labels = self._labels(X, evidence, alpha, prior)
+        labels = self._labels(X, evidence, alpha, prior, len(X))
         for number, (label, weights) in enumerate(zip(labels, self._scaled(at), strict=True)):
             self._factor(number, label, weights)
 
     def _labels(
-        self, X: Floats, evidence: Array, alpha: float, prior: NormalPrior | None
+        self, X: Floats, evidence: Array, alpha: float, prior: NormalPrior | None, n: int
     ) -> list[_Label]:
         columns = np.ascontiguousarray(evidence.T)
         return [
-            _Label(X, np.flatnonzero(each), each[each != 0], self.scaling, alpha, prior)
+            _Label(X, np.flatnonzero(each), each[each != 0], self.scaling, alpha, prior, n)
             for each in columns
         ]
 
@@ -151,6 +153,7 @@ class _Label:
     scaling: Scaling
     alpha: float
     prior: NormalPrior | None
+    n: int  # rows that count
 
     @property
     def work(self) -> float:
@@ -159,7 +162,7 @@ class _Label:
 
     def evaluate(self, at: Array) -> tuple[float, Array]:
         """Return the loss and its gradient by weights of scaled features and the bias (d + 1,)."""
-        n, d = self.X.shape
+        n, d = self.n, self.X.shape[1]
         weights, bias = self._unscaled(at)
         loss, slope, total = 0.0, np.zeros(d), 0.0
         for batch in _batches(len(self.rows)):
@@ -180,7 +183,7 @@ class _Label:
 
     def factor(self, at: Array) -> Floats:
         """Return the lower Cholesky factor of the Hessian, in the type of X."""
-        n, d = self.X.shape
+        n, d = self.n, self.X.shape[1]
         weights, bias = self._unscaled(at)
         every = max(1, len(self.rows) // (_ROWS_PER_FEATURE * d))
         rows, told = self.rows[::every], self.evidence[::every]

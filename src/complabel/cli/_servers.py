@@ -187,7 +187,7 @@ def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
     """Write a model of all answers; if there is none, say why."""
     try:
         with working("learning from all answers"):
-            learner.update(*annotation.answers())
+            learner.update(annotation.news)
             learner.save(path)
     except ComplabelError as error:
         remark(f"no model was written: {error}", style="yellow")

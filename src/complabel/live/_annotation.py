@@ -11,11 +11,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -25,7 +26,7 @@ from complabel._questions import QuestionKind
 from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
-from complabel.live._asker import LONGEST, Asker, Event, RefusedError
+from complabel.live._asker import LONGEST, Asker, Event, News, RefusedError
 from complabel.live._drawing import (
     ListedQuestions,
     Mixed,
@@ -178,20 +179,25 @@ class Annotation:
         known = self._known()
         return {name: [*values, *known[name]] for name, values in columns.items()}
 
-    def answers(self) -> tuple[Answers, list[float | None]]:
-        """Return what the table says, without the file, and the seconds that each answer took.
+    def news(self, mark: tuple[int, int, int] = (0, 0, 0)) -> News:
+        """Return what the table says, without the file, of what came after a moment.
 
         Answers are about the things in their order; items and people contradict each other as they
-        do in the table. Seconds are also those of questions that people skipped.
+        do in the table. If more or fewer rows of a file of questions count, all of them are news.
         """
-        answers, seconds = self.asker.answers(len(self.things))
-        known = self._known()
-        if not known["item"]:
-            return answers, seconds
+        known, (start, n_before, n_answers) = self._known(), mark
+        news, n_rows = self.asker.news(start, len(self.things)), len(known["item"])
+        if n_rows == n_before:
+            return replace(news, mark=(news.mark[0], n_before, n_answers))
+        news = replace(news, gone=np.append(news.gone, -1 - np.arange(n_answers)))
+        if not n_rows:
+            return news
         before = Answers.from_table(
             known, items=self.things.names, label_names=self.labels, contradictions="keep"
         )
-        return Answers.concatenate([answers, before]), [*seconds, *before.seconds]
+        before = replace(before, item_names=None)  # the names would be sent
+        mark, ids = (news.mark[0], n_rows, before.n_answers), -1 - np.arange(before.n_answers)
+        return news.then(News(mark, news.gone[:0], before, ids, ids, before.seconds))
 
     def _known(self) -> dict[str, list[Any]]:
         """Return the answers that a file of questions has, as far as its questions were asked."""
@@ -229,7 +235,7 @@ class Annotation:
             if new >= _LEARN_AFTER or (new and time.monotonic() - since > _LEARN_SECONDS):
                 known, since = self.asker.answered, time.monotonic()
                 try:
-                    self.learner.update(*self.answers())
+                    self.learner.update(self.news)
                 except Exception as error:  # people go on answering whatever happens to the model
                     told = "the model could not be fitted to the answers so far: %s"
                     if not self.ended.is_set():

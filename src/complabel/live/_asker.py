@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
+from complabel._parameters import Array, Ints
 from complabel._questions import BY_STEM
 from complabel.answers import Answers
 from complabel.live._drawing import Question, Source
@@ -59,6 +60,45 @@ class Event:
     seconds: float | None = None
 
 
+@dataclass(frozen=True)
+class News:
+    """What people answered and took back after some moment.
+
+    Each answer has the id of its question as the person saw it; answers that a file of questions
+    has count down from -1. ``mark`` is the moment until which all is known with these news.
+    """
+
+    # Answers and withdrawals so far; rows of the file that count, and the answers in them.
+    mark: tuple[int, int, int]
+    gone: Ints  # ids of answers from before that do not count any more
+    answers: Answers  # those that say something
+    ids: Ints  # (n_answers,)
+    given: Ints  # ids of all answers, also of what people skipped
+    seconds: Array  # of these; NaN if not known
+
+    def then(self, later: News) -> News:
+        """Return what is known with these news and later ones."""
+        stays, stay = (~np.isin(ids, later.gone) for ids in (self.ids, self.given))
+        parts = [self.answers.only(stays), later.answers]
+        order = np.argsort(np.concatenate([part.item for part in parts]), kind="stable")
+        return News(
+            mark=later.mark,
+            gone=self.gone,
+            answers=Answers.concatenate(parts),
+            ids=np.concatenate([self.ids[stays], later.ids])[order],
+            given=np.concatenate([self.given[stay], later.given]),
+            seconds=np.concatenate([self.seconds[stay], later.seconds]),
+        )
+
+    def about(self, items: Ints) -> News:
+        """Return the news with only the answers about some items, which are numbered anew."""
+        row = np.full(self.answers.n_items, len(items))
+        row[items] = np.arange(len(items))
+        rows = row[self.answers.item]
+        order = np.argsort(rows, kind="stable")[: int((rows < len(items)).sum())]
+        return replace(self, answers=self.answers[items], ids=self.ids[order])
+
+
 @dataclass(slots=True)
 class _Person:
     seen: float  # when they last asked for anything
@@ -89,6 +129,7 @@ class Asker:
     _taken: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: who has them
     _answered: dict[int, Event] = field(default_factory=dict)  # answers by the id of the question
     done: dict[tuple[int, int], Event] = field(default_factory=dict)  # copies: their answers
+    _log: list[Event] = field(default_factory=list)  # every "answered" and "undone"
     _second: dict[str, deque[int]] = field(default_factory=dict)  # by who was asked the first copy
     _had: dict[tuple[int, int], set[str]] = field(default_factory=dict)  # of two copies: by whom
     _n_open: int = 0  # questions without any answer
@@ -154,13 +195,33 @@ class Asker:
     def answered(self) -> int:
         return len(self.done)
 
-    def answers(self, n_items: int) -> tuple[Answers, list[float | None]]:
-        """Return the answers that stand, and the seconds of all, also of what people skipped.
+    def news(self, start: int, n_items: int) -> News:
+        """Return what happened after the first ``start`` answers and withdrawals.
 
         Any thread may call it while people answer.
         """
-        standing = list(self.done.values())
-        told = [(self.questions[one.number], one) for one in standing if one.answer != "unsure"]
+        log, gone = self._log[start:], []
+        new: dict[int, Event] = {}
+        for event in log:
+            assert event.of is not None
+            if event.what == "answered":
+                new[event.of] = event
+            elif new.pop(event.of, None) is None:
+                gone.append(event.of)
+        told = [(self.questions[one.number], one) for one in new.values() if one.answer != "unsure"]
+        ids = np.array([event.of for _, event in told], dtype=np.intp)
+        answers = self._answers(told, n_items)
+        order = np.argsort([question.item for question, _ in told], kind="stable")
+        return News(
+            mark=(start + len(log), 0, 0),
+            gone=np.array(gone, dtype=np.intp),
+            answers=answers,
+            ids=ids[order],
+            given=np.array([*new], dtype=np.intp),
+            seconds=np.array([event.seconds for event in new.values()], dtype=np.float64),
+        )
+
+    def _answers(self, told: Sequence[tuple[Question, Event]], n_items: int) -> Answers:
         number = {name: at for at, name in enumerate(self.labels)}
         marked: dict[str, list[Iterable[int]]] = {name: [] for name in _MARKS}
         for question, event in told:
@@ -169,19 +230,18 @@ class Asker:
         shape = (len(told), len(number))
         kinds = np.array([BY_STEM[q.kind].held_as for q, _ in told], dtype="<U8")
         masks: dict[str, Any] = {name: _mask(each, shape) for name, each in marked.items()}
-        answers = Answers.from_arrays(
+        return Answers.from_arrays(
             **masks,
             question=kinds,
-            item=[question.item for question, _ in told],
+            item=np.array([question.item for question, _ in told], dtype=np.intp),
             annotator=[event.person for _, event in told],
             asked_for=np.array([question.asked_for or 0 for question, _ in told], dtype=np.intp),
             all_apply=[BY_STEM[question.kind].all_apply for question, _ in told] or "answer",
-            probability=[_number(question.probability) for question, _ in told],
-            seconds=[_number(event.seconds) for _, event in told],
+            probability=np.array([question.probability for question, _ in told], dtype=np.float64),
+            seconds=np.array([event.seconds for _, event in told], dtype=np.float64),
             n_items=n_items,
             label_names=self.labels,
         )
-        return answers, [event.seconds for event in standing]
 
     def by_person(self) -> dict[str, int]:
         return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
@@ -267,6 +327,8 @@ class Asker:
         me = self._people.setdefault(event.person, _Person(self.now()))
         copy = (event.number, event.copy)
         question = self.questions[event.number]
+        if event.what != "asked":
+            self._log.append(event)
         if event.what == "answered":
             assert event.of is not None
             self._release(copy)
@@ -358,7 +420,3 @@ def _mask(marked: Sequence[Iterable[int]], shape: tuple[int, int]) -> sparse.csr
     columns = np.array([label for each in labels for label in each], dtype=np.intp)
     ends = np.cumsum([0, *(len(each) for each in labels)])
     return sparse.csr_array((np.ones(len(columns), dtype=np.uint8), columns, ends), shape=shape)
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value

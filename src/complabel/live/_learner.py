@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from complabel._training import one_thread
 from complabel.answers import Answers, resolve_contradictions
 from complabel.asking import break_even
 from complabel.errors import ComplabelError
+from complabel.live._asker import News
 from complabel.methods import SelectionLikelihoodClassifier
 
 _FEWEST = 20  # items with answers; before, there is nothing to learn
@@ -69,7 +70,7 @@ class Learner:
         self._things = np.asarray(things, dtype=np.intp)
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
-        self._busy = threading.Lock()
+        self._busy = threading.RLock()
         self._state: dict[str, Any] | None = None
         self._learning: tuple[int, float] | None = None  # from how many answers, and since when
         self._process = context.Process(target=_serve, args=(there,), daemon=True)
@@ -78,18 +79,21 @@ class Learner:
         there.close()  # so that the pipe ends when the process does
         self._pipe.send((X, seed))
 
-    def update(self, answers: Answers, seconds: Sequence[float | None]) -> None:
+    def update(self, news_since: Callable[[tuple[int, int, int]], News]) -> None:
         """Learn from all answers about the things so far; return when the model is refitted.
 
-        ``seconds`` are those of all questions that people worked on, also of those that they
-        skipped. Of two people who contradict each other, neither is believed; the majority of more
-        is.
+        The process keeps what it was told, and only the news since then are sent. Of two people who
+        contradict each other, neither is believed; the majority of more is.
         """
-        self._learning = (len(seconds), time.monotonic())
-        try:
-            self._state = self._ask("update", answers[self._things], seconds)
-        finally:
-            self._learning = None
+        with self._busy:  # nobody else tells it the same
+            mark, n_known = self._ask("known")
+            news = news_since(mark)
+            n_answers = n_known + len(news.given) - len(news.gone)
+            self._learning = (n_answers, time.monotonic())
+            try:
+                self._state = self._ask("hear", news.about(self._things))
+            finally:
+                self._learning = None
 
     def state(self) -> dict[str, Any] | None:
         """Return what is known, as JSON, with ``now``: what it does; None before the first update.
@@ -182,12 +186,25 @@ class Refits:
         order = np.random.default_rng(seed).permutation(X.shape[0])
         self._fold = order % _FOLDS  # (n,)
         self._points: list[_Point] = []
+        self._news: News | None = None  # all that was said
+        self._latest = np.zeros(X.shape[0])  # the id of the latest answer about each item
         self._state: dict[str, Any] = {"score": None, "curve": [], "ten_minutes": None}
         self._state["advice"] = f"The model starts when {_FEWEST} items have an answer."
 
-    def update(self, answers: Answers, seconds: Sequence[float | None]) -> dict[str, Any] | None:
+    def known(self) -> tuple[tuple[int, int, int], int]:
+        """Return until when all is known, and how many answers count."""
+        return ((0, 0, 0), 0) if self._news is None else (self._news.mark, len(self._news.given))
+
+    def hear(self, news: News) -> dict[str, Any] | None:
+        """Learn from what was known and some news about the rows of X, as ``update`` does."""
+        self._news = news if self._news is None else self._news.then(news)
+        self._latest[news.answers.item] = news.ids  # of several, the last one stays
+        return self.update(self._news.answers, self._news.seconds)
+
+    def update(self, answers: Answers, seconds: ArrayLike) -> dict[str, Any] | None:
         """Learn from answers about the rows of X, and return what is known, as JSON."""
-        if not len(seconds):
+        seconds = np.array(seconds, dtype=np.float64)
+        if not seconds.size:
             return None
         began = time.perf_counter()
         with warnings.catch_warnings():
@@ -217,20 +234,24 @@ class Refits:
             return self._figures(answers)
 
     def _refit(self, answers: Answers, minutes: float) -> None:
-        _fit(self.model, self._X, answers, np.flatnonzero(answers.answered))
+        X, fold, rows = self._X, self._fold, np.flatnonzero(answers.answered)
+        if len(rows) < len(fold):
+            X, fold, answers = X[rows], fold[rows], answers[rows]
+        self.model.fit(X, answers)
         # All is as in the model of all answers, but how much weights are drawn to 0.
         chosen = {name: getattr(self.model, f"{name}_", usual) for name, usual in _CHOSEN.items()}
-        for fold, model in enumerate(self._of_folds):
+        for number, model in enumerate(self._of_folds):
             model.set_params(**chosen)
-            _fit(model, self._X, answers, np.flatnonzero(answers.answered & (self._fold != fold)))
+            if not model._refit_to_rows(X, answers, fold != number):
+                model.fit(X[fold != number], answers[fold != number])
         now = _Point(minutes, [model.model_ for model in self._of_folds])
         if len(self._points) > 1 and self._points[-1].minutes < _STEP * self._points[-2].minutes:
             self._points.pop()
         self._points.append(now)
 
     def _areas(self, answers: Answers) -> list[tuple[float, Array]]:
-        items, latest = np.unique(answers.item[::-1], return_index=True)
-        scored = items[np.argsort(latest)[:_MOST_SCORED]]
+        items = np.flatnonzero(answers.answered)
+        scored = np.sort(items[np.argsort(-self._latest[items])[:_MOST_SCORED]])
         said = answers[scored].statements()
         rows, fold = self._X[scored], self._fold[scored]
         areas = []
@@ -292,15 +313,9 @@ def _error(by_item: Array) -> float:
     return float(np.sqrt((by_item**2).sum()))
 
 
-def _fit(model: Any, X: Any, answers: Answers, rows: Ints) -> None:
-    whole = len(rows) == answers.n_items
-    model.fit(X if whole else X[rows], answers if whole else answers[rows])
-
-
-def _minutes_of(seconds: Sequence[float | None]) -> float:
+def _minutes_of(seconds: Array) -> float:
     """Return the minutes of people's work: all their seconds, also for what they skipped."""
-    taken = np.array(seconds, dtype=np.float64)
-    taken = taken[~np.isnan(taken)]
+    taken = seconds[~np.isnan(seconds)]
     if not taken.size:
         return 0.0
     return float(np.minimum(taken, _LEFT * np.median(taken)).sum() / 60)

@@ -237,7 +237,7 @@ def _refuse_contradictions(
     """Refuse answers after which a label can neither apply nor not apply."""
     # ``must_apply`` are pairs that a rule with an exclusion rate of 1 looked at and spared.
     sure = said.only(sure_statements(answers, said, with_error_rates=with_error_rates))
-    denied = np.intersect1d(must_apply, sure.pair[~sure.applies])
+    denied = must_apply[np.isin(must_apply, sure.pair[~sure.applies])]
     wrong = np.union1d(sure.contradicted, denied)
     if len(wrong) == 0:
         return

@@ -14,6 +14,7 @@ from complabel.simulate import draw_answers
 ALPHA, N_ITEMS = 0.01, 300
 DATA = make_synthetic(N_ITEMS, n_features=6, n_labels=4, signal=4.0, random_state=0)
 X = DATA.X
+KERNEL = {"kernel": "rbf", "scaling": "auto", "gamma": 0.1}
 pytestmark = pytest.mark.filterwarnings("ignore::complabel.answers.AssumedUniformWarning")
 
 
@@ -58,7 +59,7 @@ def about(said, label):
     ("question", "settings"),
     [
         ("asked", {"missed": 0.2, "invented": 0.05}),
-        ("ticked", {"kernel": "rbf", "scaling": "auto", "gamma": 0.1}),
+        ("ticked", KERNEL),
         ("menu-2", {"cardinality": None}),
         ("menu-3", {"cardinality": 1.5, "propensities": "equal"}),
         ("named", {"cardinality": 1.5, "propensities": [1.0, 2.0, 1.0, 0.5]}),
@@ -75,6 +76,18 @@ def test_a_refit_is_a_fit_from_nothing(question, settings):
     found, expected = refitted.predict_proba(X), anew.predict_proba(X)
     assert np.sqrt(((found - expected) ** 2).mean()) < 5e-3
     assert refitted.mean_cardinality_ == pytest.approx(anew.mean_cardinality_, abs=5e-3)
+
+
+@pytest.mark.parametrize("settings", [{}, {"missed": 0.2, "invented": 0.05}, KERNEL])
+def test_a_refit_to_some_rows_is_one_to_a_copy_of_them(settings):
+    first, both = answers_in_two_parts("asked")
+    rows = np.arange(N_ITEMS) % 3 > 0
+    one, other = (fixed(warm_start=True, **settings).fit(X[rows], first[rows]) for _ in range(2))
+    assert one._refit_to_rows(X, both, rows)
+    other.fit(X[rows], both[rows])
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X))
+    for refused in (Answers.concatenate([both, first]), draw_answers(DATA.Y, question="menu-2")):
+        assert not one._refit_to_rows(X, refused, rows)
 
 
 def test_with_a_rank_a_refit_may_end_elsewhere_but_as_low():

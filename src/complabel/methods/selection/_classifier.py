@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from complabel._parameters import Array, Features
+from complabel._parameters import Array, Bools, Features
 from complabel._training import Blocks
 from complabel.answers import Answers
 from complabel.methods._consensus import Answered, ConsensusMixin
@@ -256,6 +256,12 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
             self.cardinality_ = found.pop("cardinality_")  # may be None
         self._set_some(found)
         self._set_derived()
+
+    def _refit_to_rows(self, X: Features, answers: Answers, rows: Bools) -> bool:
+        """Refit to some rows, (n,), of a checked X if that needs no copy; return whether it did."""
+        from complabel.methods.selection._refit import relearn_rows  # imports torch
+
+        return relearn_rows(self, X, answers, rows)
 
     def _state(self) -> dict[str, Any]:
         people = plain_annotators(self._annotators)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from scipy import sparse, special
 
-from complabel._parameters import AnyArray, Array, Features
+from complabel._parameters import AnyArray, Array, Bools, Features
 from complabel._training import LabelNewton, LinearFits, LinearMap, NormalPrior, one_thread
 from complabel.answers import Answers
 from complabel.errors import InputError
@@ -82,12 +82,18 @@ class Kept:
         )
 
     @classmethod
-    def usable(cls, classifier: Any, X: Features, answers: Answers) -> Kept | None:
-        """Return what the last fit kept if a refit can use it; refuse other labels or columns."""
+    def usable(
+        cls, classifier: Any, X: Features, answers: Answers, rows: Bools | None = None
+    ) -> Kept | None:
+        """Return what the last fit kept if a refit to ``rows`` can use it; None means all rows.
+
+        Other labels or columns are refused.
+        """
         kept: Kept = classifier._kept
         if kept.parameters != _parameters(classifier):
             return None
-        if answers.n_answers >= _ANEW * kept.n_answers:
+        n_answers = answers.n_answers if rows is None else int(rows[answers.item].sum())
+        if n_answers >= _ANEW * kept.n_answers:
             return None
         labels, n_features = classifier.classes_, X.shape[1]
         classifier.classes_, classifier.n_features_in_ = kept.classes, kept.n_features
@@ -101,22 +107,31 @@ class Kept:
         raise InputError(f"warm_start=True, and {what}; give the same, or make a new classifier")
 
 
-def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[str, Any]:
-    """Fit to more answers with the choices of the last fit, and return the new attributes."""
-    setting = kept.setting
+def relearn(
+    classifier: Any, kept: Kept, X: Features, answers: Answers, rows: Bools | None = None
+) -> dict[str, Any]:
+    """Fit to more answers with the choices of the last fit, and return the new attributes.
+
+    If only some ``rows``, (n,), count, each label must have a loss of its own.
+    """
+    setting, n_items = kept.setting, answers.n_items if rows is None else int(rows.sum())
     if classifier.alpha == "auto":  # as when a search goes from a part of the rows to all
-        setting = replace(setting, alpha=setting.alpha * (kept.n_items / answers.n_items))
+        setting = replace(setting, alpha=setting.alpha * (kept.n_items / n_items))
     choices = replace(classifier._annotators.choices(answers), frequencies=kept.frequencies)
     prepared, others = kept.prepared.with_rows(X), kept.others
     model = classifier.model_
     start = model.linear if isinstance(model, MappedLinear) else model
     if kept.newton is not None and _separates(choices, setting, prepared.X):
+        evidence = _evidence(choices)
+        if rows is not None:
+            evidence[~rows] = 0
         with one_thread():
             prior = _prior(start, kept.variance, prepared)
             linear, n_iter = kept.newton.minimize(
-                prepared.X, _evidence(choices), alpha=setting.alpha, start=start, prior=prior
+                prepared.X, evidence, alpha=setting.alpha, start=start, prior=prior, n=n_items
             )
     else:
+        assert rows is None
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
         found = fit_maps(
             prepared,
@@ -126,12 +141,13 @@ def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[
             on_iteration=partial(classifier._report, "classifier"),
         )
         (linear,), others, n_iter = found.models, found.others, found.n_iter
-    step, weights = -(-answers.n_items // _MOST_ROWS), choices.weights
-    each = special.expit(linear(prepared.X[::step])).sum(axis=1)
+    step, weights = -(-n_items // _MOST_ROWS), choices.weights
+    some = slice(None, None, step) if rows is None else np.flatnonzero(rows)[::step]
+    each = special.expit(linear(prepared.X[some])).sum(axis=1)
     return {
         "alpha_": setting.alpha,
         "mean_cardinality_": float(
-            np.average(each, weights=None if weights is None else weights[::step])
+            np.average(each, weights=None if weights is None else weights[some])
         ),
         "model_": prepared.model(linear),
         "n_iter_": n_iter,
@@ -140,6 +156,17 @@ def relearn(classifier: Any, kept: Kept, X: Features, answers: Answers) -> dict[
             choices, setting, None if setting.spread is None else others[0]
         ),
     }
+
+
+def relearn_rows(classifier: Any, X: Features, answers: Answers, rows: Bools) -> bool:
+    """Refit to what is said about some rows without a copy of it; return whether that can be."""
+    kept = Kept.usable(classifier, X, answers, rows) if hasattr(classifier, "_kept") else None
+    is_plain = X.dtype in (np.float32, np.float64) and not answers.weighted
+    if kept is None or kept.newton is None or not is_plain or not answers.judges.all():
+        return False
+    classifier._set_some(relearn(classifier, kept, X, answers, rows))
+    classifier._set_derived()
+    return True
 
 
 def _parameters(classifier: Any) -> dict[str, str]:
@@ -166,5 +193,10 @@ def _prior(at: LinearMap, variance: float | None, prepared: PreparedFeatures) ->
 
 def _evidence(choices: Choices) -> Array:
     """Return what judgements add to the log-odds (n, K) of labels."""
+    said = choices.answers.statements()
+    if choices.error_rates is None and not len(said.contradicted):  # all of them are certain
+        found = np.zeros(choices.answers.shape)
+        found[said.item, said.label] = np.where(said.applies, np.inf, -np.inf)
+        return found
     known = Answered(choices.answers, None, choices.error_rates, None)
     return known.log_odds(np.zeros(choices.answers.shape))
