@@ -6,6 +6,7 @@ import pytest
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.errors import InputError
+from complabel.frequencies import audit_machine
 
 
 def nothing_said(n, n_labels):
@@ -99,6 +100,11 @@ def test_pairs_about_which_somebody_was_unsure_are_not_asked_again():
         suggest_questions(known, 11, against=machine, unsure=unsure)
     with pytest.raises(InputError, match="without against"):
         suggest_questions(known, 3, unsure=unsure)
+    for wrong in (([-1], [0]), ([0], [2]), ([0.5], [0]), ([0, 1], [0])):
+        with pytest.raises(InputError, match="unsure"):
+            suggest_questions(known, 3, against=machine, unsure=wrong)
+        with pytest.raises(InputError, match="unsure"):
+            audit_machine(known, machine, unsure=wrong)
     # Who is unsure gives nothing to follow: these are first questions, half about yes.
     more = suggest_questions(known, 8, against=machine, unsure=unsure, random_state=0)
     assert machine[pairs_of(more)].sum() == 4

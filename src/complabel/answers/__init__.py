@@ -12,6 +12,7 @@ from complabel.answers._checks import (
 )
 from complabel.answers._checks import check_complementary as check_complementary
 from complabel.answers._checks import check_known as check_known
+from complabel.answers._checks import check_positions as check_positions
 from complabel.answers._checks import check_relevant as check_relevant
 from complabel.answers._codes import COLUMNS as COLUMNS
 from complabel.answers._codes import USED_COLUMNS as USED_COLUMNS

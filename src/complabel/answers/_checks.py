@@ -22,7 +22,7 @@ from complabel.answers._masks import (
     without,
 )
 from complabel.answers._names import QUESTIONS, check_label_names
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError
 
 _MIN_LABELS = 3
 
@@ -273,3 +273,23 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         "has weight {}; give a number from 0, and 0 to leave the answer out",
         answers.weight,
     )
+
+
+def check_positions(unsure: Any, answers: Any, *, people: bool = False) -> list[Ints]:
+    """Return the positions of items and labels, and of people, about which somebody was unsure."""
+    found, ends = [np.asarray(each) for each in unsure], [*answers.shape]
+    if people:
+        ends.append(len(answers.annotator_names))
+    fits = len(found) == len(ends) and len({each.shape for each in found}) == 1
+    for each, least, end in zip(found, (0, 0, -1), ends, strict=False):
+        whole = each.dtype.kind in "iu" or not each.size
+        fits = fits and whole and not ((each < least) | (each >= end)).any()
+    if not fits:
+        lists = "two lists of one length: positions of items and of labels"
+        if people:
+            lists = (
+                "three lists of one length: positions of items, of labels, and of annotator_names"
+                " (-1 for others)"
+            )
+        raise InputError(f"unsure must be {lists}", parameter="unsure")
+    return [each.astype(np.intp) for each in found]

@@ -17,7 +17,7 @@ from scipy import special
 
 from complabel._parameters import Array, Ints
 from complabel._settings import setting
-from complabel.answers import Answers
+from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
 from complabel.frequencies import Strata, checked_probabilities, what_is_left
 
@@ -40,7 +40,7 @@ def draw_against(
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_known = np.count_nonzero(known)
     if unsure is not None:
-        known[tuple(np.asarray(each, dtype=np.intp) for each in unsure)] = True
+        known[tuple(check_positions(unsure, answers))] = True
     n_labels = predictions.shape[1]
     place = strata.cell * n_labels + np.arange(n_labels)
     free = np.bincount(place[~known], minlength=strata.shares.size).reshape(strata.shares.shape)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from complabel._parameters import Array, Bools, Ints, check_array
-from complabel.answers import Answers
+from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit
 from complabel.frequencies._estimate import (
@@ -188,7 +188,7 @@ def audit_machine(
     audit = Audit.of(answers, strata.of_pairs)
     counted = None
     if unsure is not None:
-        items, labels = (np.asarray(each, dtype=np.intp) for each in unsure)
+        items, labels = check_positions(unsure, answers)
         counted = np.zeros_like(strata.shares)
         np.add.at(counted, (strata.cell[items, labels], labels), 1.0)
     if not len(audit.item):

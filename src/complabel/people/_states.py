@@ -31,8 +31,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
-from complabel.answers import Answers
-from complabel.errors import InputError
+from complabel.answers import Answers, check_positions
 
 UNSURE = 0.5  # between no, 0, and yes, 1
 _POINTS, _REACH = 16, 6.0  # of the scale, and how far it goes to both sides
@@ -72,7 +71,7 @@ class Judgements:
         said = said.only(answers.judges[said.answer])
         given: Any = said.pair, said.applies + 0.0, answers.annotator[said.answer]
         if unsure is not None:
-            item, label, person = _positions(unsure, answers)
+            item, label, person = check_positions(unsure, answers, people=True)
             more = item * answers.n_labels + label, np.full(len(item), UNSURE), person
             given = map(np.concatenate, zip(given, more, strict=True))
         of_pair, yes, person = given
@@ -359,16 +358,3 @@ def _log_between(high: Tensor, width: Tensor) -> Tensor:
     """Return log(sigmoid(high) - sigmoid(high - width)), precise where both are near 0 or 1."""
     both = functional.logsigmoid(high) + functional.logsigmoid(width - high)
     return both + torch.log(-torch.expm1(-width))
-
-
-def _positions(unsure: Any, answers: Answers) -> list[Ints]:
-    """Check the positions of items, labels and people."""
-    found = [np.asarray(each, dtype=np.intp) for each in unsure]
-    ends = zip(found, (0, 0, -1), (*answers.shape, len(answers.annotator_names)), strict=False)
-    outside = any(((each < least) | (each >= size)).any() for each, least, size in ends)
-    if outside or len(found) != 3 or len({each.shape for each in found}) > 1:
-        raise InputError(
-            "unsure must be three lists of one length: positions of items, of labels, and of"
-            " annotator_names (-1 for others)"
-        )
-    return found
