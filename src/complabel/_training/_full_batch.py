@@ -10,7 +10,7 @@ are stored label by label: likelihoods read them so, and products with features 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,6 +42,11 @@ IterationCallback = Callable[[int, int, float], None]
 _MOST_DECOMPOSED = 2048
 # This many rows of a dense matrix are centred at a time, so that no centred copy of X is made.
 _BLOCK = 8192
+# A covariance is that of about this many rows or of up to twice as many, evenly spread.
+_MOST_ROWS = 16_384
+# The rows of cells are copied once, in the order in which they are read, if the copy has at most so
+# many times the rows of X. If not, they are copied anew in each pass.
+_MOST_COPIES = 2
 # This share of the largest stiffness is added to all, so that directions in which features hardly
 # vary are not stretched without limit.
 _LEAST_SHARE = 1e-7
@@ -280,6 +285,13 @@ class Scaling:
     shift: Array  # (d,)
     factor: Array  # (d,), positive
 
+    def blocks(self, X: Floats) -> Iterator[Floats]:
+        """Yield the scaled rows of a dense matrix, some at a time, in float32 if X is."""
+        dtype = np.result_type(X.dtype, np.float32)
+        for at in range(0, len(X), _BLOCK):
+            scaled = (X[at : at + _BLOCK] - self.shift) * self.factor
+            yield scaled.astype(dtype, copy=False)
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -296,12 +308,13 @@ class Spread:
             mean = np.asarray(X.mean(axis=0), dtype=np.float64)
             moved = second - 2 * mean * scaling.shift + scaling.shift**2
             return cls(np.maximum(moved, 0) * scaling.factor**2)
-        starts = range(0, n, _BLOCK)
-        blocks = ((X[at : at + _BLOCK] - scaling.shift) * scaling.factor for at in starts)
+        some = X[:: max(1, n // _MOST_ROWS)]
+        blocks = scaling.blocks(some)
         if d > _MOST_DECOMPOSED:
-            return cls(sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d)) / n)
+            total = sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d))
+            return cls(total / len(some))
         covariance = sum((block.T @ block for block in blocks), np.zeros((d, d)))
-        return cls.of_covariance(covariance / n)
+        return cls.of_covariance(covariance / len(some))
 
     @classmethod
     def of_covariance(cls, covariance: Array) -> Spread:
@@ -444,6 +457,38 @@ class SparseProducts:
 
     def pull(self, gradient: Tensor) -> Tensor:
         return torch.from_numpy(self._transposed @ gradient.t().contiguous().numpy()).t()
+
+
+class CellProducts:
+    """Products of a dense matrix X (n, d) with maps of which only some logits count: the cells.
+
+    Cell c is row ``rows[c]`` and output ``outputs[c]``, of O outputs of all maps.
+    """
+
+    def __init__(self, X: Floats, rows: Tensor, outputs: Tensor, n_outputs: int) -> None:
+        self._matrix = _tensor_of(X)
+        self._order = torch.argsort(outputs, stable=True)
+        self._place = torch.argsort(self._order)
+        self._counts = torch.bincount(outputs, minlength=n_outputs).tolist()
+        self._rows = torch.split(rows[self._order], self._counts)
+        self._copied = None
+        if len(rows) <= _MOST_COPIES * len(X):
+            self._copied = [*self._gathered()]
+
+    def logits(self, coef: Tensor) -> Tensor:
+        """Return the cells (P,) of the products with weights (O, d)."""
+        each = zip(self._copied or self._gathered(), coef, strict=True)
+        return torch.cat([torch.mv(part, of) for part, of in each])[self._place]
+
+    def pull(self, slope: Tensor) -> Tensor:
+        """Return the gradient (O, d) by the weights from that by the cells (P,)."""
+        of_outputs = torch.split(slope[self._order], self._counts)
+        each = zip(self._copied or self._gathered(), of_outputs, strict=True)
+        return torch.stack([torch.mv(part.t(), of) for part, of in each])
+
+    def _gathered(self) -> Iterator[Tensor]:
+        """Yield the rows (m, d) of each output's cells."""
+        return (self._matrix.index_select(0, rows) for rows in self._rows)
 
 
 def products_of(X: Features) -> DenseProducts | SparseProducts:

@@ -332,6 +332,25 @@ class Choices:
         kept._laid_out.update(self._laid_out)
         return kept
 
+    def by_cell(
+        self, setting: Setting, dtype: torch.dtype
+    ) -> tuple[Choices, Tensor, Tensor] | None:
+        """Return the same with a row of one logit for each judged pair, and its item and label.
+
+        None if the loss also depends on other logits, but for the prior of biases.
+        """
+        known = (setting.cardinality, setting.spread, setting.error_rates)
+        if any(each is not None for each in (*known, self.error_rates, self.frequencies)):
+            return None
+        if (False, dtype) not in self._laid_out:
+            self._lay_out(False, dtype)
+        found = self._laid_out[False, dtype].by_cell()
+        if found is None:
+            return None
+        kept = replace(self, answers=self.answers.only(np.zeros(self.answers.n_answers, bool)))
+        kept._laid_out[False, dtype], item, label = found
+        return kept, item, label
+
     def _lay_out(self, with_error_rates: bool, dtype: torch.dtype) -> None:
         self._laid_out[with_error_rates, dtype] = AnswersLikelihood(
             self.answers,

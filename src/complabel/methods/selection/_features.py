@@ -115,10 +115,13 @@ class PreparedFeatures:
             vars(short)["spread"] = self.spread
             return short
         else:
-            scaled = ((self.X - self.scaling.shift) * self.scaling.factor).astype(np.float32)
-            variances = self.spread.values
-            if self.spread.vectors is not None:
-                scaled = scaled @ self.spread.vectors.astype(np.float32)
+            variances, vectors = self.spread.values, self.spread.vectors
+            turn = None if vectors is None else vectors.astype(np.float32)
+            scaled, at = np.empty((n, d), dtype=np.float32), 0
+            for block in self.scaling.blocks(self.X):
+                part = block.astype(np.float32, copy=False)
+                scaled[at : at + len(part)] = part if turn is None else part @ turn
+                at += len(part)
         d = scaled.shape[1]
         short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
         vars(short)["spread"] = Spread(variances)

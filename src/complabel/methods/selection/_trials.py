@@ -21,7 +21,7 @@ from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._mistakes import likeliest_mistakes
-from complabel.methods.selection._over_blocks import fit_blocks
+from complabel.methods.selection._over_blocks import Cells, fit_blocks
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -70,21 +70,26 @@ def fit_maps(
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how = {
-        "rows": rows,
         "rank": setting.rank,
         "alpha": setting.alpha,
         "scaling": prepared.scaling,
         "spread": prepared.spread,
         "max_iter": _MAX_ITER,
     }
+    cells = Cells.of(prepared.X, choices, setting, rows)
+
+    def minimize(near: Floats | None = None, **more: Any) -> LinearFits:
+        if cells is not None:
+            return cells.minimize(near, **how, **more)
+        objective = choices.objective(setting, sizes, near)
+        return minimize_linear(prepared.X, objective, rows=rows, **how, **more)
+
     if start is None:
         intercept = choices.constant_logits(setting.cardinality)
         # In the features' type, so that the likelihood is laid out only once.
         at_start = intercept.astype(np.result_type(np.float32, prepared.X.dtype))
         constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
-        start = minimize_linear(
-            prepared.X,
-            choices.objective(setting, sizes),
+        start = minimize(
             start=[constant] * len(sizes),
             others=choices.start_of_others(setting, len(sizes)),
             curvature=choices.curvature(
@@ -92,19 +97,16 @@ def fit_maps(
             ),
             tolerance=_FIRST_TOLERANCE,
             warn=False,
-            **how,
         )
     near = start.logits_of(rows)
-    return minimize_linear(
-        prepared.X,
-        choices.objective(setting, sizes, near),
+    return minimize(
+        near,
         start=start.models,
         others=choices.start_of_others(setting, len(sizes), start.others),
         curvature=choices.curvature(setting, near),
         tolerance=tolerance,
         warn=rows is None,
         on_iteration=on_iteration,
-        **how,
     )
 
 
