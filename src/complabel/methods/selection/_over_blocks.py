@@ -26,6 +26,7 @@ from complabel._training import (
     LinearMap,
     MapObjective,
     minimize_maps,
+    one_thread,
     products_of,
 )
 from complabel.methods.selection._blocks import PreparedBlocks, Transform
@@ -151,7 +152,8 @@ class Cells:
                 through_bias += by_means
             return values, through_coef, through_bias, others
 
-        found = minimize_maps(means_and_gradients, dtype=self.means.dtype, **how)
+        with one_thread():  # the products with the rows of one output are small
+            found = minimize_maps(means_and_gradients, dtype=self.means.dtype, **how)
         coef, bias = (
             torch.from_numpy(np.array(part)).to(self.means.dtype)
             for part in zip(*((each.coef, each.intercept) for each in found.models), strict=True)
