@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from complabel._training import Scaling, Spread, _full_batch
+from complabel._training import Scaling, Spread
 from complabel._training._full_batch import CellProducts, Coordinates, products_of
 
 N, D, M = 40, 7, 5
@@ -47,9 +47,7 @@ def test_products_are_those_of_numpy(layout, dtype, tmp_path):
     np.testing.assert_allclose(pulled, GRADIENT @ X, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("copies", [0, 2])
-def test_products_of_cells_are_those_of_all_logits(copies, monkeypatch):
-    monkeypatch.setattr(_full_batch, "_MOST_COPIES", copies)
+def test_products_of_cells_are_those_of_all_logits():
     rows, outputs = RNG.integers(N, size=60), RNG.choice([0, 1, 3, 4], size=60)  # none of output 2
     cells = CellProducts(X, torch.from_numpy(rows), torch.from_numpy(outputs), M)
     slope, gradient = RNG.normal(size=60), np.zeros((M, N))

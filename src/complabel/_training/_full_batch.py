@@ -44,9 +44,6 @@ _MOST_DECOMPOSED = 2048
 _BLOCK = 8192
 # A covariance is that of about this many rows or of up to twice as many, evenly spread.
 _MOST_ROWS = 16_384
-# The rows of cells are copied once, in the order in which they are read, if the copy has at most so
-# many times the rows of X. If not, they are copied anew in each pass.
-_MOST_COPIES = 2
 # This share of the largest stiffness is added to all, so that directions in which features hardly
 # vary are not stretched without limit.
 _LEAST_SHARE = 1e-7
@@ -466,29 +463,22 @@ class CellProducts:
     """
 
     def __init__(self, X: Floats, rows: Tensor, outputs: Tensor, n_outputs: int) -> None:
-        self._matrix = _tensor_of(X)
+        # Rows are copied in the order of the outputs, so that a pass reads the memory in its order.
         self._order = torch.argsort(outputs, stable=True)
         self._place = torch.argsort(self._order)
         self._counts = torch.bincount(outputs, minlength=n_outputs).tolist()
-        self._rows = torch.split(rows[self._order], self._counts)
-        self._copied = None
-        if len(rows) <= _MOST_COPIES * len(X):
-            self._copied = [*self._gathered()]
+        copied = _tensor_of(X).index_select(0, rows[self._order])
+        self._parts = torch.split(copied, self._counts)
 
     def logits(self, coef: Tensor) -> Tensor:
         """Return the cells (P,) of the products with weights (O, d)."""
-        each = zip(self._copied or self._gathered(), coef, strict=True)
+        each = zip(self._parts, coef, strict=True)
         return torch.cat([torch.mv(part, of) for part, of in each])[self._place]
 
     def pull(self, slope: Tensor) -> Tensor:
         """Return the gradient (O, d) by the weights from that by the cells (P,)."""
-        of_outputs = torch.split(slope[self._order], self._counts)
-        each = zip(self._copied or self._gathered(), of_outputs, strict=True)
+        each = zip(self._parts, torch.split(slope[self._order], self._counts), strict=True)
         return torch.stack([torch.mv(part.t(), of) for part, of in each])
-
-    def _gathered(self) -> Iterator[Tensor]:
-        """Yield the rows (m, d) of each output's cells."""
-        return (self._matrix.index_select(0, rows) for rows in self._rows)
 
 
 def products_of(X: Features) -> DenseProducts | SparseProducts:

@@ -58,9 +58,10 @@ def test_fits_that_compute_few_logits_are_those_that_compute_all(kind, monkeypat
     for share in (0.0, 1.0):
         monkeypatch.setattr(_over_blocks, "_MUCH", 0)
         monkeypatch.setattr(_over_blocks, "_FEW", share)
+        monkeypatch.setattr(_over_blocks, "_MOST_COPIES", K)
         fits.append(fixed(**settings).fit(X, answers))
     tried, expected = (each.cv_results_["mean_test_score"] for each in fits)
-    np.testing.assert_allclose(tried, expected, rtol=1e-4)
+    np.testing.assert_allclose(tried, expected, rtol=5e-4)  # trials end at a tolerance of 5e-5
     assert fits[0].get_params() == fits[1].get_params()
     assert fits[0].alpha_ == fits[1].alpha_
     logits = [each.decision_function(X) for each in fits]

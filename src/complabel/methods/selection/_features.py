@@ -117,11 +117,8 @@ class PreparedFeatures:
         else:
             variances, vectors = self.spread.values, self.spread.vectors
             turn = None if vectors is None else vectors.astype(np.float32)
-            scaled, at = np.empty((n, d), dtype=np.float32), 0
-            for block in self.scaling.blocks(self.X):
-                part = block.astype(np.float32, copy=False)
-                scaled[at : at + len(part)] = part if turn is None else part @ turn
-                at += len(part)
+            parts = (block.astype(np.float32) for block in self.scaling.blocks(self.X))
+            scaled = np.concatenate([p if turn is None else p @ turn for p in parts])
         d = scaled.shape[1]
         short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
         vars(short)["spread"] = Spread(variances)

@@ -8,7 +8,7 @@ The pattern is the L-BFGS of dask-glm.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -42,9 +42,9 @@ from complabel.methods.selection._choices import (
 # The answers about this many rows are evaluated at a time: what belongs to them stays in the
 # processor's cache.
 _BATCH = 8192
-# Logits are computed by cells if there are at most this share of all, and so many multiplications
-# in a product of all rows that the products take most of the time.
-_FEW, _MUCH = 1 / 8, 2**25
+# Logits are computed by cells if they are at most this share of all, and at most so many for each
+# row, which is copied for each; and if a product of all rows has so many multiplications.
+_FEW, _MOST_COPIES, _MUCH = 1 / 8, 2, 2**25
 
 
 def fit_blocks(
@@ -83,83 +83,61 @@ def fit_blocks(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Cells:
-    """Rows in memory with answers that judge few labels: only the logits of these are computed."""
+def over_cells(
+    X: Features, choices: Choices, setting: Setting, rows: Sequence[Ints] | None
+) -> Callable[..., LinearFits] | None:
+    """Return what minimizes the objective of B maps by the logits alone that answers judge.
 
-    X: Floats
-    choices: Choices
-    setting: Setting
-    counts: list[int]  # of the rows of B maps
-    sizes: Tensor  # (B,), sums of their weights
-    of_cells: Choices
-    products: CellProducts
-    map: Tensor  # (P,), of each cell
-    output: Tensor  # (P,), the label of the cell after those of the maps before
-    means: Tensor  # (B, d), of the rows of each map
+    It takes logits near the minimum, if any are known, and what ``minimize_maps`` takes. None if
+    the objective needs other logits, or if these are not few.
+    """
+    n, n_labels = choices.answers.shape
+    dtype = {"float32": torch.float32, "float64": torch.float64}.get(str(X.dtype))
+    if dtype is None or sparse.issparse(X) or n * n_labels * X.shape[1] < _MUCH:
+        return None
+    found = choices.by_cell(setting, dtype)
+    if found is None or len(found[1]) > n * min(n_labels * _FEW, _MOST_COPIES):
+        return None
+    of_rows, item, label = found
+    each = [np.arange(n)] if rows is None else [*rows]
+    counts = [len(index) for index in each]
+    weights = np.ones(n) if choices.weights is None else choices.weights
+    of_maps = np.split(weights, np.cumsum(counts)[:-1])
+    sizes = torch.tensor([weight.sum() for weight in of_maps])
+    of_map = torch.arange(len(each)).repeat_interleave(torch.tensor(counts))[item]
+    output, share = of_map * n_labels + label, (1 / sizes)[of_map]
+    row = torch.from_numpy(np.concatenate(each))[item]
+    products = CellProducts(X, row, output, len(each) * n_labels)
+    counted = [np.bincount(*of, len(X)) for of in zip(each, of_maps, strict=True)]
+    totals = torch.from_numpy(np.stack(counted).astype(X.dtype) @ X)
+    means = totals / sizes.to(dtype).unsqueeze(1)  # (B, d), of the rows of each map
 
-    @classmethod
-    def of(
-        cls, X: Features, choices: Choices, setting: Setting, rows: Sequence[Ints] | None
-    ) -> Cells | None:
-        """Return the cells of B maps, each of its own rows of answers; None if all logits are."""
-        n, n_labels = choices.answers.shape
-        dtype = {"float32": torch.float32, "float64": torch.float64}.get(str(X.dtype))
-        if dtype is None or sparse.issparse(X) or n * n_labels * X.shape[1] < _MUCH:
-            return None
-        found = choices.by_cell(setting, dtype)
-        if found is None or len(found[1]) > n * n_labels * _FEW:
-            return None
-        of_cells, item, label = found
-        each = [np.arange(n)] if rows is None else [*rows]
-        sizes = [len(index) for index in each]
-        weights = np.ones(n) if choices.weights is None else choices.weights
-        of_maps = np.split(weights, np.cumsum(sizes)[:-1])
-        of_map = torch.arange(len(each)).repeat_interleave(torch.tensor(sizes))[item]
-        output = of_map * n_labels + label
-        row = torch.from_numpy(np.concatenate(each))[item]
-        products = CellProducts(X, row, output, len(each) * n_labels)
-        means = [
-            (np.bincount(index, weight / weight.sum(), len(X)).astype(X.dtype) @ X)
-            for index, weight in zip(each, of_maps, strict=True)
-        ]
-        return cls(
-            *(X, choices, setting, sizes, torch.tensor([each.sum() for each in of_maps])),
-            *(of_cells, products, of_map, output, torch.from_numpy(np.array(means))),
-        )
-
-    def minimize(self, near: Floats | None, **how: Any) -> LinearFits:
-        """Minimize the objective of ``Choices.objective``; see ``minimize_linear``."""
-        variances = self.choices.variances_of_biases(self.setting, self.counts, near)
-        terms = self.choices.terms_of_means(self.setting, self.sizes, variances)
-        of_rows = self.of_cells.objective_of_rows(self.setting)
-        share = (1 / self.sizes)[self.map]
+    def minimize(near: Floats | None, **how: Any) -> LinearFits:
+        variances = choices.variances_of_biases(setting, counts, near)
+        terms = choices.terms_of_means(setting, sizes, variances)
 
         def means_and_gradients(
             coef: Tensor, bias: Tensor, others: Tensor
         ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-            z = self.products.logits(coef.flatten(0, 1)) + bias.flatten()[self.output]
+            z = products.logits(coef.flatten(0, 1)) + bias.flatten()[output]
             losses, slope, _ = of_rows(z.unsqueeze(1), None)
-            values = torch.zeros_like(self.sizes).index_add_(0, self.map, losses * share)
-            of_cells = slope[:, 0] * share.to(slope.dtype)
-            through_coef = self.products.pull(of_cells).view_as(coef)
-            through_bias = torch.zeros_like(bias)
-            through_bias.view(-1).index_add_(0, self.output, of_cells)
+            values = torch.zeros_like(sizes).index_add_(0, of_map, losses * share)
+            of_cells = slope[:, 0] * share.to(dtype)
+            w, b = products.pull(of_cells).view_as(coef), torch.zeros_like(bias)
+            b.view(-1).index_add_(0, output, of_cells)
             if terms.variances is not None:
-                more, by_means = terms.of_logits((coef @ self.means.unsqueeze(2))[:, :, 0] + bias)
-                values, by_means = values + more, by_means.to(bias.dtype)
-                through_coef += by_means.unsqueeze(2) * self.means.unsqueeze(1)
-                through_bias += by_means
-            return values, through_coef, through_bias, others
+                more, by_means = terms.of_logits((coef @ means.unsqueeze(2))[:, :, 0] + bias)
+                values, by_means = values + more, by_means.to(dtype)
+                w, b = w + by_means.unsqueeze(2) * means.unsqueeze(1), b + by_means
+            return values, w, b, others
 
         with one_thread():  # the products with the rows of one output are small
-            found = minimize_maps(means_and_gradients, dtype=self.means.dtype, **how)
-        coef, bias = (
-            torch.from_numpy(np.array(part)).to(self.means.dtype)
-            for part in zip(*((each.coef, each.intercept) for each in found.models), strict=True)
-        )
-        logits = products_of(self.X).logits(coef.flatten(0, 1)) + bias.view(-1, 1)
-        return replace(found, logits=logits.view(*bias.shape, -1))
+            found = minimize_maps(means_and_gradients, dtype=dtype, **how)
+        logits = [products_of(X).logits(torch.from_numpy(m.coef).to(dtype)) for m in found.models]
+        biases = torch.from_numpy(np.stack([each.intercept for each in found.models])).to(dtype)
+        return replace(found, logits=torch.stack(logits).add_(biases.unsqueeze(2)))
+
+    return minimize
 
 
 def _objective(

@@ -21,7 +21,7 @@ from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._mistakes import likeliest_mistakes
-from complabel.methods.selection._over_blocks import Cells, fit_blocks
+from complabel.methods.selection._over_blocks import fit_blocks, over_cells
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -76,11 +76,11 @@ def fit_maps(
         "spread": prepared.spread,
         "max_iter": _MAX_ITER,
     }
-    cells = Cells.of(prepared.X, choices, setting, rows)
+    by_cells = over_cells(prepared.X, choices, setting, rows)
 
     def minimize(near: Floats | None = None, **more: Any) -> LinearFits:
-        if cells is not None:
-            return cells.minimize(near, **how, **more)
+        if by_cells is not None:
+            return by_cells(near, **how, **more)
         objective = choices.objective(setting, sizes, near)
         return minimize_linear(prepared.X, objective, rows=rows, **how, **more)
 
