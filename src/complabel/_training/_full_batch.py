@@ -10,7 +10,7 @@ are stored label by label: likelihoods read them so, and products with features 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -282,13 +282,6 @@ class Scaling:
     shift: Array  # (d,)
     factor: Array  # (d,), positive
 
-    def blocks(self, X: Floats) -> Iterator[Floats]:
-        """Yield the scaled rows of a dense matrix, some at a time, in float32 if X is."""
-        dtype = np.result_type(X.dtype, np.float32)
-        for at in range(0, len(X), _BLOCK):
-            scaled = (X[at : at + _BLOCK] - self.shift) * self.factor
-            yield scaled.astype(dtype, copy=False)
-
 
 @dataclass(frozen=True)
 class Spread:
@@ -306,7 +299,9 @@ class Spread:
             moved = second - 2 * mean * scaling.shift + scaling.shift**2
             return cls(np.maximum(moved, 0) * scaling.factor**2)
         some = X[:: max(1, n // _MOST_ROWS)]
-        blocks = scaling.blocks(some)
+        starts, dtype = range(0, len(some), _BLOCK), np.result_type(X.dtype, np.float32)
+        blocks = ((some[at : at + _BLOCK] - scaling.shift) * scaling.factor for at in starts)
+        blocks = (block.astype(dtype, copy=False) for block in blocks)  # in float32 if X is
         if d > _MOST_DECOMPOSED:
             total = sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d))
             return cls(total / len(some))

@@ -23,7 +23,7 @@ from tests.methods.selection.answered import (
 
 from complabel.answers import Answers
 from complabel.losses import answers_log_likelihood
-from complabel.methods.selection import _over_blocks
+from complabel.methods.selection import _over_blocks, _trials
 from complabel.simulate import draw_answers
 
 N, K = Y.shape
@@ -56,7 +56,7 @@ def test_fits_that_compute_few_logits_are_those_that_compute_all(kind, monkeypat
         settings |= {"rank": 2} if kind == "rank" else {"error_rate": 0.1}
     fits = []
     for share in (0.0, 1.0):
-        monkeypatch.setattr(_over_blocks, "_MUCH", 0)
+        monkeypatch.setattr(_trials, "_MUCH", 0)
         monkeypatch.setattr(_over_blocks, "_FEW", share)
         monkeypatch.setattr(_over_blocks, "_MOST_COPIES", K)
         fits.append(fixed(**settings).fit(X, answers))

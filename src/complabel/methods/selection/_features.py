@@ -117,7 +117,9 @@ class PreparedFeatures:
         else:
             variances, vectors = self.spread.values, self.spread.vectors
             turn = None if vectors is None else vectors.astype(np.float32)
-            parts = (block.astype(np.float32) for block in self.scaling.blocks(self.X))
+            shift, factor = self.scaling.shift, self.scaling.factor
+            blocks = ((self.X[rows] - shift) * factor for rows in gen_batches(n, BATCH))
+            parts = (block.astype(np.float32) for block in blocks)
             scaled = np.concatenate([p if turn is None else p @ turn for p in parts])
         d = scaled.shape[1]
         short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))

@@ -43,8 +43,8 @@ from complabel.methods.selection._choices import (
 # processor's cache.
 _BATCH = 8192
 # Logits are computed by cells if they are at most this share of all, and at most so many for each
-# row, which is copied for each; and if a product of all rows has so many multiplications.
-_FEW, _MOST_COPIES, _MUCH = 1 / 8, 2, 2**25
+# row, which is copied for each.
+_FEW, _MOST_COPIES = 1 / 8, 2
 
 
 def fit_blocks(
@@ -93,7 +93,7 @@ def over_cells(
     """
     n, n_labels = choices.answers.shape
     dtype = {"float32": torch.float32, "float64": torch.float64}.get(str(X.dtype))
-    if dtype is None or sparse.issparse(X) or n * n_labels * X.shape[1] < _MUCH:
+    if dtype is None or sparse.issparse(X):
         return None
     found = choices.by_cell(setting, dtype)
     if found is None or len(found[1]) > n * min(n_labels * _FEW, _MOST_COPIES):

@@ -42,6 +42,9 @@ _IN_TRIALS, _FINAL = 5e-5, 1e-6
 # A fit has two parts. The first starts from the constant model, with steps scaled by its curvature,
 # and ends at this tolerance. The second is scaled by the curvature at the point reached.
 _FIRST_TOLERANCE = 1e-3
+# Where a product of all rows has so many multiplications, products take most of the time, and those
+# with labels that nobody judged are left out.
+_MUCH = 2**25
 # A fit takes some dozens of iterations. It warns if it has not converged after this many.
 _MAX_ITER = 1000
 # Draws of the held-out rows for the weights of settings.
@@ -76,20 +79,21 @@ def fit_maps(
         "spread": prepared.spread,
         "max_iter": _MAX_ITER,
     }
-    by_cells = over_cells(prepared.X, choices, setting, rows)
-
-    def minimize(near: Floats | None = None, **more: Any) -> LinearFits:
-        if by_cells is not None:
-            return by_cells(near, **how, **more)
-        objective = choices.objective(setting, sizes, near)
-        return minimize_linear(prepared.X, objective, rows=rows, **how, **more)
-
+    minimize: Callable[..., LinearFits] | None = None
+    if n_items * choices.answers.n_labels * prepared.X.shape[1] >= _MUCH:
+        minimize = over_cells(prepared.X, choices, setting, rows)
+    minimize = minimize or (
+        lambda near, **how: minimize_linear(
+            prepared.X, choices.objective(setting, sizes, near), rows=rows, **how
+        )
+    )
     if start is None:
         intercept = choices.constant_logits(setting.cardinality)
         # In the features' type, so that the likelihood is laid out only once.
         at_start = intercept.astype(np.result_type(np.float32, prepared.X.dtype))
         constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
         start = minimize(
+            None,
             start=[constant] * len(sizes),
             others=choices.start_of_others(setting, len(sizes)),
             curvature=choices.curvature(
@@ -97,6 +101,7 @@ def fit_maps(
             ),
             tolerance=_FIRST_TOLERANCE,
             warn=False,
+            **how,
         )
     near = start.logits_of(rows)
     return minimize(
@@ -107,6 +112,7 @@ def fit_maps(
         tolerance=tolerance,
         warn=rows is None,
         on_iteration=on_iteration,
+        **how,
     )
 
 
