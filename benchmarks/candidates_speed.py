@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 import warnings
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,13 @@ _FOLDS = 10
 
 def run(options: argparse.Namespace) -> None:
     """Run one fold of one dataset with the package at hand, and write what was measured."""
-    from complabel.experiments import datasets
-    from complabel.experiments.methods import make_paper_classifier
-    from complabel.experiments.studies import read_plan, run_fold
-    from complabel.experiments.studies._labels import draw_labels
-
+    # Before the experiments had a package of their own, their rooms were those of the tool.
+    above = "complabel.experiments" if find_spec("complabel.experiments") else "complabel"
+    datasets, methods, studies, drawn = (
+        import_module(f"{above}.{room}")
+        for room in ("datasets", "methods", "studies", "studies._labels")
+    )
+    read_plan, run_fold, draw_labels = studies.read_plan, studies.run_fold, drawn.draw_labels
     dataset = datasets.load_dataset(options.dataset, data_dir=options.data_dir)
     plan = read_plan("table2")
     labels = draw_labels(dataset, plan.draws[0], seed=0)
@@ -41,7 +45,10 @@ def run(options: argparse.Namespace) -> None:
     for row in plan.expanded_rows():
         if row.method in options.methods or "all" in options.methods:
             how: dict[str, Any] = {"fold": options.fold, "folds": _FOLDS, "seed": 0}
-            few = make_paper_classifier(row.method, dataset.name, **row.settings)
+            if hasattr(methods, "make_paper_classifier"):
+                few = methods.make_paper_classifier(row.method, dataset.name, **row.settings)
+            else:
+                few = methods.make_classifier(row.method, dataset=dataset.name, **row.settings)
             few.fit(dataset.X[:100], labels[:100])  # imports do not count
             started = time.process_time()
             outcome = run_fold(dataset, labels, row, **how)

@@ -74,7 +74,8 @@ class Case:
         if isinstance(self.X, sparse.csr_array):
             parts = [self.X.data, self.X.indices]
         digest = hashlib.sha256(json.dumps([self.n_train, self.settings]).encode())
-        for part in [*parts, np.asarray(self.y), self.Y]:
+        y = self.y if isinstance(self.y, np.ndarray) else np.frombuffer(pickle.dumps(self.y), "u1")
+        for part in [*parts, y, self.Y]:
             digest.update(np.ascontiguousarray(part).tobytes())
         return digest.hexdigest()[:12]
 

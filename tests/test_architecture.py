@@ -39,7 +39,7 @@ MOST_FILES, MOST_PUBLIC_NAMES = 226, 158
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
 MOST_ENTERED = {
-    "fit answers.csv, to the first likelihood": 256,
+    "fit answers.csv, to the first likelihood": 252,
     "benchmark, to MLCL's loss": 249,
     "Label Studio to CSV": 106,
     "predict, to the first scores": 95,

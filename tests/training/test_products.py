@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 
 from complabel._training import Scaling, Spread
-from complabel._training._full_batch import Coordinates, products_of
+from complabel._training._full_batch import CellProducts, Coordinates, products_of
 
 N, D, M = 40, 7, 5
 RNG = np.random.default_rng(0)
@@ -45,6 +45,16 @@ def test_products_are_those_of_numpy(layout, dtype, tmp_path):
     atol = 2 * N * float(np.finfo(dtype).eps)
     np.testing.assert_allclose(logits, COEF @ X.T, rtol=0, atol=atol)
     np.testing.assert_allclose(pulled, GRADIENT @ X, rtol=0, atol=atol)
+
+
+def test_products_of_cells_are_those_of_all_logits():
+    rows, outputs = RNG.integers(N, size=60), RNG.choice([0, 1, 3, 4], size=60)  # none of output 2
+    cells = CellProducts(X, torch.from_numpy(rows), torch.from_numpy(outputs), M)
+    slope, gradient = RNG.normal(size=60), np.zeros((M, N))
+    np.add.at(gradient, (outputs, rows), slope)
+    logits, pulled = cells.logits(torch.from_numpy(COEF)), cells.pull(torch.from_numpy(slope))
+    np.testing.assert_allclose(logits, (COEF @ X.T)[outputs, rows], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(pulled, gradient @ X, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from complabel._training._descent import train_network as train_network
     from complabel._training._device import resolve_device as resolve_device
     from complabel._training._device import torch_as_released as torch_as_released
+    from complabel._training._full_batch import CellProducts as CellProducts
     from complabel._training._full_batch import IterationCallback as IterationCallback
     from complabel._training._full_batch import LinearFits as LinearFits
     from complabel._training._full_batch import LogitObjective as LogitObjective
@@ -45,8 +46,8 @@ _PLACES = places_in(
         "_blocks": "Blocks Moments dask_client",
         "_descent": "Schedule descend network_outputs set_output_bias train_network",
         "_device": "resolve_device torch_as_released",
-        "_full_batch": "IterationCallback LinearFits LogitObjective MapObjective Scaling Spread"
-        " minimize_linear minimize_maps products_of",
+        "_full_batch": "CellProducts IterationCallback LinearFits LogitObjective MapObjective"
+        " Scaling Spread minimize_linear minimize_maps products_of",
         "_linear": "LinearTraining train_linear train_side_by_side",
         "_newton": "LabelNewton NormalPrior",
         "_saved": "factory_of factory_parts network_parts trained_network",

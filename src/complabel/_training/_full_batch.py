@@ -42,6 +42,8 @@ IterationCallback = Callable[[int, int, float], None]
 _MOST_DECOMPOSED = 2048
 # This many rows of a dense matrix are centred at a time, so that no centred copy of X is made.
 _BLOCK = 8192
+# A covariance is that of about this many rows or of up to twice as many, evenly spread.
+_MOST_ROWS = 16_384
 # This share of the largest stiffness is added to all, so that directions in which features hardly
 # vary are not stretched without limit.
 _LEAST_SHARE = 1e-7
@@ -296,12 +298,15 @@ class Spread:
             mean = np.asarray(X.mean(axis=0), dtype=np.float64)
             moved = second - 2 * mean * scaling.shift + scaling.shift**2
             return cls(np.maximum(moved, 0) * scaling.factor**2)
-        starts = range(0, n, _BLOCK)
-        blocks = ((X[at : at + _BLOCK] - scaling.shift) * scaling.factor for at in starts)
+        some = X[:: max(1, n // _MOST_ROWS)]
+        starts, dtype = range(0, len(some), _BLOCK), np.result_type(X.dtype, np.float32)
+        blocks = ((some[at : at + _BLOCK] - scaling.shift) * scaling.factor for at in starts)
+        blocks = (block.astype(dtype, copy=False) for block in blocks)  # in float32 if X is
         if d > _MOST_DECOMPOSED:
-            return cls(sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d)) / n)
+            total = sum((np.square(block).sum(axis=0) for block in blocks), np.zeros(d))
+            return cls(total / len(some))
         covariance = sum((block.T @ block for block in blocks), np.zeros((d, d)))
-        return cls.of_covariance(covariance / n)
+        return cls.of_covariance(covariance / len(some))
 
     @classmethod
     def of_covariance(cls, covariance: Array) -> Spread:
@@ -444,6 +449,31 @@ class SparseProducts:
 
     def pull(self, gradient: Tensor) -> Tensor:
         return torch.from_numpy(self._transposed @ gradient.t().contiguous().numpy()).t()
+
+
+class CellProducts:
+    """Products of a dense matrix X (n, d) with maps of which only some logits count: the cells.
+
+    Cell c is row ``rows[c]`` and output ``outputs[c]``, of O outputs of all maps.
+    """
+
+    def __init__(self, X: Floats, rows: Tensor, outputs: Tensor, n_outputs: int) -> None:
+        # Rows are copied in the order of the outputs, so that a pass reads the memory in its order.
+        self._order = torch.argsort(outputs, stable=True)
+        self._place = torch.argsort(self._order)
+        self._counts = torch.bincount(outputs, minlength=n_outputs).tolist()
+        copied = _tensor_of(X).index_select(0, rows[self._order])
+        self._parts = torch.split(copied, self._counts)
+
+    def logits(self, coef: Tensor) -> Tensor:
+        """Return the cells (P,) of the products with weights (O, d)."""
+        each = zip(self._parts, coef, strict=True)
+        return torch.cat([torch.mv(part, of) for part, of in each])[self._place]
+
+    def pull(self, slope: Tensor) -> Tensor:
+        """Return the gradient (O, d) by the weights from that by the cells (P,)."""
+        each = zip(self._parts, torch.split(slope[self._order], self._counts), strict=True)
+        return torch.stack([torch.mv(part.t(), of) for part, of in each])
 
 
 def products_of(X: Features) -> DenseProducts | SparseProducts:

@@ -130,6 +130,23 @@ class AnswersLikelihood:
         batch._layers = [layer.of_rows(rows) for layer in self._layers]
         return batch
 
+    def by_cell(self) -> tuple[AnswersLikelihood, Tensor, Tensor] | None:
+        """Return the likelihood as one of F items with one label, and the item and label of each.
+
+        These are the pairs that answers judge. None if answers do more, or if some may be mistakes.
+        """
+        if len(self._layers) != 1 or self._layers[0].groups:
+            return None
+        layer, facts = self._layers[0], self._layers[0].facts
+        if facts is None or len(facts.judged):
+            return None
+        item, n = facts.item, len(facts.item)
+        weights = None if layer.weights is None else layer.weights.index_select(0, item)
+        alone = replace(facts, n_items=n, item=torch.arange(n), label=torch.zeros_like(item))
+        cells = copy.copy(self)
+        cells.shape, cells._layers = (n, 1), [_Layer(alone, [], weights)]
+        return cells, item, facts.label
+
     def log_likelihood(
         self,
         logits: Tensor,

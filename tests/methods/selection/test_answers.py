@@ -23,6 +23,7 @@ from tests.methods.selection.answered import (
 
 from complabel.answers import Answers
 from complabel.losses import answers_log_likelihood
+from complabel.methods.selection import _over_blocks, _trials
 from complabel.simulate import draw_answers
 
 N, K = Y.shape
@@ -39,6 +40,32 @@ def test_plain_labels_are_answers_that_name_them():
         found, expected = (each.cv_results_["mean_test_score"] for each in (told, plain))
         np.testing.assert_array_equal(found, expected)
         assert told.score(X[PROPER], FREE) == plain.score(X[PROPER], y)
+
+
+@pytest.mark.parametrize("kind", ["asked", "weighted", "excluded", "rank", "mistakes"])
+def test_fits_that_compute_few_logits_are_those_that_compute_all(kind, monkeypatch):
+    settings = {"kernel": "auto", "scaling": "auto", "alpha": "auto", "n_components": 20}
+    answers = draw_answers(Y, question="asked", random_state=0)
+    if kind == "weighted":
+        answers = answers.with_weight(np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=N))
+    elif kind == "excluded":
+        chance = np.random.default_rng(0).random(Y.shape) < 0.5
+        rules = Answers.from_arrays(excluded=(1 - Y) * chance, question="excluded")
+        answers, settings = rules, settings | {"exclusion_rates": 0.5}
+    elif kind != "asked":
+        settings |= {"rank": 2} if kind == "rank" else {"error_rate": 0.1}
+    fits = []
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(_trials, "_MUCH", 0)
+        monkeypatch.setattr(_over_blocks, "_FEW", share)
+        monkeypatch.setattr(_over_blocks, "_MOST_COPIES", K)
+        fits.append(fixed(**settings).fit(X, answers))
+    tried, expected = (each.cv_results_["mean_test_score"] for each in fits)
+    np.testing.assert_allclose(tried, expected, rtol=5e-4)  # trials end at a tolerance of 5e-5
+    assert fits[0].get_params() == fits[1].get_params()
+    assert fits[0].alpha_ == fits[1].alpha_
+    logits = [each.decision_function(X) for each in fits]
+    np.testing.assert_allclose(*logits, rtol=0, atol=1e-4 * np.abs(logits[0]).max())
 
 
 def logistic_regressions(judged, prior):

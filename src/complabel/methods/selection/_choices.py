@@ -332,13 +332,29 @@ class Choices:
         kept._laid_out.update(self._laid_out)
         return kept
 
+    def by_cell(self, setting: Setting, dtype: torch.dtype) -> tuple[Any, Tensor, Tensor] | None:
+        """Return ``objective_of_rows`` of each judged pair by its own logit, its item and label.
+
+        None if the loss also depends on other logits, but for the prior of biases.
+        """
+        known = (setting.cardinality, setting.spread, setting.error_rates, self.error_rates)
+        if any(each is not None for each in (*known, self.frequencies)):
+            return None
+        kept = self.laid_out(setting, dtype)
+        found = kept._laid_out[False, dtype].by_cell()
+        if found is None:
+            return None
+        kept._laid_out[False, dtype], item, label = found
+        return kept.objective_of_rows(setting), item, label
+
     def _lay_out(self, with_error_rates: bool, dtype: torch.dtype) -> None:
-        self._laid_out[with_error_rates, dtype] = AnswersLikelihood(
-            self.answers,
-            exclusion_rates=self.exclusion_rates,
-            with_error_rates=with_error_rates,
-            dtype=dtype,
-        )
+        if (with_error_rates, dtype) not in self._laid_out:
+            self._laid_out[with_error_rates, dtype] = AnswersLikelihood(
+                self.answers,
+                exclusion_rates=self.exclusion_rates,
+                with_error_rates=with_error_rates,
+                dtype=dtype,
+            )
 
     def _evaluate(self, logits: Tensor, log_w: Tensor | None, rates: Array | None) -> Evaluation:
         """Evaluate the likelihood; arguments that are None are replaced by known values."""
@@ -346,8 +362,7 @@ class Choices:
             log_w = torch.from_numpy(np.log(self.propensities))
         rates = self.error_rates if rates is None else rates
         key = (rates is not None, logits.dtype)
-        if key not in self._laid_out:
-            self._lay_out(*key)
+        self._lay_out(*key)
         given: dict[str, Tensor] = {}
         if rates is not None:
             of_type = torch.as_tensor(rates, dtype=logits.dtype)

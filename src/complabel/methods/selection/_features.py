@@ -115,10 +115,12 @@ class PreparedFeatures:
             vars(short)["spread"] = self.spread
             return short
         else:
-            scaled = ((self.X - self.scaling.shift) * self.scaling.factor).astype(np.float32)
-            variances = self.spread.values
-            if self.spread.vectors is not None:
-                scaled = scaled @ self.spread.vectors.astype(np.float32)
+            variances, vectors = self.spread.values, self.spread.vectors
+            turn = None if vectors is None else vectors.astype(np.float32)
+            shift, factor = self.scaling.shift, self.scaling.factor
+            blocks = ((self.X[rows] - shift) * factor for rows in gen_batches(n, BATCH))
+            parts = (block.astype(np.float32) for block in blocks)
+            scaled = np.concatenate([p if turn is None else p @ turn for p in parts])
         d = scaled.shape[1]
         short = PreparedFeatures(scaled, None, Scaling(np.zeros(d), np.ones(d)))
         vars(short)["spread"] = Spread(variances)

@@ -1,7 +1,8 @@
-"""The last fit to features in blocks, in passes over all rows.
+"""Fits that compute only the logits that answers are about, and fits to features in blocks.
 
-One evaluation of the objective is one pass. Each block returns sums over its rows, and the terms
-that depend on means over all rows follow from these sums. The pattern is the L-BFGS of dask-glm.
+The latter make passes over all rows: one evaluation of the objective is one pass. Each block
+returns sums over its rows, and the terms that depend on means over all rows follow from these sums.
+The pattern is the L-BFGS of dask-glm.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy import sparse
 from sklearn.utils import gen_batches
 from torch import Tensor
 
-from complabel._parameters import Array, Features, Floats
+from complabel._parameters import Array, Features, Floats, Ints
 from complabel._training import (
+    CellProducts,
     IterationCallback,
     LinearFits,
     LinearMap,
     MapObjective,
     minimize_maps,
+    one_thread,
     products_of,
 )
 from complabel.methods.selection._blocks import PreparedBlocks, Transform
@@ -38,6 +42,9 @@ from complabel.methods.selection._choices import (
 # The answers about this many rows are evaluated at a time: what belongs to them stays in the
 # processor's cache.
 _BATCH = 8192
+# Logits are computed by cells if they are at most this share of all, and at most so many for each
+# row, which is copied for each.
+_FEW, _MOST_COPIES = 1 / 8, 2
 
 
 def fit_blocks(
@@ -74,6 +81,63 @@ def fit_blocks(
             on_iteration=on_iteration if last else None,
         )
     return found
+
+
+def over_cells(
+    X: Features, choices: Choices, setting: Setting, rows: Sequence[Ints] | None
+) -> Callable[..., LinearFits] | None:
+    """Return what minimizes the objective of B maps by the logits alone that answers judge.
+
+    It takes logits near the minimum, if any are known, and what ``minimize_maps`` takes. None if
+    the objective needs other logits, or if these are not few.
+    """
+    n, n_labels = choices.answers.shape
+    dtype = {"float32": torch.float32, "float64": torch.float64}.get(str(X.dtype))
+    if dtype is None or sparse.issparse(X):
+        return None
+    found = choices.by_cell(setting, dtype)
+    if found is None or len(found[1]) > n * min(n_labels * _FEW, _MOST_COPIES):
+        return None
+    of_rows, item, label = found
+    each = [np.arange(n)] if rows is None else [*rows]
+    counts = [len(index) for index in each]
+    weights = np.ones(n) if choices.weights is None else choices.weights
+    of_maps = np.split(weights, np.cumsum(counts)[:-1])
+    sizes = torch.tensor([weight.sum() for weight in of_maps])
+    of_map = torch.arange(len(each)).repeat_interleave(torch.tensor(counts))[item]
+    output, share = of_map * n_labels + label, (1 / sizes)[of_map]
+    row = torch.from_numpy(np.concatenate(each))[item]
+    products = CellProducts(X, row, output, len(each) * n_labels)
+    counted = [np.bincount(*of, len(X)) for of in zip(each, of_maps, strict=True)]
+    totals = torch.from_numpy(np.stack(counted).astype(X.dtype) @ X)
+    means = totals / sizes.to(dtype).unsqueeze(1)  # (B, d), of the rows of each map
+
+    def minimize(near: Floats | None, **how: Any) -> LinearFits:
+        variances = choices.variances_of_biases(setting, counts, near)
+        terms = choices.terms_of_means(setting, sizes, variances)
+
+        def means_and_gradients(
+            coef: Tensor, bias: Tensor, others: Tensor
+        ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+            z = products.logits(coef.flatten(0, 1)) + bias.flatten()[output]
+            losses, slope, _ = of_rows(z.unsqueeze(1), None)
+            values = torch.zeros_like(sizes).index_add_(0, of_map, losses * share)
+            of_cells = slope[:, 0] * share.to(dtype)
+            w, b = products.pull(of_cells).view_as(coef), torch.zeros_like(bias)
+            b.view(-1).index_add_(0, output, of_cells)
+            if terms.variances is not None:
+                more, by_means = terms.of_logits((coef @ means.unsqueeze(2))[:, :, 0] + bias)
+                values, by_means = values + more, by_means.to(dtype)
+                w, b = w + by_means.unsqueeze(2) * means.unsqueeze(1), b + by_means
+            return values, w, b, others
+
+        with one_thread():  # the products with the rows of one output are small
+            found = minimize_maps(means_and_gradients, dtype=dtype, **how)
+        logits = [products_of(X).logits(torch.from_numpy(m.coef).to(dtype)) for m in found.models]
+        biases = torch.from_numpy(np.stack([each.intercept for each in found.models])).to(dtype)
+        return replace(found, logits=torch.stack(logits).add_(biases.unsqueeze(2)))
+
+    return minimize
 
 
 def _objective(

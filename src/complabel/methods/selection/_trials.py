@@ -21,7 +21,7 @@ from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._mistakes import likeliest_mistakes
-from complabel.methods.selection._over_blocks import fit_blocks
+from complabel.methods.selection._over_blocks import fit_blocks, over_cells
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -42,6 +42,9 @@ _IN_TRIALS, _FINAL = 5e-5, 1e-6
 # A fit has two parts. The first starts from the constant model, with steps scaled by its curvature,
 # and ends at this tolerance. The second is scaled by the curvature at the point reached.
 _FIRST_TOLERANCE = 1e-3
+# Where a product of all rows has so many multiplications, products take most of the time, and those
+# with labels that nobody judged are left out.
+_MUCH = 2**25
 # A fit takes some dozens of iterations. It warns if it has not converged after this many.
 _MAX_ITER = 1000
 # Draws of the held-out rows for the weights of settings.
@@ -70,21 +73,27 @@ def fit_maps(
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how = {
-        "rows": rows,
         "rank": setting.rank,
         "alpha": setting.alpha,
         "scaling": prepared.scaling,
         "spread": prepared.spread,
         "max_iter": _MAX_ITER,
     }
+    minimize: Callable[..., LinearFits] | None = None
+    if n_items * choices.answers.n_labels * prepared.X.shape[1] >= _MUCH:
+        minimize = over_cells(prepared.X, choices, setting, rows)
+    minimize = minimize or (
+        lambda near, **how: minimize_linear(
+            prepared.X, choices.objective(setting, sizes, near), rows=rows, **how
+        )
+    )
     if start is None:
         intercept = choices.constant_logits(setting.cardinality)
         # In the features' type, so that the likelihood is laid out only once.
         at_start = intercept.astype(np.result_type(np.float32, prepared.X.dtype))
         constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
-        start = minimize_linear(
-            prepared.X,
-            choices.objective(setting, sizes),
+        start = minimize(
+            None,
             start=[constant] * len(sizes),
             others=choices.start_of_others(setting, len(sizes)),
             curvature=choices.curvature(
@@ -95,9 +104,8 @@ def fit_maps(
             **how,
         )
     near = start.logits_of(rows)
-    return minimize_linear(
-        prepared.X,
-        choices.objective(setting, sizes, near),
+    return minimize(
+        near,
         start=start.models,
         others=choices.start_of_others(setting, len(sizes), start.others),
         curvature=choices.curvature(setting, near),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import KMeans
@@ -51,7 +52,7 @@ _KMEANS_ITERATIONS = 30
 # Of rows that are mostly 0, the first updates are those of dense rows; see ``_means``.
 _DENSE_ITERATIONS = 2
 # With fewer rows, k-means takes next to no time.
-_MANY_ROWS = 1000
+_MANY_ROWS = 100
 # MiB of distances that are in memory at once in predictions.
 _WORKING_MEMORY = 128
 # Sparse features with at most this many entries (128 MiB) are made dense before clustering.
@@ -280,9 +281,35 @@ def _means(
         # dense rows decides these ties. Later there are hardly any, so any arithmetic does.
         means.set_params(max_iter=_DENSE_ITERATIONS)
         first = means.fit(X[side]).cluster_centers_
-        means.set_params(init=first, max_iter=_KMEANS_ITERATIONS - _DENSE_ITERATIONS)
-        X = X_fast
+        left, X = _KMEANS_ITERATIONS - _DENSE_ITERATIONS, X_fast
+        found = _updated(X[side], first.copy(), left)
+        if found is not None:
+            return found
+        means.set_params(init=first, max_iter=left)
     return np.asarray(means.fit(X[side]).cluster_centers_)
+
+
+def _updated(X: sparse.csr_array, centers: Array, n_updates: int) -> Array | None:
+    """Update centres (m, d) of k-means in place; return None once one of them has no row."""
+    # Soon most centres stay where they are, and so do the distances to them.
+    m, n = len(centers), X.shape[0]
+    distances, nearest, moved = np.empty((n, m)), np.full(n, m), np.arange(m)
+    for _ in range(n_updates):
+        of_rows = X @ (-2 * centers[moved].T)
+        of_rows += np.square(centers[moved]).sum(axis=1)
+        distances[:, moved] = of_rows
+        before, nearest = nearest, distances.argmin(axis=1)
+        away = nearest != before
+        counts = np.bincount(nearest, minlength=m)
+        if not counts.all():
+            return None
+        moved = np.unique([nearest[away], before[away]])
+        moved = moved[moved < m]
+        if not len(moved):
+            break
+        members = sparse.csr_array((np.ones(n), (nearest, np.arange(n))), shape=(m, n))[moved]
+        centers[moved] = (members @ X).toarray() / counts[moved, None]
+    return centers
 
 
 class Logit(NamedTuple):
