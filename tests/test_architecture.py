@@ -32,9 +32,10 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
-# allowed 2,000 lines of the tool, and "sooner" 300.
-MOST_LINES = {"tool": 44_340, "experiments": 11_500}
-MOST_TEST_LINES = 47_300
+# allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. Tests were allowed none; they
+# have 200 more for "sooner" and for features that are made by a model's recipe.
+MOST_LINES = {"tool": 45_840, "experiments": 11_500}
+MOST_TEST_LINES = 47_500
 MOST_FILES, MOST_PUBLIC_NAMES = 226, 158
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
