@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +56,8 @@ def simulated(n_seeds: int) -> Iterator[tuple[str, list[list[float]]]]:
         yield f"{n_texts:,} x {n_words:,} | {strength}", found
 
 
-def reuters(folder: Path, n_seeds: int) -> Iterator[tuple[str, list[list[float]]]]:
-    """Yield the size and the number of topics, and what each seed gave."""
+def reuters_draws(folder: Path) -> Iterator[tuple[str, Callable[[int], tuple[Any, Any, int]]]]:
+    """Yield the size and the number of topics, and what draws features, labels and the size."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     texts, topics = [], []
@@ -70,13 +70,21 @@ def reuters(folder: Path, n_seeds: int) -> Iterator[tuple[str, list[list[float]]
     for n_texts, n_words, n_labels in ((3000, 743, 15), (600, 1449, 15), (1333, 1000, 30)):
         frequent = names[np.argsort(-counts, kind="stable")][:n_labels]
         Y = np.array([[name in some for name in frequent] for some in topics], dtype=np.uint8)
-        labelled, found = np.flatnonzero(Y.any(axis=1)), []
-        for seed in range(n_seeds):
-            at = np.random.default_rng(seed).permutation(labelled)[: n_texts + _N_TEST]
-            words = CountVectorizer(stop_words="english", max_features=n_words, binary=True)
+        words = CountVectorizer(stop_words="english", max_features=n_words, binary=True)
+
+        def draw(seed: int, Y: Any = Y, n: int = n_texts, words: Any = words) -> Any:
+            labelled = np.flatnonzero(Y.any(axis=1))
+            at = np.random.default_rng(seed).permutation(labelled)[: n + _N_TEST]
             X = words.fit_transform([texts[row] for row in at]).astype(np.float64)
-            found.append(measure(X, Y[at], n_texts, seed))
-        yield f"{n_texts:,} x {n_words:,} | {n_labels} topics", found
+            return X, Y[at], n
+
+        yield f"{n_texts:,} x {n_words:,} | {n_labels} topics", draw
+
+
+def reuters(folder: Path, n_seeds: int) -> Iterator[tuple[str, list[list[float]]]]:
+    """Yield the size and the number of topics, and what each seed gave."""
+    for name, draw in reuters_draws(folder):
+        yield name, [measure(*draw(seed), seed) for seed in range(n_seeds)]
 
 
 def main() -> None:
