@@ -275,7 +275,7 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
     )
 
 
-def check_positions(unsure: Any, answers: Any, *, people: bool = False) -> list[Ints]:
+def check_positions(unsure: Any, answers: AnswerArrays, *, people: bool = False) -> list[Ints]:
     """Return the positions of items and labels, and of people, about which somebody was unsure."""
     found, ends = [np.asarray(each) for each in unsure], [*answers.shape]
     if people:

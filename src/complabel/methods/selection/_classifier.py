@@ -54,7 +54,7 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     Parameters
     ----------
     alpha : "auto" or float, default="auto"
-        Weight of the squared norm of W, for scaled features. If labels were only named freely,
+        Weight of the squared norm of W, for scaled features. If most answers name labels freely,
         held-out answers hardly tell its values apart. Then ``"auto"`` averages the maps of the
         likeliest value and of three common ones, which count by how near their likelihood is.
     cardinality : "auto", float or None, default="auto"
@@ -170,8 +170,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         - ``n_resources``: the number of rows that the setting was tried on; of many rows, the
           search begins on a part. ``alpha_`` is divided by the ratio of all rows to those that a
           fold was trained on.
-        - ``weight`` of the setting's map in the mean; 1 of one setting, unless labels were only
-          named freely.
+        - ``weight`` of the setting's map in the mean; 1 of one setting, unless most answers
+          name labels freely.
         - ``chosen``, the likeliest of these. If label frequencies were estimated, ``alpha_`` and
           ``cardinality_`` are chosen again after the estimate is improved.
     cardinality_curve_ : dict of ndarrays of shape (n_cardinalities,)

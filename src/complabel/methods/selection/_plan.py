@@ -108,9 +108,10 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
         given = {name: getattr(classifier, name) for name in names}
         space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
         rungs = rungs_for(choices, tunes_gamma=classifier.gamma == "auto")
-        # Labels were only named freely; and the next fit of a warm start goes on from one setting.
-        named_only = len(space.cardinalities) > 1 and choices.frequencies is None
-        average = named_only and not classifier.warm_start and not isinstance(X, SomeRows)
+        # Penalties are averaged where most answers name labels, which hardly tell them apart. The
+        # next fit of a warm start goes on from one setting; blocks have rows enough.
+        names_most = len(space.cardinalities) > 1 and choices.frequencies is None
+        average = names_most and not classifier.warm_start and not isinstance(X, SomeRows)
         weights = rungs.choose_settings(space, average=average)
         setting, *others = weights
         curve, interval = None, None
