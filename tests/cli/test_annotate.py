@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
-from tests.cli.own import ITEMS, write_table
+from tests.cli.own import ITEMS, NAMES, write_table
 
 CHECKOUT = Path(__file__).parents[2]
 TYPED = "annotate texts.csv --text text --labels labels.txt --no-browser"
@@ -67,6 +67,22 @@ def test_a_sitting_and_the_next_one(folder, run, sitting):
     assert sorted(p.name for p in folder.glob("answers*")) == ["answers.csv", "answers.csv.sqlite"]
 
 
+def test_a_goal_is_followed_to_the_end(folder, run, sitting):
+    sitting += [12, 12]
+    code, out, _ = run(f"{TYPED} --token abcdefgh --until 'frequencies +-.1' --until 'f1 +-.4'"
+                       " --features X.csv")  # fmt: skip
+    assert code == 0, out
+    assert "not reached: frequencies +-.1" in out
+    assert "by 12 judgements" in out
+    chances = [[item, *([at % 7 / 6] * 4)] for at, item in enumerate(ITEMS)]
+    write_table(folder / "p.csv", ["item", *NAMES], chances)
+    typed = f"{TYPED} --token abcdefgh --until 'precision +-.4' --against p.csv --out b.csv"
+    code, out, _ = run(typed)
+    assert code == 0, out
+    assert "not reached: precision +-.4" in out
+    assert "Precision over all labels is" in out
+
+
 @pytest.mark.slow
 def test_what_learns_meanwhile_is_saved(folder, run, sitting):
     sitting.append(24)
@@ -91,10 +107,18 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--item nothing", "there is no column 'nothing'"),
         ("--out answers.txt", "wrong ending"),
         ("--labels steering.txt", "line 2: the label 'sky\\x1b[2J'"),
+        ("--until 'f2 +-.1'", "f2 +-.1 is no goal"),
+        ("--until 'f1 +-.1'", "--features"),
+        ("--until model --against p.csv", "--features"),
+        ("--against p.csv", "also give --until"),
+        ("--until 'f1 +-.1' --against p.csv", "nothing about 4 pairs"),
+        ("--until 'frequencies +-.1' --question menu-2", "--question menu-2"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anybody_is(folder, run, sitting, more, told):
     (folder / "steering.txt").write_text("sea\nsky\x1b[2J\n")
+    chances = [[item, *([at % 7 / 6] * 4)] for at, item in enumerate(ITEMS[1:])]
+    write_table(folder / "p.csv", ["item", *NAMES], chances)
     code, _, err = run(f"{TYPED} {more}")
 
     assert code == 1

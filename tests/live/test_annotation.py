@@ -114,6 +114,7 @@ def test_nothing_is_left_after_all_pairs(opened):
         "left": 0,
         "why": None,
         "learning": None,
+        "until": None,
     }
 
 

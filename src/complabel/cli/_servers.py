@@ -10,12 +10,12 @@ import threading
 import warnings
 import webbrowser
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from complabel._questions import kinds_in_words
+from complabel._questions import QuestionKind, kinds_in_words
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, say, working
@@ -24,7 +24,7 @@ from complabel.cli._outputs import Output, has_written
 from complabel.errors import ComplabelError, InputError
 
 if TYPE_CHECKING:
-    from complabel.live import Annotation, Learner, Things
+    from complabel.live import Annotation, Learner, Things, Until
     from complabel.methods import ComplementaryClassifier
 
 _TOKEN = "COMPLABEL_TOKEN"
@@ -38,6 +38,8 @@ _SEEN = (
     "annotate photos/ --labels labels.txt",
     "annotate tickets.csv --text body --labels labels.txt --out answers.csv",
     "annotate tickets.csv --text body --labels labels.txt --question mixed --features X.npz",
+    'annotate photos/ --labels labels.txt --until "frequencies +-.03"',
+    'annotate photos/ --labels labels.txt --against predictions.csv --until "f1 +-.05"',
 )
 def annotate(
     things: Path = argument(
@@ -80,6 +82,25 @@ def annotate(
     model: Path | None = target(
         "Write the model so far to this file at the end; it needs --features.",
         endings=(".safetensors",),
+    ),
+    until: list[str] | None = option(
+        "GOAL",
+        "Ask until this is known, and say how far it is: frequencies +-.03 (of each label);"
+        " precision, recall, f1 or average-precision +-.05, over all labels, or by label with these"
+        " words behind it; model: until more answers are not worth their time. May be given several"
+        " times.",
+    ),
+    against: Path | None = option(
+        "FILE",
+        "With --until: predictions of a model, or a machine's answers, that precision, recall, F1"
+        " and average precision are about. Yes/no questions are those that tell most about them."
+        " [default: the model that learns from --features]",
+    ),
+    missed: float = options.share(
+        "With --until: share of the labels that apply about which people say no."
+    ),
+    invented: float = options.share(
+        "With --until: share of the labels that do not apply about which people say yes."
     ),
     overlap: float = options.share(
         "Share of the questions that a second person is asked, too, to find mistakes."
@@ -135,7 +156,9 @@ def annotate(
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)
-    learner = None if features is None else _learner(features, found, seed)
+    about = question if questions is None else None
+    goals = _until(until, against, features, (missed, invented), about, found, names)
+    learner = None if features is None else _learner(features, found, seed, goals)
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
@@ -148,6 +171,7 @@ def annotate(
         learner=learner,
         token=token,
         mend=mend,
+        until=goals,
     )
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
@@ -221,7 +245,55 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
     return run(app, host=host, port=ports[-1], started=started)
 
 
-def _learner(path: Path, things: Things, seed: int) -> Learner:
+def _until(
+    texts: list[str] | None,
+    against: Path | None,
+    features: Path | None,
+    rates: tuple[float, float],
+    question: str | None,
+    things: Things,
+    labels: Sequence[str],
+) -> Until | None:
+    """Return what follows the goals; ``question`` is None if a file lists the questions."""
+    if not texts:
+        if against or any(rates):
+            raise InputError(
+                "--against, --missed and --invented are about a goal; also give --until"
+            )
+        return None
+    from complabel.live import Until
+    from complabel.trust import FIGURES, FREQUENCIES, MODEL, Goal
+
+    goals = [Goal.parse(text) for text in texts]
+    found = Until(goals, len(labels), missed=rates[0], invented=rates[1])
+    if question not in (None, "mixed"):
+        kind = QuestionKind.parse(question, len(labels), others=["mixed"])
+        found.size = kind.n_offered(len(labels))
+        if not kind.judges and any(goal.figure != MODEL for goal in goals):
+            raise InputError(
+                f"--until {goals[0]} needs answers that say of random labels whether they apply;"
+                f" --question {question} asks for labels that do not. Give --question asked, ticked"
+                " or ticked-M"
+            )
+    given = (FREQUENCIES,) if against is None else (FREQUENCIES, *FIGURES)
+    of_model = [goal for goal in goals if goal.figure not in given]
+    if of_model and features is None:
+        raise InputError(
+            f"--until {of_model[0]} is about a model: give --features, from which one learns"
+            " meanwhile, or, but for the goal model, --against with the predictions of one"
+        )
+    if against is not None:
+        _, said = own.read_machine(against, list(things.names), labels)
+        if gaps := int((said != said).sum()):
+            raise InputError(
+                f"{against} says nothing about {gaps:,} pairs of an item and a label; a goal is"
+                " about all of them, so give predictions for all items"
+            )
+        found.probabilities = said
+    return found
+
+
+def _learner(path: Path, things: Things, seed: int, until: Until | None) -> Learner:
     import numpy as np
 
     from complabel.features import advice
@@ -240,7 +312,11 @@ def _learner(path: Path, things: Things, seed: int) -> Learner:
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
     notes = {"features": str(path), "recipe": found.recipe, "made_of": [*found.made_of]}
-    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], seed=seed, notes=notes)
+    rows, find = numbers >= 0, None if until is None else until.of_model()
+    learner = Learner(found.X[rows], numbers[rows], seed=seed, notes=notes, find=find)
+    if until is not None:
+        until.learner = learner
+    return learner
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
@@ -249,7 +325,9 @@ def _tell(annotation: Annotation, tell: Any) -> None:
         answered = annotation.asker.answered
         learns = annotation.learner.now() if annotation.learner is not None else None
         who = f"{people:,} {'person' if people == 1 else 'people'}"
-        tell(f"{answered:,} answers by {who}{'; ' * bool(learns)}{learns or ''}")
+        until = annotation.until
+        over = "the goal is reached: Ctrl-C ends it" if until and until.is_reached else None
+        tell("; ".join(filter(None, (f"{answered:,} answers by {who}", over, learns))))
 
 
 def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> None:
@@ -259,6 +337,11 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
         return
     each = ", ".join(f"{name} {count:,}" for name, count in by_person.items())
     say(f"wrote {annotation.out}: {annotation.asker.answered:,} answers ({each})")
+    if annotation.until is not None:
+        annotation.until.look(annotation.news, annotation.asker.answered)
+        for standing in annotation.until.standings:
+            say(f"{'reached' if standing.is_reached else 'not reached'}: {standing.goal}")
+            say(f"  {standing.sentence()}")
     say("next: the same command goes on asking; to see what the answers tell, and to learn:")
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
     fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}

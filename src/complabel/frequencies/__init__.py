@@ -1,5 +1,6 @@
 """Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
+from complabel.frequencies._counts import Audit as Audit
 from complabel.frequencies._counts import drawn_at_random as drawn_at_random
 from complabel.frequencies._counts import inverse_probability as inverse_probability
 from complabel.frequencies._counts import judged_at_random as judged_at_random
@@ -13,6 +14,9 @@ from complabel.frequencies._estimate import given_frequencies as given_frequenci
 from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
+from complabel.frequencies._sequential import answers_left as answers_left
+from complabel.frequencies._sequential import interval_at_goal as interval_at_goal
+from complabel.frequencies._sequential import interval_whenever as interval_whenever
 from complabel.frequencies._strata import Strata as Strata
 from complabel.frequencies._strata import said_by as said_by
 from complabel.frequencies._strata import what_is_left as what_is_left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -66,6 +66,15 @@ class Audit:
             weight=_scaled(inverse_probability(answers)[answer], group),
             n_labels=answers.n_labels,
         )
+
+    def once(self) -> Audit:
+        """Return one judgement of each pair; none where people contradict each other about it."""
+        pair = self.item * self.n_labels + self.label
+        _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+        n_yes, n_said = np.bincount(place, self.applies), np.bincount(place)
+        kept = first[(n_yes == 0) | (n_yes == n_said)]
+        names = ("item", "label", "annotator", "applies", "weight")
+        return replace(self, **{name: getattr(self, name)[kept] for name in names})
 
     def counts(
         self,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from complabel.live._server import is_loopback as is_loopback
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
+    from complabel.live._until import Until as Until
 
 for _package in ("starlette", "uvicorn", "h11"):
     if find_spec(_package) is None:
@@ -35,6 +36,7 @@ _PLACES = places_in(
         "_model": "ModelFile",
         "_prediction": "predicting",
         "_server": "guarded is_loopback new_token run",
+        "_until": "Until",
     },
 )
 __getattr__, __dir__ = lazily(__name__, _PLACES)

@@ -38,6 +38,8 @@ from complabel.live._drawing import (
 from complabel.live._mending import keep_aside, open_store
 from complabel.live._server import app_of, error_reply
 from complabel.live._store import AnswerStore
+from complabel.live._until import Until, aimed_questions, shares_of
+from complabel.trust import FREQUENCIES
 
 if TYPE_CHECKING:
     from complabel.live._learner import Learner
@@ -69,6 +71,7 @@ class Annotation:
     learner: Learner | None = None
     token: str = ""
     mixed: Mixed | None = None
+    until: Until | None = None
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     ended: threading.Event = field(default_factory=threading.Event)
     _saved: int = 0  # the last event in the table that was written
@@ -88,10 +91,12 @@ class Annotation:
         learner: Learner | None = None,
         token: str | None = None,
         mend: bool = False,
+        until: Until | None = None,
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.
 
-        The token is that of the file, unless one is given; ``new`` draws another one for the file.
+        Questions are asked ``until`` goals are reached, and aimed at them as far as that is
+        possible. The token is that of the file, unless one is given; ``new`` draws another one.
         With ``mend``, a damaged file is moved aside, and what is whole in it goes on.
         """
         mixed: Mixed | None = None
@@ -106,7 +111,15 @@ class Annotation:
             source = RandomQuestions(things.names, len(labels), mixed, None, *how)
         else:
             kind = QuestionKind.parse(question, len(labels), others=["mixed"])
-            source = RandomQuestions(things.names, len(labels), lambda: kind, kind, *how)
+            aim = None if until is None or kind.name != "asked" else until.aim
+            if until is not None and aim is not None and aim != FREQUENCIES:
+                question = f"those that tell about {aim}, {until.mark}"
+                source = aimed_questions(until.probabilities, aim, *how)
+            else:
+                weights = None if until is None or aim is None else until.weights
+                source = RandomQuestions(
+                    things.names, len(labels), lambda: kind, kind, *how, weights
+                )
         asker = Asker(source, labels, time.time)
         if mixed is not None:
             mixed.times = asker.latest_seconds
@@ -121,7 +134,8 @@ class Annotation:
         except BaseException:
             store.close()
             raise
-        return cls(things, labels, asker, store, out, learner, token or store.token, mixed)
+        token = token or store.token
+        return cls(things, labels, asker, store, out, learner, token, mixed, until)
 
     def app(self) -> Starlette:
         routes = [
@@ -141,6 +155,8 @@ class Annotation:
         threading.Thread(target=self._save_now_and_then, daemon=True).start()
         if self.learner is not None:
             threading.Thread(target=self._learn, daemon=True).start()
+        if self.until is not None:
+            threading.Thread(target=self._follow, daemon=True).start()
 
     def end(self) -> None:
         """Store what is left, and write the table of all answers."""
@@ -176,6 +192,12 @@ class Annotation:
     def table(self) -> dict[str, list[Any]]:
         """Return all answers so far as a table, with those that a file of questions has."""
         columns = self.store.answers_table()
+        source = self.asker.source
+        if isinstance(source, RandomQuestions) and source.is_weighted:
+            asked = [at for at, kind in enumerate(columns["question"]) if kind == "asked"]
+            shares = shares_of(np.array([columns["label"][at] for at in asked], dtype=object))
+            for at, share in zip(asked, shares.tolist(), strict=True):
+                columns["probability"][at] = share
         known = self._known()
         return {name: [*values, *known[name]] for name, values in columns.items()}
 
@@ -242,6 +264,23 @@ class Annotation:
                         is_bug = not isinstance(error, ComplabelError)
                         _logger.error(told, error, exc_info=is_bug)
 
+    def _follow(self) -> None:
+        """Look now and then how far the goals are, until they are reached."""
+        assert self.until is not None
+        learned: Any = None
+        while not self.ended.wait(0.2) and not self.until.is_reached:
+            now = None if self.learner is None else self.learner.standings
+            if self.asker.answered >= self.until.next_look or now is not learned:
+                learned = now
+                try:
+                    self.until.look(self.news, self.asker.answered)
+                except Exception as error:  # people go on answering whatever happens here
+                    is_bug = not isinstance(error, ComplabelError)
+                    _logger.error(
+                        "it is not known how far the goals are: %s", error, exc_info=is_bug
+                    )
+                    self.until.next_look = self.asker.answered + 50
+
     async def _stored(self) -> None:
         """Wait until all that has happened is on the disk; what people did at once goes at once."""
         async with self._writing:
@@ -259,7 +298,8 @@ class Annotation:
         person = _person(request.query_params.get("person"))
         skip = request.query_params.get("skip", "0")
         is_number = skip.isascii() and skip.isdigit() and len(skip) < 4
-        event = self.asker.next(person, int(skip) if is_number else skip)
+        over = self.until is not None and self.until.is_reached
+        event = self.asker.next(person, int(skip) if is_number else skip, only_held=over)
         await self._stored()
         if event is None:
             return Response(status_code=204)
@@ -311,8 +351,13 @@ class Annotation:
                 "left": asker.left(),
                 "why": None if self.mixed is None else self.mixed.why,
                 "learning": None if self.learner is None else self.learner.state(),
+                "until": None if self.until is None else self.until.state(self._seconds()),
             }
         )
+
+    def _seconds(self) -> list[float]:
+        """Return how long the latest answers of all kinds took."""
+        return [s for kind in self.asker.seconds for s in self.asker.latest_seconds(kind)]
 
     async def _table(self, _: Request) -> Response:
         def make() -> bytes:

@@ -143,14 +143,17 @@ class Asker:
         else:
             self._apply(what)
 
-    def next(self, person: str, skip: int | str = 0) -> Event | None:
-        """Return the question that a person has to answer now, or one of those after it."""
+    def next(self, person: str, skip: int | str = 0, *, only_held: bool = False) -> Event | None:
+        """Return the question that a person has to answer now, or one of those after it.
+
+        With ``only_held``, nobody gets a question that they do not have yet.
+        """
         if not (isinstance(skip, int) and 0 <= skip < MOST_AHEAD):
             last = MOST_AHEAD - 1
             raise RefusedError(400, f"skip is {skip!r:.20}; give a whole number from 0 to {last}")
         me = self._seen(person)
         while len(me.held) <= skip:
-            if not self._hand_out(person):
+            if only_held or not self._hand_out(person):
                 return None
         return me.held[skip]
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._opening import StrPath, as_path, fault
-from complabel._parameters import Ints
+from complabel._parameters import Array, Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
@@ -106,7 +106,7 @@ class RandomQuestions:
     All items are asked about once, in random order, before one is asked about again; then about
     other labels. So every beginning is a random sample, and no label of an item is asked about
     twice, except that the last menu about an item is filled up. Who names freely or ticks all
-    labels is asked once. Only a number for each item is kept.
+    labels is asked once. With ``weights``, yes/no questions are about labels in proportion to them.
     """
 
     names: Sequence[str]
@@ -116,6 +116,9 @@ class RandomQuestions:
     overlap: float = 0.0
     seed: int = 0
     without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
+    weights: Callable[[], Array] | None = None  # of the labels, (K,)
+    _asked: dict[int, list[int]] = field(default_factory=dict)  # about which labels, by item
+    is_weighted: bool = False  # whether some labels were preferred, now or in an earlier sitting
     _used: NDArray[np.int32] = field(init=False)  # how many labels each item was asked about
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
     _order: Ints = field(init=False)  # what is left of this round, the next one last
@@ -124,6 +127,7 @@ class RandomQuestions:
     _drawn: int = 0
 
     def __post_init__(self) -> None:
+        self.is_weighted = self.weights is not None
         self._used = np.zeros(len(self.names), dtype=np.int32)
         self._used[list(self.without)] = self.n_labels
         self._rounds = np.zeros(len(self.names), dtype=np.int32)
@@ -143,12 +147,16 @@ class RandomQuestions:
                 return None
         self._left -= 1
         item, kind = int(self._order[self._left]), self.kind()
+        labels = self._labels(item, kind)
+        chance = None if kind.name == "named" else kind.probability(self.n_labels)
+        if kind.name == "asked" and self.is_weighted:
+            labels, chance = self._by_weight(item)
         made = Question(
             number=self._drawn,
             item=item,
             kind=kind.stem,
-            labels=self._labels(item, kind),
-            probability=None if kind.name == "named" else kind.probability(self.n_labels),
+            labels=labels,
+            probability=chance,
             asked_for=1 if kind.chooses else None,
             copies=2 if self._rng.random() < self.overlap else 1,
         )
@@ -156,13 +164,24 @@ class RandomQuestions:
         return made
 
     def restore(self, question: Question) -> None:
+        chance = KINDS["asked"].probability(self.n_labels)
+        self.is_weighted |= question.kind == "asked" and question.probability != chance
         self._count(question)
 
     def _count(self, question: Question) -> None:
         size = self.n_labels if question.labels is None else len(question.labels)
+        self._asked.setdefault(question.item, []).extend(question.labels or ())
         self._used[question.item] = min(self._used[question.item] + size, self.n_labels)
         self._rounds[question.item] += 1
         self._drawn = max(self._drawn, question.number + 1)
+
+    def _by_weight(self, item: int) -> tuple[tuple[int, ...], float]:
+        """Return a label that the item was not asked about, and its chance."""
+        weights = np.ones(self.n_labels) if self.weights is None else self.weights().copy()
+        weights[self._asked.get(item, [])] = 0.0
+        weights /= weights.sum()
+        label = int(self._rng.choice(self.n_labels, p=weights))
+        return (label,), float(weights[label])
 
     def _begin_round(self) -> bool:
         """Put the items that were asked about least often into random order."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 from scipy.stats import rankdata
 from sklearn.base import clone
 
@@ -27,6 +28,7 @@ from complabel.asking import break_even
 from complabel.errors import ComplabelError
 from complabel.live._asker import News
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.trust import Standing
 
 _FEWEST = 20  # items with answers; before, there is nothing to learn
 _FOLDS = 5  # with 3, the score of 110 answers was .1 lower than that of the model; with 5, .05
@@ -61,12 +63,22 @@ class Learner:
     """Learns from the answers so far, in a process of its own, so that pages stay quick.
 
     X (n, d) are the features of the things with these numbers; ``seed`` is that of the folds and of
-    the model, whose file keeps ``notes``. Any thread may call it. It takes one core, and leaves it
-    to whoever else wants it.
+    the model, whose file keeps ``notes``. After each refit, ``find`` gets answers and what models
+    that have not learned from them say about their items; what it finds are the ``standings``. Any
+    thread may call the learner. It takes one core, and leaves it to whoever else wants it.
     """
 
-    def __init__(self, X: Any, things: ArrayLike, *, seed: int = 0, notes: Any = None) -> None:
+    def __init__(
+        self,
+        X: Any,
+        things: ArrayLike,
+        *,
+        seed: int = 0,
+        notes: Any = None,
+        find: Callable[[Answers, Array], list[Standing]] | None = None,
+    ) -> None:
         self._notes = notes
+        self.standings: list[Standing] = []
         self._things = np.asarray(things, dtype=np.intp)
         context = multiprocessing.get_context("spawn")
         self._pipe, there = context.Pipe()
@@ -77,7 +89,7 @@ class Learner:
         with _without_interrupts():  # Ctrl-C is for the server, which then ends this process
             self._process.start()
         there.close()  # so that the pipe ends when the process does
-        self._pipe.send((X, seed))
+        self._pipe.send((X, seed, find))
 
     def update(self, news_since: Callable[[tuple[int, int, int]], News]) -> None:
         """Learn from all answers about the things so far; return when the model is refitted.
@@ -91,7 +103,9 @@ class Learner:
             n_answers = n_known + len(news.given) - len(news.gone)
             self._learning = (n_answers, time.monotonic())
             try:
-                self._state = self._ask("hear", news.about(self._things))
+                state = self._ask("hear", news.about(self._things))
+                self.standings = (state or {}).pop("standings", self.standings)
+                self._state = state
             finally:
                 self._learning = None
 
@@ -158,8 +172,8 @@ def _serve(pipe: Any) -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):
-        X, seed = pipe.recv()
-        refits = Refits(X, seed=seed)
+        X, seed, find = pipe.recv()
+        refits = Refits(X, seed=seed, find=find)
         while True:
             name, *arguments = pipe.recv()
             try:
@@ -179,8 +193,14 @@ class Refits:
     later, so that the differences between them are no chance of who was asked what.
     """
 
-    def __init__(self, X: Any, *, seed: int = 0) -> None:
-        self._X = X
+    def __init__(
+        self,
+        X: Any,
+        *,
+        seed: int = 0,
+        find: Callable[[Answers, Array], list[Standing]] | None = None,
+    ) -> None:
+        self._X, self._find = X, find
         self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)
         self._of_folds = [clone(self.model) for _ in range(_FOLDS)]
         order = np.random.default_rng(seed).permutation(X.shape[0])
@@ -249,16 +269,24 @@ class Refits:
             self._points.pop()
         self._points.append(now)
 
-    def _areas(self, answers: Answers) -> list[tuple[float, Array]]:
+    def _scored(self, answers: Answers) -> Ints:
+        """Return the items with the latest answers, in their order."""
         items = np.flatnonzero(answers.answered)
-        scored = np.sort(items[np.argsort(-self._latest[items])[:_MOST_SCORED]])
+        return np.sort(items[np.argsort(-self._latest[items])[:_MOST_SCORED]])
+
+    def _logits(self, point: _Point, scored: Ints, n_labels: int) -> Array:
+        """Return logits (m, K) by models that have seen no answer about these items."""
+        logits, fold = np.empty((len(scored), n_labels)), self._fold[scored]
+        for number in np.unique(fold):
+            logits[fold == number] = point.models[number](self._X[scored[fold == number]])
+        return logits
+
+    def _areas(self, answers: Answers) -> list[tuple[float, Array]]:
+        scored = self._scored(answers)
         said = answers[scored].statements()
-        rows, fold = self._X[scored], self._fold[scored]
         areas = []
         for point in self._points:
-            logits = np.empty((len(scored), answers.n_labels))
-            for number in np.unique(fold):
-                logits[fold == number] = point.models[number](rows[fold == number])
+            logits = self._logits(point, scored, answers.n_labels)
             areas.append(area(logits[said.item, said.label], said.applies, said.item))
         return areas
 
@@ -272,6 +300,10 @@ class Refits:
         gain = self._gain(areas)
         advice = _advice(score, error, gain)
         found = {"score": score, "error": error, "curve": curve}
+        if self._find is not None:
+            scored = self._scored(answers)
+            logits = self._logits(self._points[-1], scored, answers.n_labels)
+            found["standings"] = self._find(answers[scored], special.expit(logits))
         return {**found, "ten_minutes": gain, "advice": advice}
 
     def _gain(self, areas: list[tuple[float, Array]]) -> dict[str, float] | None:

@@ -3,6 +3,10 @@
 from complabel.trust._evaluation import COLUMNS as COLUMNS
 from complabel.trust._evaluation import FIGURES as FIGURES
 from complabel.trust._evaluation import Evaluation, evaluate_model
+from complabel.trust._goals import FREQUENCIES as FREQUENCIES
+from complabel.trust._goals import MODEL as MODEL
+from complabel.trust._goals import Goal, Standing, how_far
+from complabel.trust._goals import Part as Part
 from complabel.trust._metrics import (
     Figure,
     Figures,
@@ -10,6 +14,7 @@ from complabel.trust._metrics import (
     estimate_metrics,
     suggest_evaluation_questions,
 )
+from complabel.trust._metrics import order_of_evaluation as order_of_evaluation
 from complabel.trust._reliability import Reliability, reliability
 from complabel.trust._thresholds import ChosenThresholds, choose_thresholds
 from complabel.trust._truth import OnTruth as OnTruth
@@ -20,11 +25,14 @@ __all__ = [
     "Evaluation",
     "Figure",
     "Figures",
+    "Goal",
     "MetricEstimates",
     "Reliability",
+    "Standing",
     "choose_thresholds",
     "estimate_metrics",
     "evaluate_model",
+    "how_far",
     "reliability",
     "suggest_evaluation_questions",
 ]

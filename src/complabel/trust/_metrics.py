@@ -114,7 +114,7 @@ class MetricEstimates(Figures):
         for label, name in enumerate(self._label_names):
             pairs = self._pairs.of_label(label, n_labels)
             told = {"new_items": self.new_items, "of_label": True}
-            found[name] = Figures(**_figures(pairs, self.confidence, **told))
+            found[name] = Figures(**figures_of(pairs, self.confidence, **told))
         return found
 
     def curve(self, n_points: int = 50) -> dict[str, Array]:
@@ -141,7 +141,7 @@ class MetricEstimates(Figures):
         rows = []
         for cut in cuts:
             pairs = replace(self._pairs, predicted=self._pairs.score >= cut)
-            at = _figures(pairs, self.confidence, new_items=self.new_items, names=_AT_THRESHOLD)
+            at = figures_of(pairs, self.confidence, new_items=self.new_items, names=_AT_THRESHOLD)
             rows.append([x for each in at.values() for x in (each.value, each.low, each.high)])
         columns = [f"{name}{end}" for name in _AT_THRESHOLD for end in ("", "_low", "_high")]
         return {"threshold": cuts, **dict(zip(columns, np.array(rows).T, strict=True))}
@@ -230,7 +230,7 @@ def estimate_metrics(
     pairs = ScoredPairs.of(judged, p, cuts, *rates)
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     return MetricEstimates(
-        **_figures(pairs, confidence, new_items=new_items),
+        **figures_of(pairs, confidence, new_items=new_items),
         confidence=confidence,
         new_items=new_items,
         n_judgements=len(judged),
@@ -289,7 +289,7 @@ _AT_THRESHOLD = ("precision", "recall")
 _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
 
 
-def _figures(
+def figures_of(
     pairs: ScoredPairs,
     confidence: float,
     *,
@@ -339,6 +339,7 @@ def _interval(
 # variance is at most 1 / 0.2 = 5 times that of random questions, whatever the probabilities are
 # worth. If they are right, it is at most 1 / 0.8^2 = 1.6 times the least.
 _EQUAL_SHARE = 0.2
+_THRESHOLD = 0.5
 
 
 def suggest_evaluation_questions(
@@ -429,6 +430,23 @@ def suggest_evaluation_questions(
     item, label = np.divmod(drawn, answers.n_labels)
     probability = chance[drawn] * (len(items) / chance.sum())
     return table_of_pairs(answers, items[item], label, np.full(n, None), probability)
+
+
+def order_of_evaluation(
+    probabilities: Array, figure: str, most: int, rng: np.random.Generator
+) -> tuple[Ints, Array]:
+    """Return pairs in an order to ask about them, and the chance of each, at most ``most``.
+
+    However many of the first pairs are asked about, the chances are those of
+    :func:`suggest_evaluation_questions`, up to a factor (Ohlsson, "Sequential Poisson sampling",
+    Journal of Official Statistics 1998).
+    """
+    p = probabilities.ravel()
+    chance = _chances(p, p >= _THRESHOLD, figure, len(probabilities))
+    key = rng.random(len(p)) / chance
+    first = np.argpartition(key, most)[:most] if most < len(p) else np.arange(len(p))
+    order = first[np.argsort(key[first])]
+    return order, chance[order]
 
 
 def _chances(p: Array, predicted: Bools, figure: str, total: int) -> Array:

@@ -162,3 +162,34 @@ export function sentence(text) {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
+// ---------------------------------------------------------------------- goals
+
+// Return what is known of a goal: a sentence, and how much of it is there.
+export function goalOf(goal) {
+  const box = element("div", { className: goal.reached ? "goal reached" : "goal" });
+  box.append(element("h2", { textContent: `Goal: ${goal.goal.replace("+-", "± ")}` }));
+  const bar = element("div", { className: "bar", ariaHidden: "true" });
+  const filled = element("div");
+  const known = goal.of > 1 ? [0, goal.known / goal.of] : [goal.low, goal.high];
+  filled.style.left = `${100 * known[0]}%`;
+  filled.style.width = `${100 * (known[1] - known[0])}%`;
+  bar.append(filled);
+  box.append(bar, element("p", { textContent: goal.reached ? goal.sentence : stillOpen(goal) }));
+  return box;
+}
+
+function stillOpen({ of, known, value, low, high, within, answers_left, minutes_left }) {
+  const share = (x) => x.toFixed(within < 0.1 ? 3 : 2);
+  let now = `${known} of ${of} labels are known well enough.`;
+  if (of === 1) {
+    now = value === null ? "Not known yet." : `Now ${share(value)}, from ${share(low)} to ${share(high)}.`;
+  }
+  const [fewest, , most] = answers_left;
+  if (most === null) return `${now} How many answers are left is not known yet.`;
+  const range = (from, to) => (from === to ? from : `${from} to ${to}`);
+  const whole = (x) => Math.ceil(x).toLocaleString("en");
+  const [soonest, , latest] = minutes_left;
+  const time =
+    latest === null ? "" : `, ${range(whole(soonest), whole(latest))} minutes of people's work`;
+  return `${now} In 8 of 10 sittings, ${range(whole(fewest), whole(most))} more answers are enough${time}.`;
+}

@@ -6,7 +6,7 @@
 // questions in `line`.
 
 import {
-  count, drawCurve, element, hintFor, isolated, naming, prepare, sentence, single, wording,
+  count, drawCurve, element, goalOf, hintFor, isolated, naming, prepare, sentence, single, wording,
 } from "./drawing.js";
 
 const address = new URLSearchParams(location.search);
@@ -563,11 +563,17 @@ async function readProgress() {
   showTimes();
   $("why").textContent = found.why ?? "";
   showLearning(found.learning);
+  const goals = found.until?.goals ?? [];
+  $("goals").hidden = !goals.length;
+  $("goals").replaceChildren(...goals.map(goalOf));
+  const reached = found.until?.reached ?? false;
+  $("done-title").textContent = reached ? "You know enough" : "Nothing is left to ask";
   if (main.dataset.state === "done") {
     const others = found.left > 0;
     $("done-why").textContent = others
       ? "Other people have the last questions. This page asks again by itself."
       : `All questions are answered: ${count(found.answered, "answer")}. Thank you.`;
+    if (reached) $("done-why").textContent = "Each goal is reached, so nothing more is asked. Thank you.";
   }
 }
 

@@ -1,0 +1,277 @@
+"""Sittings that end when a goal is reached: how often they stop falsely, and what they cost.
+
+``level`` sums up, for each frequency, the chance that the interval misses it at the moment when it
+is short enough, with a look after each answer. ``frequencies`` and ``figures`` simulate sittings on
+real data; people err there as they did on relations (they miss .23 and invent .028), or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from complabel.datasets import make_digits
+from complabel.experiments.datasets import load_dataset
+from complabel.frequencies import interval_at_goal
+from complabel.trust._goals import _CONFIDENCE, Goal, Standing, _part
+from complabel.trust._metrics import _chances, figures_of
+from complabel.trust._pairs import JudgedPairs, ScoredPairs
+
+MISSED, INVENTED = 0.23, 0.028
+WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2)
+FIXED = 0.05  # level of the interval for a fixed number of answers
+
+
+def main() -> None:
+    """Run what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("level", "frequencies", "figures"))
+    parser.add_argument("--data-dir", type=Path)
+    parser.add_argument("--sittings", type=int, default=2000)
+    parser.add_argument("--within", type=float, nargs="*", default=[0.03, 0.05])
+    parser.add_argument("--figures", nargs="*", default=["precision", "f1", "average_precision"])
+    parser.add_argument("--data", nargs="*", default=["scene", "yeast", "digits", "corel5k"])
+    parser.add_argument("--people", nargs="*", default=["right", "err"])
+    parser.add_argument("--questions", nargs="*", default=["random", "aimed"])
+    parser.add_argument("--items", type=int, default=10_000, help="most items of a sitting")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    if given.what == "level":
+        level(given.within or WIDTHS)
+        return
+    for name in given.data:
+        X, Y = load(name, given.data_dir)
+        for people in given.people:
+            rates = (MISSED, INVENTED) if people == "err" else (0.0, 0.0)
+            for within in given.within:
+                if given.what == "frequencies":
+                    of_frequencies(name, Y, within, people, rates, given)
+                else:
+                    of_figures(name, X, Y, within, people, rates, given)
+
+
+def load(name: str, folder: Path | None) -> tuple[Any, Any]:
+    """Return features and true labels of all rows."""
+    if name == "digits":
+        data = make_digits(3000, random_state=0)
+        return data.X, data.Y
+    data = load_dataset(name, data_dir=folder)
+    return data.X, data.Y
+
+
+def level(widths: Any) -> None:
+    """Print the greatest chance of a false stop, and mean numbers of answers."""
+    print("within | most that miss | at | answers at .01 | .1 | .5 | a fixed number at .5")
+    for within in widths:
+        shares = np.unique(np.concatenate([np.geomspace(within / 10, 0.5, 120), [0.01, 0.1, 0.5]]))
+        misses, answers = false_stops(within, shares)
+        worst = int(misses.argmax())
+        at = [answers[np.searchsorted(shares, each)] for each in (0.01, 0.1, 0.5)]
+        print(
+            f"{within:g} | {misses[worst]:.4f} | {shares[worst]:.3f} | "
+            + " | ".join(f"{each:.0f}" for each in at)
+            + f" | {fixed_number(0.5, within)}",
+            flush=True,
+        )
+
+
+def false_stops(within: float, shares: Any) -> tuple[Any, Any]:
+    """Return the chance of a false stop, and the mean number of answers, for each share."""
+    state = np.ones((1, len(shares)))  # the chance of each number of "yes", of those who go on
+    misses, answers = np.zeros(len(shares)), np.zeros(len(shares))
+    n = 0
+    while state.sum() > 1e-10 * len(shares):
+        n += 1
+        now = np.zeros((n + 1, len(shares)))
+        now[1:] += state * shares
+        now[:-1] += state * (1 - shares)
+        state = now
+        low, high = interval_at_goal(np.arange(n + 1.0), np.full(n + 1, float(n))).T
+        met = (high - low) / 2 <= within
+        stopped = state[met]
+        outside = (shares < low[met, np.newaxis]) | (shares > high[met, np.newaxis])
+        misses += (stopped * outside).sum(axis=0)
+        answers += n * stopped.sum(axis=0)
+        state[met] = 0
+    return misses, answers
+
+
+def fixed_number(share: float, within: float) -> int:
+    """Return the number of answers whose interval of 95 % has this half, on average."""
+    n = np.arange(1.0, 2 / within**2)
+    yes = share * n
+    low = special.betaincinv(np.maximum(yes, 1e-9), n - yes + 1, FIXED / 2)
+    high = special.betaincinv(yes + 1, np.maximum(n - yes, 1e-9), 1 - FIXED / 2)
+    return int(n[np.argmax((high - low) / 2 <= within)])
+
+
+def of_frequencies(
+    name: str, Y: Any, within: float, people: str, rates: tuple[float, float], given: Any
+) -> None:
+    """Print how sittings go that end when the frequency of each label is known."""
+    rng = np.random.default_rng(given.seed)
+    missed, invented = rates
+    told = 1 - missed - invented
+    n_items, n_labels = Y.shape
+    most = min(n_items, int(np.ceil(1.3 / (within * told) ** 2)) + 50)
+    is_met, ends = table_of_intervals(most, within * told, n_items if told == 1 else np.inf)
+    stops, wrong, never = [], [], []
+    for label in range(n_labels):
+        said = np.where(Y[:, label] > 0, 1 - missed, invented)
+        runs = []
+        for _ in range(given.sittings):
+            order = rng.permutation(n_items)[:most]
+            runs.append(rng.random(most) < said[order])
+        yes = np.cumsum(np.array(runs), axis=1)  # (sittings, most)
+        met = is_met[np.arange(1, most + 1), yes]
+        stop = np.where(met.any(axis=1), met.argmax(axis=1), most - 1)
+        low, high = ends[stop + 1, yes[np.arange(len(yes)), stop]].T
+        truth = float((Y[:, label] > 0).mean())
+        low, high = ((each - invented) / told for each in (low, high))
+        reached = met.any(axis=1)
+        wrong.append(float(((truth < low - 1e-12) | (truth > high + 1e-12))[reached].mean()))
+        never.append(float((~reached).mean()))
+        stops.append(stop + 1)
+    n = np.sort(np.array(stops), axis=0).astype(float)  # (K, sittings)
+    # Once the first label is known, a tenth of the questions goes to labels that are known.
+    asked = n_labels * n[0] + (n - n[0]).sum(axis=0) / 0.9
+    fixed = max(fixed_number(invented + told * float(y), within * told) for y in Y.mean(axis=0))
+    print(
+        f"{name} | {n_labels} labels | ±{within:g} | {people} | false stops {100 * np.mean(wrong):.1f}"
+        f", worst label {100 * max(wrong):.1f} | not reached {100 * np.mean(never):.1f} | answers"
+        f" {asked.mean():,.0f} | random labels {n_labels * n[-1].mean():,.0f}"
+        f" | fixed number {n_labels * fixed:,}",
+        flush=True,
+    )
+
+
+def table_of_intervals(most: int, within: float, n_items: float) -> tuple[Any, Any]:
+    """Return which numbers of answers and of "yes" are enough, and the intervals."""
+    ends = np.zeros((most + 1, most + 1, 2))
+    for n in range(1, most + 1):
+        ends[n, : n + 1] = interval_at_goal(np.arange(n + 1.0), np.full(n + 1, float(n)), n_items)
+    return (ends[..., 1] - ends[..., 0]) / 2 <= within, ends
+
+
+def predictions(X: Any, Y: Any, seed: int) -> tuple[Any, Any]:
+    """Return chances by a model of half of the rows about the other half, and their labels."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import MaxAbsScaler
+
+    X = MaxAbsScaler().fit_transform(X)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(Y))
+    train, test = order[: len(Y) // 2], order[len(Y) // 2 :]
+    p = np.zeros((len(test), Y.shape[1]))
+    for label in range(Y.shape[1]):
+        y = Y[train, label] > 0
+        if 0 < y.sum() < len(y):
+            model = LogisticRegression(C=1.0, max_iter=200).fit(X[train], y)
+            p[:, label] = model.predict_proba(X[test])[:, 1]
+    return p, (Y[test] > 0)
+
+
+def of_figures(
+    name: str, X: Any, Y: Any, within: float, people: str, rates: tuple[float, float], given: Any
+) -> None:
+    """Print how sittings go that end when a figure of a model is known."""
+    p, truth = predictions(X, Y, given.seed)
+    n_items = min(len(p), given.items)
+    for figure in given.figures:
+        goal = Goal(figure, within)
+        whole = figure_of(p, truth, figure)
+        for questions in given.questions:
+            rng = np.random.default_rng([given.seed, 7])
+            began = time.perf_counter()
+            runs = [
+                sitting(goal, p, truth, whole, n_items, questions, rates, rng)
+                for _ in range(given.sittings)
+            ]
+            n, low, high, reached, left, ever = map(np.array, zip(*runs, strict=True))
+            wrong = (whole < low) | (whole > high)
+            held, ratios = [], []
+            for (at, *ends), last in zip(left, n, strict=True):
+                if at and last > at:
+                    held.append(ends[0] <= last - at <= ends[1])
+                    ratios.append(np.log((last - at) / np.sqrt(ends[0] * ends[1])) * np.sqrt(at))
+            print(
+                f"{name} | {figure} {whole:.3f} | ±{within:g} | {people} | {questions} | false stops"
+                f" {100 * wrong[reached].mean():.1f} | reached {100 * reached.mean():.0f} | answers"
+                f" {n[reached].mean():,.0f} | left at a third held {100 * np.mean(held):.0f}"
+                f" ({np.median(ratios):.1f} ± {np.std(ratios):.1f})"
+                f" | whenever left out {100 * np.mean(ever):.1f} | {time.perf_counter() - began:.0f} s",
+                flush=True,
+            )
+
+
+def figure_of(p: Any, truth: Any, figure: str) -> float:
+    """Return the figure by all true labels."""
+    every = np.arange(p.size)
+    none = np.zeros((1, p.shape[1]))
+    judged = JudgedPairs(
+        every // p.shape[1],
+        every % p.shape[1],
+        np.full(p.size, -1),
+        truth.ravel(),
+        np.ones(p.size),
+        *p.shape,
+    )
+    pairs = ScoredPairs.of(judged, p, np.asarray(0.5), none, none)
+    return float(figures_of(pairs, 0.95, new_items=False, names=(figure,))[figure].value)
+
+
+def sitting(
+    goal: Goal,
+    p: Any,
+    truth: Any,
+    whole: float,
+    n_items: int,
+    questions: str,
+    rates: tuple[float, float],
+    rng: Any,
+) -> tuple[Any, ...]:
+    """Ask about items drawn from those at hand until the goal is reached, or 6,000 answers."""
+    rows = rng.integers(len(p), size=n_items)
+    p, truth = p[rows], truth[rows]
+    n_labels = p.shape[1]
+    if questions == "random":
+        chance = np.full(p.size, 1 / n_labels)
+    else:
+        chance = _chances(p.ravel(), (p >= 0.5).ravel(), goal.figure, len(p))
+    order = np.argsort(rng.random(p.size) / chance)[:6000]
+    missed, invented = rates
+    said = rng.random(len(order)) < np.where(truth.ravel()[order], 1 - missed, invented)
+    by_label = [np.full((1, n_labels), rate) for rate in rates]
+    n, looks, ever = 0, [], False
+    n_next = 50
+    while True:
+        n = min(n_next, len(order))
+        pair = order[:n]
+        weight = 1 / chance[pair]
+        judged = JudgedPairs(
+            pair // n_labels,
+            pair % n_labels,
+            np.full(n, -1),
+            said[:n],
+            weight / weight.mean(),
+            *p.shape,
+        )
+        pairs = ScoredPairs.of(judged, p, np.asarray(0.5), *by_label)
+        figure = figures_of(pairs, _CONFIDENCE, new_items=True, names=(goal.figure,))[goal.figure]
+        part = _part(figure, pairs, goal)
+        looks.append((n, part.left[0], part.left[2]))
+        if part.is_reached or n >= len(order):
+            break
+        n_next = Standing(goal, [part], n, part.left).next_look(n)
+        ever |= not part.low <= whole <= part.high
+    third = [each for each in looks if each[0] <= n / 2.5]
+    return n, part.low, part.high, part.is_reached, third[-1] if third else (0, 0, 0), ever
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""How often a label applies, if people answer until it is known, or until they have had enough.
+
+An interval for a number of answers that was fixed before holds too seldom if somebody looks at it
+after each answer, and stops when it is short. Two intervals allow for that. One is for a goal: ask
+until the interval is no longer than this. When a label reaches its goal depends on its own answers
+alone, so the chance that the interval misses is a finite sum over all their courses, and the level
+is such that it is at most 5 %, whatever the frequency. The other one holds whenever somebody
+stops, for any reason, and is longer.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+from scipy import special
+
+from complabel._parameters import Array
+
+# With intervals of Clopper and Pearson at this level, in both tails together, at most 5 % miss at
+# the moment when they are short enough, among any number of items: tests and benchmarks/until.py
+# sum it up.
+_LEVEL = 0.037
+# Mistakes of the interval that holds at all times.
+_WHENEVER = 0.05
+_PRIOR = 0.5  # of Jeffreys, for yes and for no
+_HALVINGS = 50
+_LEAST = 1e-12
+_SHARES = (1 - np.cos(np.linspace(0, np.pi, 201))) / 2  # many near 0 and 1
+_ROUNDS = 5
+_ROUNDING = 1e-6  # of a number of items
+
+
+def interval_at_goal(yes: Array, judged: Array, n_items: float = math.inf) -> Array:
+    """Return intervals (K, 2) of shares, for who stops when an interval is short enough.
+
+    The shares are those among ``n_items``, of which some were judged. An infinite number is right
+    for any, and needs more answers.
+    """
+    n_yes, n_no = yes, judged - yes
+    if math.isfinite(n_items):  # what was judged is known: the rest tells less and less
+        factor = (n_items - 1) / (n_items - judged + 1)
+        n_yes, n_no = n_yes * factor, n_no * factor
+    half = _LEVEL / 2
+    low = special.betaincinv(np.maximum(n_yes, _LEAST), n_no + 1, half)
+    high = special.betaincinv(n_yes + 1, np.maximum(n_no, _LEAST), 1 - half)
+    ends = np.stack([np.where(n_yes > 0, low, 0.0), np.where(n_no > 0, high, 1.0)], axis=-1)
+    if math.isfinite(n_items):  # a label applies to a whole number of items
+        ends[..., 0] = np.maximum(np.floor(ends[..., 0] * n_items + _ROUNDING), yes) / n_items
+        most = n_items - (judged - yes)
+        ends[..., 1] = np.minimum(np.ceil(ends[..., 1] * n_items - _ROUNDING), most) / n_items
+    return ends
+
+
+def interval_whenever(yes: Array, judged: Array) -> Array:
+    """Return intervals (K, 2) of shares, for who stops at any time and for any reason.
+
+    A share is in the interval as long as the answers are not 20 times as probable if it was drawn
+    from Jeffreys' prior (Robbins, "Statistical methods related to the law of the iterated
+    logarithm", Annals of Mathematical Statistics 1970). By Ville's inequality, in 95 of 100
+    sittings it is never left out.
+    """
+    no = judged - yes
+    mixture = special.betaln(yes + _PRIOR, no + _PRIOR) - special.betaln(_PRIOR, _PRIOR)
+
+    def left_out(share: Array) -> Array:
+        told = special.xlogy(yes, share) + special.xlog1py(no, -share)
+        return np.asarray(mixture - told >= -np.log(_WHENEVER))
+
+    middle = np.where(judged > 0, yes / np.maximum(judged, 1), _PRIOR)
+    ends = []
+    for end in (np.zeros_like(middle), np.ones_like(middle)):
+        outer, inner = end, middle
+        for _ in range(_HALVINGS):
+            at = (outer + inner) / 2
+            is_out = left_out(at)
+            outer, inner = np.where(is_out, at, outer), np.where(is_out, inner, at)
+        ends.append(np.where(left_out(end), outer, end))
+    return np.stack(ends, axis=-1)
+
+
+def answers_left(
+    yes: Array,
+    judged: Array,
+    within: Array,
+    n_items: float = math.inf,
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Array:
+    """Draw (D, K) how many more answers the intervals at the goal need to be ``within`` (K,)."""
+    # What was answered stays; the share of "yes" in the rest is drawn from what is known of it now.
+    draws = rng.beta(yes + _PRIOR, judged - yes + _PRIOR, (n_draws, len(yes)))
+    left = np.zeros_like(draws)
+    for width in np.unique(within):
+        at = within == width
+        needed = _answers_needed(float(width), n_items)
+        total = judged[at] + np.ones_like(draws[:, at])
+        for _ in range(_ROUNDS):
+            share = (yes[at] + draws[:, at] * (total - judged[at])) / total
+            total = np.maximum(np.interp(share, _SHARES, needed), judged[at] + 1)
+        left[:, at] = total - judged[at]
+    ends = interval_at_goal(yes, judged, n_items)
+    return np.where((ends[:, 1] - ends[:, 0]) / 2 <= within, 0.0, left)
+
+
+@functools.cache
+def _answers_needed(within: float, n_items: float) -> Array:
+    """Return how many answers make an interval short enough, where these shares of them are yes."""
+    low, high = np.ones_like(_SHARES), np.full_like(_SHARES, min(n_items, 2 / within**2))
+    for _ in range(_HALVINGS):
+        n = (low + high) / 2
+        ends = interval_at_goal(_SHARES * n, n, n_items)
+        enough = (ends[:, 1] - ends[:, 0]) / 2 <= within
+        low, high = np.where(enough, low, n), np.where(enough, n, high)
+    return high

@@ -1,0 +1,228 @@
+"""The end of a sitting: how far its goals are, which labels to ask about, and how long it takes."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from complabel._parameters import AnyArray, Array, Bools
+from complabel.answers import Answers
+from complabel.live._asker import News
+from complabel.live._drawing import ListedQuestions, Question
+from complabel.trust import FREQUENCIES, MODEL, Goal, Standing, how_far, order_of_evaluation
+
+if TYPE_CHECKING:
+    from complabel.live._learner import Learner
+
+# Labels that are known well enough have this share of the questions together, so that the answers
+# stay a sample to learn from.
+_OF_KNOWN = 0.1
+_FIRST_LOOK = 20  # answers
+_MOST_AIMED = 200_000  # questions of a sitting that are drawn by a model's predictions
+_NORMAL_80 = 1.2816
+_LEFT = 10  # a person who took this many times the median had left the desk
+
+
+@dataclass
+class Until:
+    """Follows the answers of a sitting until its goals are reached.
+
+    ``probabilities`` (n, K) are the predictions that the goals are about, NaN where there are none;
+    without them, the goals of a model are those of the ``learner``. Rates of mistakes are those of
+    the people.
+    """
+
+    goals: Sequence[Goal]
+    n_labels: int
+    size: int = 1  # labels on offer in a question
+    probabilities: Any = None
+    missed: float = 0.0
+    invented: float = 0.0
+    learner: Learner | None = None
+    standings: list[Standing] = field(default_factory=list)
+    is_reached: bool = False
+    next_look: int = _FIRST_LOOK
+    _news: News | None = None
+    _weights: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._weights = np.ones(self.n_labels)
+
+    @property
+    def aim(self) -> str | None:
+        """What yes/no questions are aimed at: "frequencies" (labels), a figure, or nothing."""
+        if any(goal.by_label for goal in self.goals):
+            return FREQUENCIES
+        figures = [goal.figure for goal in self.goals if goal.figure != MODEL]
+        return figures[0] if figures and self.probabilities is not None else None
+
+    @property
+    def mark(self) -> str:
+        """A digest of the predictions."""
+        return hashlib.sha256(np.ascontiguousarray(self.probabilities).tobytes()).hexdigest()
+
+    def weights(self) -> Array:
+        """Return in which proportion to ask about labels, (K,)."""
+        return self._weights
+
+    def look(self, news_since: Callable[[tuple[int, int, int]], News], n_answered: int) -> None:
+        """Find how far the goals are by all answers so far."""
+        news = news_since((0, 0, 0) if self._news is None else self._news.mark)
+        self._news = news if self._news is None else self._news.then(news)
+        answers = self._news.answers
+        if self.aim == FREQUENCIES:
+            answers = with_shares(answers)
+        standings, next_looks = [], [n_answered + max(5, n_answered // 20)]
+        for goal in self.goals:
+            standing = self._of(goal, answers)
+            if standing is not None:
+                standings.append(standing)
+                next_looks.append(standing.next_look(n_answered))
+        self.standings = standings
+        self.next_look = min(next_looks)
+        self.is_reached = len(standings) == len(self.goals) and all(
+            standing.is_reached for standing in standings
+        )
+        for standing in standings:
+            if standing.goal.by_label:
+                reached = np.array([part.is_reached for part in standing.parts])
+                self._weights = _weights_of(reached)
+                break
+
+    def _of(self, goal: Goal, answers: Answers) -> Standing | None:
+        rates: Any = {"missed": self.missed, "invented": self.invented}
+        if goal.figure == FREQUENCIES:
+            return how_far(answers, [goal], **rates)[0]
+        if self.probabilities is not None and goal.figure != MODEL:
+            return how_far(answers, [goal], probabilities=self.probabilities, **rates)[0]
+        found = () if self.learner is None else self.learner.standings
+        return next((each for each in found if each.goal == goal), None)
+
+    def of_model(self) -> Callable[[Answers, Array], list[Standing]] | None:
+        """Return what finds how far goals are that are about the model which learns meanwhile."""
+        figures = [goal for goal in self.goals if goal.figure not in (FREQUENCIES, MODEL)]
+        if not figures or self.probabilities is not None:
+            return None
+        rates = {"missed": self.missed, "invented": self.invented}
+        return functools.partial(_of_model, figures, rates, self.aim == FREQUENCIES)
+
+    def state(self, seconds: Sequence[float]) -> dict[str, Any]:
+        """Return what is known, as JSON; ``seconds`` are what answers took."""
+        return {
+            "reached": self.is_reached,
+            "goals": [self._told(standing, np.array(seconds)) for standing in self.standings],
+        }
+
+    def _told(self, standing: Standing, seconds: Array) -> dict[str, Any]:
+        left = questions_left(standing, self.size, is_aimed=self.aim == FREQUENCIES)
+        part = standing.farthest
+        return {
+            "goal": str(standing.goal),
+            "reached": standing.is_reached,
+            "sentence": standing.sentence(),
+            "known": sum(each.is_reached for each in standing.parts),
+            "of": len(standing.parts),
+            "label": part.label,
+            "value": _plain(part.value),
+            "low": _plain(part.low),
+            "high": _plain(part.high),
+            "within": _plain(standing.goal.within),
+            "answers_left": [_plain(each) for each in left],
+            "minutes_left": [_plain(each) for each in minutes_left(left, seconds)],
+        }
+
+
+def _of_model(
+    goals: Sequence[Goal], rates: Any, has_equal_pairs: bool, answers: Answers, p: Array
+) -> list[Standing]:
+    answers = with_shares(answers) if has_equal_pairs else answers
+    return how_far(answers, goals, probabilities=p, **rates)
+
+
+def _weights_of(reached: Bools) -> Array:
+    """Return how probable questions about labels (K,) are, of which some have reached the goal."""
+    n_known = int(reached.sum())
+    n_open = len(reached) - n_known
+    of_known = _OF_KNOWN / (1 - _OF_KNOWN) * n_open / max(n_known, 1)
+    return np.where(reached, min(of_known, 1.0) if n_open else 1.0, 1.0)
+
+
+def questions_left(
+    standing: Standing, size: int, *, is_aimed: bool = False
+) -> tuple[float, float, float]:
+    """Return how many questions about ``size`` labels each are left, at chances of .1, .5, .9.
+
+    Those that are aimed at labels are also about labels which are known well enough.
+    """
+    total = np.array(standing.left) / size / (1 - _OF_KNOWN if is_aimed and size == 1 else 1)
+    if standing.goal.by_label:  # a question is about a label at most once
+        total = np.maximum(total, standing.farthest.left)
+    low, middle, high = np.ceil(total).tolist()
+    return low, middle, high
+
+
+def minutes_left(left: Sequence[float], seconds: Array) -> tuple[float, float, float]:
+    """Return the minutes that answers will take, at chances of .1, .5 and .9.
+
+    Both are uncertain: how many answers are left, and what an answer takes.
+    """
+    if len(seconds) < 2 or not all(map(math.isfinite, left)):
+        return (math.nan,) * 3
+    seconds = np.minimum(seconds, _LEFT * np.median(seconds))
+    mean = float(seconds.mean())
+    low, middle, high = left
+    if not middle or not mean:
+        return (0.0, middle * mean / 60, high * mean / 60)
+    of_time = seconds.std() / mean * math.sqrt(1 / len(seconds) + 1 / middle)
+
+    def end(at: float, sign: int) -> float:
+        of_answers = abs(math.log(max(at, 0.5) / middle)) / _NORMAL_80
+        return middle * mean / 60 * math.exp(sign * _NORMAL_80 * math.hypot(of_answers, of_time))
+
+    return end(low, -1), middle * mean / 60, end(high, 1)
+
+
+def with_shares(answers: Answers) -> Answers:
+    """Return answers whose probability of a yes/no question is its label's share of them.
+
+    The labels were chosen by what was known of them, and items at random. So all pairs of a label
+    had the same chance, whenever they were drawn.
+    """
+    asked = (answers.question == "asked") & ~np.isnan(answers.probability)
+    label = (answers.relevant + answers.absent)[np.flatnonzero(asked)].indices
+    probability = answers.probability.copy()
+    probability[asked] = shares_of(label)
+    return replace(answers, probability=probability)
+
+
+def shares_of(label: AnyArray) -> Array:
+    """Return the share of each entry's label among the entries."""
+    _, place, count = np.unique(label, return_inverse=True, return_counts=True)
+    return np.asarray(count[place] / max(len(label), 1))
+
+
+def aimed_questions(
+    probabilities: Any, figure: str, overlap: float, seed: int, without: Sequence[int]
+) -> ListedQuestions:
+    """Return questions in an order in which they tell most about a figure of predictions."""
+    rng = np.random.default_rng([seed, 3])
+    items = np.setdiff1d(np.arange(len(probabilities)), without)
+    pairs, chance = order_of_evaluation(probabilities[items], figure, _MOST_AIMED, rng)
+    item, label = np.divmod(pairs, probabilities.shape[1])
+    copies = 1 + (rng.random(len(pairs)) < overlap)
+    return ListedQuestions(
+        [
+            Question(number, int(items[i]), "asked", (int(k),), float(p), None, int(n))
+            for number, (i, k, p, n) in enumerate(zip(item, label, chance, copies, strict=True))
+        ]
+    )
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

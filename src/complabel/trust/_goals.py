@@ -1,0 +1,380 @@
+"""Goals of a sitting, such as "frequencies +-.03", and how far they are."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from complabel._parameters import Array
+from complabel._settings import setting
+from complabel.answers import Answers
+from complabel.errors import AnnotationError, InputError
+from complabel.frequencies import (
+    Audit,
+    answers_left,
+    checked_probabilities,
+    interval_at_goal,
+    interval_whenever,
+    rates_of_mistakes,
+)
+from complabel.trust._metrics import Figure, figures_of
+from complabel.trust._pairs import JudgedPairs, ScoredPairs, checked_thresholds
+
+FREQUENCIES, MODEL = "frequencies", "model"
+_TITLES = {
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "average_precision": "Average precision",
+}
+_GOAL = re.compile(
+    r"(?P<figure>[a-z0-9_ -]*[a-z0-9])"
+    r"(\s*(\+-|\+/-|±)\s*(?P<within>[0-9.]+))?(\s+(?P<by>by label))?"
+)
+_EXAMPLES = '"frequencies +-.03", "f1 +-.05", "precision +-.05 by label" or "model"'
+# Who stops when an interval is short enough stops too often where chance made it short. With
+# intervals that would hold this often at a fixed time, 95 of 100 hold (benchmarks/until.py).
+_CONFIDENCE = 0.965
+# Fewer judgements, or fewer that say yes or no, tell nothing of their own error.
+_FEWEST, _FEWEST_OF_EACH = 50, 5
+# The interval that holds at all times is shortest, for its confidence, at about this number.
+_USUAL = 200
+_N_DRAWS = 400
+_QUANTILES = (0.1, 0.5, 0.9)
+_NORMAL_95 = 1.96
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be known, and how well.
+
+    Attributes
+    ----------
+    figure : str
+        "frequencies", "precision", "recall", "f1", "average_precision" or "model".
+    within : float
+        Half of the length that the interval of 95 % may have; NaN for "model".
+    by_label : bool
+        Whether the figure of each label is to be known so well, or the one over all labels.
+    """
+
+    figure: str
+    within: float = math.nan
+    by_label: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Goal:
+        """Read a goal as it is typed.
+
+        Examples
+        --------
+        >>> Goal.parse("f1 +-.05 by label")
+        Goal(figure='f1', within=0.05, by_label=True)
+        """
+        parts = _GOAL.fullmatch(text.strip().casefold())
+        figure = "" if parts is None else re.sub("[ -]", "_", parts["figure"])
+        if parts is None or figure not in (FREQUENCIES, MODEL, *_TITLES):
+            raise InputError(f"{setting('until', text)} is no goal; give {_EXAMPLES}")
+        if figure == MODEL:
+            if parts["within"] or parts["by"]:
+                raise InputError(f"{setting('until', text)}: the goal model has no number")
+            return cls(MODEL)
+        try:
+            within = float(parts["within"] or "nan")
+        except ValueError:
+            within = math.nan
+        if not 0 < within < 0.5:
+            raise InputError(
+                f"{setting('until', text)} must say how well the figure is to be known, by a number"
+                f' between 0 and .5, such as "{parts["figure"]} +-.05"'
+            )
+        return cls(figure, within, figure == FREQUENCIES or parts["by"] is not None)
+
+    def __str__(self) -> str:
+        by = " by label" * (self.by_label and self.figure != FREQUENCIES)
+        within = f"{self.within:g}".removeprefix("0")
+        return self.figure if self.figure == MODEL else f"{self.figure} +-{within}{by}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is known of one figure.
+
+    Attributes
+    ----------
+    label : str or None
+        None: over all labels.
+    value : float
+        NaN if nothing is known.
+    low, high : float
+        The interval. Once the goal is reached, it is the interval to quote. Before, it is the
+        longer interval that holds whenever somebody stops, for any reason.
+    is_reached : bool
+    left : tuple of float
+        How many more answers are needed: with chances of .1, .5 and .9 it is at most this number.
+    """
+
+    label: str | None
+    value: float
+    low: float
+    high: float
+    is_reached: bool
+    left: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a goal is.
+
+    Attributes
+    ----------
+    goal : Goal
+    parts : sequence of Part
+        One for each label, or one over all labels.
+    n_judgements : int
+        On how many judgements of single labels the figures rest.
+    left : tuple of float
+        How many more answers are needed for all parts together, as in :class:`Part`.
+    """
+
+    goal: Goal
+    parts: Sequence[Part]
+    n_judgements: int
+    left: tuple[float, float, float]
+
+    @property
+    def is_reached(self) -> bool:
+        """Whether each part is known as well as the goal says."""
+        return all(part.is_reached for part in self.parts)
+
+    @property
+    def farthest(self) -> Part:
+        """The part that needs most answers."""
+        return max(self.parts, key=lambda part: (not part.is_reached, part.left[1]))
+
+    def next_look(self, n_answers: int) -> int:
+        """Return at how many answers to look again; looks in between could only mislead."""
+        soon = max(n_answers // 20, 5)
+        if not self.goal.by_label and math.isfinite(self.left[0]):
+            soon = max(soon, int(self.left[0] / 2))
+        return n_answers + soon
+
+    def sentence(self) -> str:
+        """Return what may be quoted, if nobody is asked any more."""
+        title, within = _TITLES.get(self.goal.figure, "How often labels apply"), self.goal.within
+        by = f"by {self.n_judgements:,} judgements of single labels"
+        if not self.goal.by_label:
+            (part,) = self.parts
+            if math.isnan(part.value):
+                return f"{title} over all labels is not known yet."
+            return (
+                f"{title} over all labels is {part.value:.3f}, between {part.low:.3f} and"
+                f" {part.high:.3f} (95 %), {by}."
+            )
+        known = sum(part.is_reached for part in self.parts)
+        which = f"all {known}" if self.is_reached else f"{known} of {len(self.parts)}"
+        return (
+            f"{title}: {which} labels are known within ± {within:g}, {by}. Of labels that are"
+            " measured like this, at least 95 in 100 have the truth in their interval."
+        )
+
+
+def how_far(
+    answers: Answers,
+    goals: Sequence[Goal | str],
+    *,
+    probabilities: ArrayLike | None = None,
+    threshold: ArrayLike = 0.5,
+    missed: ArrayLike = 0.0,
+    invented: ArrayLike = 0.0,
+) -> list[Standing]:
+    """Tell how far goals are, and what may be quoted, whenever one stops to ask.
+
+    Call it after each round of answers, and stop when all goals are reached. The intervals allow
+    for that.
+
+    Parameters
+    ----------
+    answers : Answers
+        All answers so far. Used are judgements of labels drawn at random: with a ``probability``,
+        or a "ticked" question about all labels. A pair of an item and a label counts once; if
+        people contradict each other about it, it does not count.
+    goals : sequence of Goal or str
+        Such as ``"frequencies +-.03"`` (of each label), ``"f1 +-.05"`` (over all labels),
+        ``"precision +-.1 by label"``, and the same for ``recall`` and ``average_precision``.
+    probabilities : array-like of shape (n_items, n_labels) or None, default=None
+        For goals other than frequencies: the predictions that they are about, chances in [0, 1] by
+        a model that did not learn from these answers, as for :func:`estimate_metrics`.
+    threshold : float or array-like of shape (n_labels,), default=0.5
+        A label is predicted if its probability is at least this.
+    missed, invented : float or array-like, default=0.0
+        Known mistakes, as in :func:`~complabel.frequencies.estimate_label_frequencies`.
+
+    Returns
+    -------
+    list of Standing
+        One for each goal.
+
+    Raises
+    ------
+    InputError
+        If a goal cannot be read, or needs ``probabilities``, or an argument has another shape or
+        values out of range. The goal "model" needs a sitting: ``complabel annotate``.
+
+    Notes
+    -----
+    An interval of 95 % for a fixed number of answers holds less often if it decides when to stop.
+    For frequencies, which are about these items, the interval at the goal is one of Clopper and
+    Pearson at 96.3 %. Its chance of missing at that moment, at most 5 %, is a finite sum over all
+    courses of answers. For the other
+    figures it is the interval of :func:`estimate_metrics` at 96.5 %, which was measured. Before the
+    goal, the interval is that of a confidence sequence (Robbins 1970): it holds at all times
+    together, exactly for frequencies, and for large numbers of answers for the other figures.
+
+    References
+    ----------
+    Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
+    Mathematical Statistics 1970.
+
+    Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and
+    asymptotic confidence sequences", Annals of Statistics 2024.
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_answers
+    >>> rng = np.random.default_rng(0)
+    >>> Y = (rng.random((3000, 3)) < [0.1, 0.3, 0.6]).astype(np.uint8)
+    >>> asked = draw_answers(Y, question="asked", random_state=0)
+    >>> (standing,) = how_far(asked, ["frequencies +-.04"])
+    >>> [part.is_reached for part in standing.parts], standing.is_reached
+    ([True, True, True], True)
+    """
+    read = [goal if isinstance(goal, Goal) else Goal.parse(goal) for goal in goals]
+    rates = rates_of_mistakes(missed, invented, answers)
+    names = answers.label_names or tuple(map(str, range(answers.n_labels)))
+    p = None
+    if probabilities is not None:
+        p = checked_probabilities("probabilities", probabilities, answers.shape)
+    cuts = checked_thresholds(threshold, answers.n_labels)
+    found = []
+    for goal in read:
+        if goal.figure == MODEL:
+            raise InputError('the goal "model" is for complabel annotate with --features')
+        if goal.figure == FREQUENCIES:
+            found.append(_of_frequencies(goal, answers, names, *rates))
+        elif p is None:
+            raise InputError(f"{goal} needs predictions; also give {setting('probabilities')}")
+        else:
+            found.append(_of_figure(goal, answers, names, p, cuts, *rates))
+    return found
+
+
+def _of_frequencies(
+    goal: Goal, answers: Answers, names: Sequence[str], missed: Array, invented: Array
+) -> Standing:
+    audit = Audit.of(answers).once()
+    merged = audit.counts(missed, invented).merged()
+    yes, judged = merged.yes[0], merged.judged[0]
+    # People say yes of this share of what applies, beyond what they invent (Rogan and Gladen).
+    told = 1 - merged.missed[0] - merged.invented[0]
+    # Where people err, judged items are not known, either.
+    n_items = answers.n_items if (told == 1).all() else math.inf
+    how: Any = {"n_draws": _N_DRAWS, "rng": np.random.default_rng(0)}
+    left = answers_left(yes, judged, goal.within * told, n_items, **how)
+    at_goal, whenever = (
+        np.clip((ends - merged.invented[0][:, np.newaxis]) / told[:, np.newaxis], 0, 1)
+        for ends in (interval_at_goal(yes, judged, n_items), interval_whenever(yes, judged))
+    )
+    reached = np.asarray(left.max(axis=0) <= 0)
+    with np.errstate(invalid="ignore"):
+        values = np.clip((yes / judged - merged.invented[0]) / told, 0, 1)
+    ends = np.where(reached[:, np.newaxis], at_goal, whenever)
+    quantiles = np.quantile(left, _QUANTILES, axis=0).T
+    parts = [
+        Part(name, float(value), float(low), float(high), bool(done), tuple(more))
+        for name, value, (low, high), done, more in zip(
+            names, values, ends, reached, quantiles.tolist(), strict=True
+        )
+    ]
+    total = tuple(np.quantile(left.sum(axis=1), _QUANTILES).tolist())
+    return Standing(goal, parts, len(audit.item), total)
+
+
+def _of_figure(
+    goal: Goal,
+    answers: Answers,
+    names: Sequence[str],
+    p: Array,
+    cuts: Array,
+    missed: Array,
+    invented: Array,
+) -> Standing:
+    nothing = Part(None, math.nan, 0.0, 1.0, False, (math.nan,) * 3)
+    try:
+        judged = JudgedPairs.of(answers)
+    except AnnotationError:  # no answer is to a random question
+        parts = [replace(nothing, label=name) for name in names] if goal.by_label else [nothing]
+        return Standing(goal, parts, 0, nothing.left)
+    pairs = ScoredPairs.of(judged, p, cuts, missed, invented)
+    parts = []
+    for label, name in enumerate(names if goal.by_label else [None]):
+        of = pairs if name is None else pairs.of_label(label, len(names))
+        told: Mapping[str, Any] = {"names": (goal.figure,), "of_label": goal.by_label}
+        figure = figures_of(of, _CONFIDENCE, new_items=True, **told)[goal.figure]
+        parts.append(replace(_part(figure, of, goal), label=name))
+    left = np.sum([part.left for part in parts], axis=0)
+    return Standing(goal, parts, len(judged), tuple(left.tolist()))
+
+
+def _part(figure: Figure, pairs: ScoredPairs, goal: Goal) -> Part:
+    """Return what is known of a figure, and how many more judgements it needs."""
+    n, half, within = int(pairs.n_said.sum()), (figure.high - figure.low) / 2, goal.within
+    by_rank = goal.figure == "average_precision"
+    spread = _SPREAD_OF_AVERAGE_PRECISION if by_rank else _SPREAD_OF_LEFT
+    n_yes = float(pairs.said.sum())
+    enough = n >= _FEWEST and min(n_yes, n - n_yes) >= _FEWEST_OF_EACH
+    if half <= within and enough:
+        return Part(None, figure.value, figure.low, figure.high, True, (0.0,) * 3)
+    left = _left(figure, n, half, within, spread)
+    if math.isnan(figure.value) or not n:
+        return Part(None, figure.value, 0.0, 1.0, False, left)
+    wide = _whenever(n) / _NORMAL_95
+    low = max(0.0, figure.value - wide * (figure.value - figure.low))
+    high = min(1.0, figure.value + wide * (figure.high - figure.value))
+    return Part(None, figure.value, low, high, False, left)
+
+
+def _whenever(n: int) -> float:
+    """Return how many standard errors of n answers hold at all times, in 95 of 100 sittings."""
+    level = -2 * math.log(1 - 0.95)
+    rho = (level + math.log(level + 1)) / _USUAL
+    return math.sqrt((1 + 1 / (n * rho)) * (math.log(n * rho + 1) + level))
+
+
+def _left(
+    figure: Figure, n: int, half: float, within: float, spread: float
+) -> tuple[float, float, float]:
+    if figure.more_questions is None or not n:
+        return (math.nan,) * 3
+    # A part of the variance falls with answers, and the other one stays; it is known how many
+    # answers bring a quarter of the variance.
+    times = 1 + figure.more_questions / n
+    falls = 0.75 / (1 - 1 / times) if times > 1 else 1.0
+    goal = (within / half) ** 2 - (1 - falls)
+    if goal <= 0:
+        return (math.inf,) * 3
+    middle = max(n * (falls / goal - 1), _FEWEST - n, 1.0)
+    factor = math.exp(spread / math.sqrt(n))
+    return middle / factor, middle, middle * factor
+
+
+# The number of answers left is wrong by a factor; its logarithm, in 8 of 10 cases, times the root of
+# the answers so far (scene, yeast and digits in benchmarks/until.py).
+_SPREAD_OF_LEFT = 5.0
+_SPREAD_OF_AVERAGE_PRECISION = 11.0

@@ -1,0 +1,190 @@
+"""The end of a sitting: which labels are asked about, what is left, and that it ends."""
+
+import csv
+import io
+import json
+import math
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from complabel._questions import KINDS
+from complabel.errors import StoreError
+from complabel.files import read_answers
+from complabel.live import Annotation, Until, read_things
+from complabel.live._drawing import Question, RandomQuestions
+from complabel.live._until import aimed_questions, minutes_left, questions_left, shares_of
+from complabel.trust import Goal, Standing, how_far
+from complabel.trust._goals import Part
+
+LABELS = ["sea", "sky", "city", "night"]
+NAMES = [str(number) for number in range(900)]
+
+
+@pytest.fixture
+def things(tmp_path):
+    (tmp_path / "items.csv").write_text("body\n" + "text\n" * len(NAMES))
+    return read_things(tmp_path / "items.csv", text="body")
+
+
+def applies(item, label):
+    """Whether a label applies to an item: never the first, to every second the last."""
+    return (int(item) * 7 % 12) < [0, 1, 3, 6][LABELS.index(label)]
+
+
+def sit(annotation, most=10_000, look=True):
+    """Answer until nothing more is asked, without a server; return how many answers there were."""
+    asker = annotation.asker
+    for n in range(most):
+        event = asker.next("ann", only_held=look and annotation.until.is_reached)
+        if event is None:
+            annotation.end()
+            return n
+        question = asker.questions[event.number]
+        said = "yes" if applies(question.item, LABELS[question.labels[0]]) else "no"
+        asker.answer(event.id, "ann", said, 2.0)
+        if look and asker.answered >= annotation.until.next_look:
+            annotation.until.look(annotation.news, asker.answered)
+    annotation.end()
+    return most
+
+
+def progress(annotation):
+    return TestClient(annotation.app()).get("/api/progress").json()["until"]
+
+
+def test_a_sitting_ends_when_each_label_is_known(things, tmp_path):
+    until = Until([Goal.parse("frequencies +-.08")], 4)
+    annotation = Annotation.open(things, LABELS, out=tmp_path / "answers.csv", until=until)
+    n = sit(annotation)
+    assert TestClient(annotation.app()).get("/api/next?person=bob").status_code == 204
+    told = progress(annotation)
+    assert told["reached"]
+    (goal,) = told["goals"]
+    assert (goal["known"], goal["of"], goal["answers_left"]) == (4, 4, [0, 0, 0])
+    assert goal["sentence"].startswith("How often labels apply: all 4 labels")
+
+    table = TestClient(annotation.app()).get("/answers.csv").text
+    rows = list(csv.DictReader(io.StringIO(table)))
+    counts = [sum(row["label"] == name for row in rows) for name in LABELS]
+    assert sum(counts) == n
+    # A label that never applies is known long before one that applies to every second item.
+    assert counts[0] < 0.6 * counts[3]
+    for row in rows:  # whenever it was asked, a pair of the label had this chance
+        assert float(row["probability"]) == pytest.approx(counts[LABELS.index(row["label"])] / n)
+    assert len({(row["item"], row["label"]) for row in rows}) == n
+
+    annotation.store.close()
+    answers = read_answers(tmp_path / "answers.csv", label_names=LABELS, items=NAMES).answers
+    (standing,) = how_far(answers, ["frequencies +-.08"])
+    assert standing.is_reached  # a reader of the table finds the same
+    again = Annotation.open(things, LABELS, out=tmp_path / "answers.csv")  # goes on without a goal
+    assert sit(again, 50, look=False) == 50
+    rows = list(csv.DictReader(io.StringIO(TestClient(again.app()).get("/answers.csv").text)))
+    assert len({(row["item"], row["label"]) for row in rows}) == n + 50
+    again.store.close()
+
+
+def test_a_sitting_is_aimed_at_a_figure(things, tmp_path):
+    p = np.array([[0.9 if applies(item, label) else 0.02 for label in LABELS] for item in NAMES])
+    p[::5] = 0.6  # some of these are wrong
+    goal = Goal.parse("precision +-.06")
+    until = Until([goal], 4, probabilities=p)
+    annotation = Annotation.open(things, LABELS, out=tmp_path / "answers.csv", until=until)
+    n = sit(annotation)
+    predicted = np.array([p[int(q.item), q.labels[0]] for q in annotation.asker.questions.values()])
+    assert (predicted >= 0.5).mean() > 0.8
+    (told,) = progress(annotation)["goals"]
+    Y = np.array([[applies(item, label) for label in LABELS] for item in NAMES])
+    assert told["low"] <= Y[p >= 0.5].mean() <= told["high"]
+    annotation.store.close()
+    answers = read_answers(tmp_path / "answers.csv", label_names=LABELS, items=NAMES).answers
+    (standing,) = how_far(answers, [goal], probabilities=p)
+    assert (standing.n_judgements, standing.parts[0].low) == (n, pytest.approx(told["low"]))
+
+
+def test_labels_are_drawn_in_proportion_to_their_weights():
+    kind = KINDS["asked"]
+    weights = np.array([1.0, 1.0, 0.25, 0.25])
+    drawn = RandomQuestions(NAMES, 4, lambda: kind, kind, weights=lambda: weights)
+    first = [drawn.draw() for _ in NAMES]
+    counts = np.bincount([question.labels[0] for question in first], minlength=4)
+    np.testing.assert_allclose(counts / 900, weights / 2.5, atol=0.06)
+    assert {question.probability for question in first} == {0.4, 0.1}
+    rest = [drawn.draw() for _ in range(2700)]
+    assert len({(question.item, question.labels) for question in [*first, *rest]}) == 3600
+    assert drawn.draw() is None
+    np.testing.assert_array_equal(weights, [1, 1, 0.25, 0.25])
+
+
+def test_what_was_drawn_by_weight_is_not_drawn_twice_without_weights():
+    kind = KINDS["asked"]
+    drawn = RandomQuestions(NAMES[:50], 4, lambda: kind, kind)
+    for number in range(50):
+        drawn.restore(Question(number, number, "asked", (3,), 0.7, None))
+    rest = [drawn.draw() for _ in range(150)]
+    assert {question.labels[0] for question in rest} == {0, 1, 2}
+    assert len({(question.item, question.labels) for question in rest}) == 150
+
+
+def test_shares_of_labels():
+    np.testing.assert_array_equal(shares_of(np.array([2, 0, 2, 2])), [0.75, 0.25, 0.75, 0.75])
+    assert shares_of(np.array([])).shape == (0,)
+
+
+def standing(*left):
+    goal = Goal.parse("frequencies +-.1")
+    parts = [Part(str(at), 0.5, 0, 1, not each[1], each) for at, each in enumerate(left)]
+    return Standing(goal, parts, 9, tuple(np.sum(left, axis=0)))
+
+
+def test_questions_left_by_what_a_question_is_about():
+    found = standing((8, 10, 12), (20, 30, 50), (0, 0, 0))
+    assert questions_left(found, 1) == (28, 40, 62)
+    assert questions_left(found, 1, is_aimed=True) == (32, 45, 69)  # a tenth is about the others
+    assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
+
+
+def test_minutes_left_allow_for_both_that_are_unknown():
+    steady = np.full(100, 6.0)
+    low, middle, high = minutes_left((50, 100, 200), steady)
+    assert (low, middle, high) == pytest.approx((5, 10, 20))
+    unsteady = np.tile([2.0, 10.0], 50)
+    wider = minutes_left((50, 100, 200), unsteady)
+    assert wider[0] < low < middle < high < wider[2]
+    assert wider[1] == pytest.approx(middle)
+    assert minutes_left((50, 100, 200), np.append(steady, 1e6))[1] == pytest.approx(10, rel=0.1)
+    assert all(map(math.isnan, minutes_left((50, 100, 200), steady[:1])))
+    assert all(map(math.isnan, minutes_left((50, 100, math.inf), steady)))
+    assert minutes_left((0, 0, 0), steady) == (0, 0, 0)
+
+
+def test_nothing_is_known_before_the_first_look(things, tmp_path):
+    until = Until([Goal.parse("f1 +-.1"), Goal.parse("frequencies +-.1")], 4)
+    annotation = Annotation.open(things, LABELS, out=tmp_path / "answers.csv", until=until)
+    assert progress(annotation) == {"reached": False, "goals": []}
+    sit(annotation, 30)
+    told = progress(annotation)
+    json.dumps(told, allow_nan=False)
+    assert [goal["goal"] for goal in told["goals"]] == ["frequencies +-.1"]  # no model learns
+    assert not told["reached"]
+    annotation.store.close()
+
+
+def test_questions_in_another_order_are_another_sitting(things, tmp_path):
+    p = np.random.default_rng(0).random((900, 4))
+    open_ = {"things": things, "labels": LABELS, "out": tmp_path / "answers.csv"}
+    first = Annotation.open(**open_, until=Until([Goal.parse("f1 +-.1")], 4, probabilities=p))
+    assert sit(first, 5) == 5
+    first.store.close()
+    with pytest.raises(StoreError):
+        Annotation.open(**open_, until=Until([Goal.parse("f1 +-.1")], 4, probabilities=1 - p))
+
+
+def test_items_that_cannot_be_shown_are_not_asked_about():
+    p = np.random.default_rng(1).random((30, 3))
+    source = aimed_questions(p, "recall", 0.5, 0, [4, 9])
+    assert len(source.questions) == 28 * 3
+    assert not {4, 9} & {question.item for question in source.questions}
+    assert {question.copies for question in source.questions} == {1, 2}

@@ -1,0 +1,145 @@
+"""Goals as they are typed, and how far they are: by counts, and beside the estimates themselves."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from complabel.answers import Answers
+from complabel.errors import InputError
+from complabel.frequencies import interval_whenever
+from complabel.simulate import draw_answers
+from complabel.trust import Goal, estimate_metrics, how_far, order_of_evaluation
+from complabel.trust._metrics import _chances
+
+
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("frequencies +-.03", Goal("frequencies", 0.03, True)),
+        ("F1 ± 0.05", Goal("f1", 0.05)),
+        ("average-precision +/-.1 by label", Goal("average_precision", 0.1, True)),
+        ("average precision+-.1", Goal("average_precision", 0.1)),
+        ("model", Goal("model")),
+    ],
+)
+def test_goals_as_they_are_typed(text, goal):
+    found = Goal.parse(text)
+    assert str(found) == str(goal)
+    assert Goal.parse(str(found)) == found or goal.figure == "model"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "f1", "f2 +-.1", "f1 +-.5", "f1 +-0", "f1 +-1.2.3", "f1 5", "model +-.1", "+-.1"]
+)
+def test_what_is_no_goal_is_refused(text):
+    with pytest.raises(InputError) as caught:
+        Goal.parse(text)
+    assert text in str(caught.value)
+
+
+def asked(Y, **options):
+    return draw_answers(Y, question="asked", random_state=0, **options)
+
+
+def labels(n_items=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n_items, 3)) < [0.05, 0.3, 0.6]).astype(np.uint8)
+
+
+def test_a_pair_counts_once_and_not_if_people_contradict_each_other():
+    yes, no = [[1, 0]], [[0, 0]]
+    answers = Answers.from_arrays(
+        relevant=np.array(yes * 3 + no), absent=np.array(no * 3 + yes),
+        item=[0, 0, 1, 1], question="asked", probability=0.5, n_items=10,
+        annotator=["ann", "bob", "ann", "bob"],
+    )  # fmt: skip
+    (standing,) = how_far(answers, ["frequencies +-.1"])
+    assert standing.n_judgements == 1
+    assert standing.parts[0].value == 1
+    assert math.isnan(standing.parts[1].value)
+    assert (standing.parts[1].low, standing.parts[1].high) == (0, 1)
+
+
+def test_an_open_goal_has_the_interval_that_holds_at_all_times():
+    answers = asked(labels(), items_share=0.1)
+    (standing,) = how_far(answers, ["frequencies +-.01"])
+    n = 0
+    for at, part in enumerate(standing.parts):
+        said = answers.statements()
+        here = said.applies[said.label == at]
+        n += len(here)
+        ends = interval_whenever(np.array([here.sum()]), np.array([len(here)]))[0]
+        np.testing.assert_allclose([part.low, part.high], ends, rtol=1e-9)
+        assert not part.is_reached
+        assert 0 < part.left[0] <= part.left[1] <= part.left[2]
+    assert standing.n_judgements == n
+    assert standing.farthest.label == max(standing.parts, key=lambda part: part.left[1]).label
+    assert f"0 of 3 labels are known within ± 0.01, by {n} " in standing.sentence()
+
+
+def test_mistakes_are_taken_out():
+    Y = labels(20_000)
+    answers = asked(Y, missed=0.25, invented=0.05)
+    (raw,) = how_far(answers, ["frequencies +-.03"])
+    (mended,) = how_far(answers, ["frequencies +-.03"], missed=0.25, invented=0.05)
+    assert mended.is_reached
+    for part, told, truth in zip(mended.parts, raw.parts, Y.mean(axis=0), strict=True):
+        assert part.low <= truth <= part.high
+        assert part.value == pytest.approx(np.clip((told.value - 0.05) / 0.7, 0, 1))
+        assert part.high - part.low > told.high - told.low
+
+
+@pytest.mark.parametrize("figure", ["precision", "recall", "f1", "average_precision"])
+def test_figures_are_those_of_estimate_metrics(figure):
+    rng = np.random.default_rng(1)
+    p = rng.random((4000, 3)) ** 2
+    answers = asked((rng.random(p.shape) < p).astype(np.uint8))
+    near, far = how_far(answers, [f"{figure} +-.2", f"{figure} +-.005"], probabilities=p)
+    plain = getattr(estimate_metrics(answers, p, confidence=0.965), figure)
+    (reached,), (open_,) = near.parts, far.parts
+    assert (near.is_reached, far.is_reached) == (True, False)
+    assert (reached.low, reached.value, reached.high) == (plain.low, plain.value, plain.high)
+    assert open_.value == plain.value
+    assert open_.low < plain.low < plain.high < open_.high
+    assert f"{plain.low:.3f} and {plain.high:.3f}" in near.sentence()
+    by_label = how_far(answers, [f"{figure} +-.2 by label"], probabilities=p)[0]
+    assert [part.label for part in by_label.parts] == ["0", "1", "2"]
+
+
+def test_few_answers_or_answers_of_one_sort_reach_nothing():
+    p = np.random.default_rng(0).random((400, 2))
+    for Y in (np.ones(p.shape, dtype=np.uint8), np.zeros(p.shape, dtype=np.uint8)):
+        (standing,) = how_far(asked(Y), ["precision +-.2"], probabilities=p)
+        assert not standing.is_reached
+    (standing,) = how_far(Answers.from_complementary(1 - Y), ["f1 +-.2"], probabilities=p)
+    assert (standing.is_reached, standing.n_judgements) == (False, 0)
+    assert "not known yet" in standing.sentence()
+
+
+@pytest.mark.parametrize(
+    ("goal", "options"),
+    [("f1 +-.1", {}), ("model", {"probabilities": np.zeros((3000, 3))}),
+     ("f1 +-.1", {"probabilities": np.zeros((3, 3))})],
+)  # fmt: skip
+def test_goals_that_lack_something_are_refused(goal, options):
+    with pytest.raises(InputError):
+        how_far(asked(labels()), [goal], **options)
+
+
+def test_any_first_questions_have_chances_in_proportion():
+    p = np.random.default_rng(2).random((40, 2)) ** 2
+    counts, n = np.zeros(p.size), 25
+    wanted = _chances(p.ravel(), p.ravel() >= 0.5, "f1", len(p))
+    for seed in range(2000):
+        order, chance = order_of_evaluation(p, "f1", p.size, np.random.default_rng(seed))
+        counts[order[:n]] += 1
+    assert sorted(order) == list(range(p.size))
+    np.testing.assert_array_equal(chance, wanted[order])
+    share = counts / 2000
+    error = np.abs(share - wanted * n / wanted.sum())
+    assert (error < 4.5 * np.sqrt(share * (1 - share) / 2000) + 0.02).all()
+    assert stats.pearsonr(share, wanted).statistic > 0.99
+    some, _ = order_of_evaluation(p, "f1", 10, np.random.default_rng(1999))
+    np.testing.assert_array_equal(some, order[:10])
