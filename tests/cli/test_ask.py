@@ -273,6 +273,21 @@ def test_a_second_round_names_another_file(run, folder):
     assert not {(row["item"], row["label"]) for row in more if not row["answer"]} & pairs
 
 
+def test_a_round_is_no_longer_than_its_goals_need(run, folder):
+    typed = ("ask", "asked.csv", "--features", "X.csv", *LABELS, "-n", 250, "--out", "q.csv")
+    code, out, err = run(*typed, "--until", "frequencies +-.4")
+    assert (code, err, (folder / "q.csv").exists()) == (0, "", False)
+    assert "reached: frequencies +-.4" in out
+    assert "nothing was written" in out
+    code, out, err = run(*typed, "--until", "frequencies +-.15")
+    assert (code, err) == (0, "")
+    low, high = map(int, re.search(r"(\d+) to (\d+) more questions", out).groups())
+    asked = [row for row in read_table(folder / "q.csv") if not row["answer"]]
+    assert low <= high == len(asked) < 250
+    assert run(*typed, "--until", "f1 +-.1")[0] == 1
+    assert run("ask", "--against", "asked.csv", "--until", "frequencies +-.1", *typed[-2:])[0] == 1
+
+
 @pytest.fixture
 def model(folder):
     answers = read_answers("named.csv", items=ITEMS[:60], label_names=NAMES).answers
@@ -322,9 +337,9 @@ def test_questions_about_a_model_are_about_items_that_it_does_not_know(run, fold
     ("given", "message"),
     [
         ((*LABELS, "--figure", "f1", "--features", "X.csv"), "--figure is given without --to-eval"),
-        (EVALUATE, "--to-evaluate asks yes or no .* give --features, and leave out --kind and"),
+        (EVALUATE, "--to-evaluate asks yes or no .* give --features, and leave out --kind"),
         ((*EVALUATE, "--features", "X.csv", "--kind", "ticked"), "leave out --kind and --label-na"),
-        ((*EVALUATE, "--features", "X.csv", *LABELS), "leave out --kind and --label-names"),
+        ((*EVALUATE, "--features", "X.csv", *LABELS), "leave out --kind, --label-names"),
         ((*EVALUATE, "--features", "X.csv", "-n", 999), "more than the 360 pairs of a label and"),
     ],
 )

@@ -14,9 +14,8 @@ from complabel.errors import StoreError
 from complabel.files import read_answers
 from complabel.live import Annotation, Until, read_things
 from complabel.live._drawing import Question, RandomQuestions
-from complabel.live._until import aimed_questions, minutes_left, questions_left, shares_of
-from complabel.trust import Goal, Standing, how_far
-from complabel.trust._goals import Part
+from complabel.live._until import aimed_questions, minutes_left, shares_of
+from complabel.trust import Goal, how_far
 
 LABELS = ["sea", "sky", "city", "night"]
 NAMES = [str(number) for number in range(900)]
@@ -131,19 +130,6 @@ def test_what_was_drawn_by_weight_is_not_drawn_twice_without_weights():
 def test_shares_of_labels():
     np.testing.assert_array_equal(shares_of(np.array([2, 0, 2, 2])), [0.75, 0.25, 0.75, 0.75])
     assert shares_of(np.array([])).shape == (0,)
-
-
-def standing(*left):
-    goal = Goal.parse("frequencies +-.1")
-    parts = [Part(str(at), 0.5, 0, 1, not each[1], each) for at, each in enumerate(left)]
-    return Standing(goal, parts, 9, tuple(np.sum(left, axis=0)))
-
-
-def test_questions_left_by_what_a_question_is_about():
-    found = standing((8, 10, 12), (20, 30, 50), (0, 0, 0))
-    assert questions_left(found, 1) == (28, 40, 62)
-    assert questions_left(found, 1, is_aimed=True) == (32, 45, 69)  # a tenth is about the others
-    assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
 
 
 def test_minutes_left_allow_for_both_that_are_unknown():

@@ -10,7 +10,15 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import interval_whenever
 from complabel.simulate import draw_answers
-from complabel.trust import Goal, estimate_metrics, how_far, order_of_evaluation
+from complabel.trust import (
+    Goal,
+    Part,
+    Standing,
+    estimate_metrics,
+    how_far,
+    order_of_evaluation,
+    questions_left,
+)
 from complabel.trust._metrics import _chances
 
 
@@ -126,6 +134,19 @@ def test_few_answers_or_answers_of_one_sort_reach_nothing():
 def test_goals_that_lack_something_are_refused(goal, options):
     with pytest.raises(InputError):
         how_far(asked(labels()), [goal], **options)
+
+
+def standing(*left):
+    goal = Goal.parse("frequencies +-.1")
+    parts = [Part(str(at), 0.5, 0, 1, not each[1], each) for at, each in enumerate(left)]
+    return Standing(goal, parts, 9, tuple(np.sum(left, axis=0)))
+
+
+def test_questions_left_by_what_a_question_is_about():
+    found = standing((8, 10, 12), (20, 30, 50), (0, 0, 0))
+    assert questions_left(found, 1) == (28, 40, 62)
+    assert questions_left(found, 1, 0.9) == (32, 45, 69)  # a tenth is about the others
+    assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
 
 
 def test_any_first_questions_have_chances_in_proportion():

@@ -28,11 +28,11 @@ _BATCHES = ("openai", "mistral", "anthropic", "gemini", "bedrock")
 _MOST_NAMES = 5  # in a message
 _ONLY_FEATURES = (
     "--to-evaluate asks yes or no about the labels of the model, by the features of items without"
-    " an answer: give --features, and leave out --kind and --label-names, and also --annotator"
+    " an answer: give --features, and leave out --kind, --label-names, --annotator and --until"
 )
 _ONLY_MACHINE = (
     "--against asks yes or no about a machine's answers: leave out --to-evaluate, --figure, --kind,"
-    " --all-known, --all-items and --features; --items names all items"
+    " --until, --all-known, --all-items and --features; --items names all items"
 )
 _HEADER = 4096  # most bytes of a file with a header alone
 
@@ -94,6 +94,11 @@ def ask(
         " [default: --items, if it has one of these columns]",
     ),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
+    until: list[str] | None = option(
+        "GOAL",
+        "Ask no more than this needs, such as frequencies +-.03 (of each label), by ANSWERS so far."
+        " May be given several times.",
+    ),
     kind: str = option("KIND", f"What to ask. {kinds_in_words()}", default="asked"),
     to_evaluate: Path | None = option(
         "MODEL",
@@ -152,19 +157,17 @@ def ask(
     batch = _of_batch(tool, settings, show, dry_run)
     files = [path for path in answers or () if not _is_blank(path)]
     given = _Given(files, features, items, label_names, question, contradictions, seed)
+    known = annotator, all_known
     if against is not None:
-        if to_evaluate or figure or features or all_known or all_items or kind != "asked":
+        if to_evaluate or figure or features or all_known or all_items or until or kind != "asked":
             raise InputError(_ONLY_MACHINE)
         table, labels, then = _on_machine(against, given, n, only_yes=only_yes)
     elif to_evaluate is not None or figure is not None:
-        if kind != "asked" or annotator is not None:
+        if kind != "asked" or annotator is not None or until:
             raise InputError(_ONLY_FEATURES)
         table, labels, then = _to_evaluate(to_evaluate, given, n, figure or "f1")
     else:
-        answer_set = given.answers(given.known_items(), label_names)
-        known = _said_by(answer_set, annotator, all_known=all_known)
-        table, labels = _on_items(known, None if all_items else n, kind, seed), known.label_names
-        then = given.fit
+        table, labels, then = _at_random(given, until, known, None if all_items else n, kind)
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
     seen, table = (None, table) if show is None else _with_things_shown(show, table)
@@ -251,14 +254,48 @@ class _Given:
 _Questions = tuple[Any, Sequence[str] | None, Callable[[Path], str]]
 
 
-def _on_items(known: Answers, n: int | None, kind: str, seed: int) -> Any:
-    """Draw n questions about labels that are not known; None: about all items."""
+def _at_random(
+    given: _Given,
+    until: list[str] | None,
+    known_to: tuple[str | None, bool],
+    n: int | None,
+    kind: str,
+) -> tuple[Any, Sequence[str] | None, Callable[[Path], str]]:
+    """Draw n questions about labels that are not known; None: about all items.
+
+    With goals, there are no more questions than these need; the command ends if all are reached.
+    """
     from complabel.asking import suggest_questions
 
+    answers = given.answers(given.known_items(), given.label_names)
+    known = _said_by(answers, known_to[0], all_known=known_to[1])
     if n is None:
         told = int((known.complementary ^ known.known_relevant).sum())
         n = known.n_items if kind != "asked" else known.n_items * known.n_labels - told
-    return suggest_questions(known, n, kind=kind, random_state=seed)
+    if until:
+        n = min(n, _left(until, answers, kind))
+    if not n:
+        say("each goal is reached: nothing more has to be asked, and nothing was written")
+        raise SystemExit(0)
+    table = suggest_questions(known, n, kind=kind, random_state=given.seed)
+    return table, known.label_names, given.fit
+
+
+def _left(texts: Sequence[str], answers: Answers, kind: str) -> int:
+    """Say how far goals are, and return how many more questions are enough with a chance of .9."""
+    from complabel._questions import QuestionKind
+    from complabel.trust import how_far, questions_left
+
+    left = 0.0
+    for standing in how_far(answers, texts):
+        say(f"{'reached' if standing.is_reached else 'not reached'}: {standing.goal}")
+        say(f"  {standing.sentence()}")
+        size = QuestionKind.parse(kind, answers.n_labels).n_offered(answers.n_labels)
+        low, _, high = questions_left(standing, size)
+        if not standing.is_reached:
+            say(f"  in 8 of 10 cases, {low:,.0f} to {high:,.0f} more questions are enough")
+        left = max(left, high)
+    return int(left)
 
 
 def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questions:

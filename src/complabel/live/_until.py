@@ -15,7 +15,15 @@ from complabel._parameters import AnyArray, Array, Bools
 from complabel.answers import Answers
 from complabel.live._asker import News
 from complabel.live._drawing import ListedQuestions, Question
-from complabel.trust import FREQUENCIES, MODEL, Goal, Standing, how_far, order_of_evaluation
+from complabel.trust import (
+    FREQUENCIES,
+    MODEL,
+    Goal,
+    Standing,
+    how_far,
+    order_of_evaluation,
+    questions_left,
+)
 
 if TYPE_CHECKING:
     from complabel.live._learner import Learner
@@ -120,7 +128,8 @@ class Until:
         }
 
     def _told(self, standing: Standing, seconds: Array) -> dict[str, Any]:
-        left = questions_left(standing, self.size, is_aimed=self.aim == FREQUENCIES)
+        aimed = self.aim == FREQUENCIES and self.size == 1
+        left = questions_left(standing, self.size, 1 - _OF_KNOWN if aimed else 1.0)
         part = standing.farthest
         return {
             "goal": str(standing.goal),
@@ -151,20 +160,6 @@ def _weights_of(reached: Bools) -> Array:
     n_open = len(reached) - n_known
     of_known = _OF_KNOWN / (1 - _OF_KNOWN) * n_open / max(n_known, 1)
     return np.where(reached, min(of_known, 1.0) if n_open else 1.0, 1.0)
-
-
-def questions_left(
-    standing: Standing, size: int, *, is_aimed: bool = False
-) -> tuple[float, float, float]:
-    """Return how many questions about ``size`` labels each are left, at chances of .1, .5, .9.
-
-    Those that are aimed at labels are also about labels which are known well enough.
-    """
-    total = np.array(standing.left) / size / (1 - _OF_KNOWN if is_aimed and size == 1 else 1)
-    if standing.goal.by_label:  # a question is about a label at most once
-        total = np.maximum(total, standing.farthest.left)
-    low, middle, high = np.ceil(total).tolist()
-    return low, middle, high
 
 
 def minutes_left(left: Sequence[float], seconds: Array) -> tuple[float, float, float]:

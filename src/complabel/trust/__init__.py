@@ -7,6 +7,7 @@ from complabel.trust._goals import FREQUENCIES as FREQUENCIES
 from complabel.trust._goals import MODEL as MODEL
 from complabel.trust._goals import Goal, Standing, how_far
 from complabel.trust._goals import Part as Part
+from complabel.trust._goals import questions_left as questions_left
 from complabel.trust._metrics import (
     Figure,
     Figures,

@@ -275,6 +275,20 @@ def how_far(
     return found
 
 
+def questions_left(
+    standing: Standing, size: int, useful: float = 1.0
+) -> tuple[float, float, float]:
+    """Return how many questions about ``size`` labels each are left, at chances of .1, .5, .9.
+
+    Of the questions, the share ``useful`` is about labels that are not known well enough yet.
+    """
+    total = np.array(standing.left) / size / useful
+    if standing.goal.by_label:  # a question is about a label at most once
+        total = np.maximum(total, standing.farthest.left)
+    low, middle, high = np.ceil(total).tolist()
+    return low, middle, high
+
+
 def _of_frequencies(
     goal: Goal, answers: Answers, names: Sequence[str], missed: Array, invented: Array
 ) -> Standing:
@@ -374,7 +388,7 @@ def _left(
     return middle / factor, middle, middle * factor
 
 
-# The number of answers left is wrong by a factor; its logarithm, in 8 of 10 cases, times the root of
-# the answers so far (scene, yeast and digits in benchmarks/until.py).
+# The number of answers left is wrong by a factor. In 8 of 10 cases its logarithm is at most this,
+# over the root of the answers so far (scene, yeast and digits in benchmarks/until.py).
 _SPREAD_OF_LEFT = 5.0
 _SPREAD_OF_AVERAGE_PRECISION = 11.0
