@@ -338,7 +338,7 @@ def test_questions_about_a_model_are_about_items_that_it_does_not_know(run, fold
     [
         ((*LABELS, "--figure", "f1", "--features", "X.csv"), "--figure is given without --to-eval"),
         (EVALUATE, "--to-evaluate asks yes or no .* give --features, and leave out --kind"),
-        ((*EVALUATE, "--features", "X.csv", "--kind", "ticked"), "leave out --kind and --label-na"),
+        ((*EVALUATE, "--features", "X.csv", "--kind", "ticked"), "leave out --kind, --label-na"),
         ((*EVALUATE, "--features", "X.csv", *LABELS), "leave out --kind, --label-names"),
         ((*EVALUATE, "--features", "X.csv", "-n", 999), "more than the 360 pairs of a label and"),
     ],
