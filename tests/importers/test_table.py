@@ -45,6 +45,28 @@ def test_what_the_writer_wrote_comes_back(tmp_path, ending):
     assert tally.remarks == []
 
 
+def test_labels_are_merged_and_what_follows_is_written(tmp_path):
+    path, ticked = tmp_path / "answers.csv", [("1", "x", word) for word in ("yes", "no", "no")]
+    labels = ["ocean", "sea", "sky"]
+    rows = [(*row[:2], name, row[2], "ticked", 1) for name, row in zip(labels, ticked, strict=True)]
+    rows += [(at, "y", at, "no", "asked", 0.5) for at in ("sea", "ocean")]
+    rows += [("5", "z", "ocean", "no", "asked", 0.5), ("6", "z", "sky", "unsure", "asked", 0.5)]
+    names = ("answer_id", "item", "label", "answer", "question", "probability")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    with AnswerWriter(path) as writer:
+        writer.write(columns | {"annotator": ["ann"] * len(rows)})
+    options = Options(merge={"ocean": "sea"}, label_names=("sea", "sky"))
+    table, tally = import_answers(path, options=options)
+    found = table[["item", "label", "answer", "question", "probability"]].fillna(0)
+    assert found.to_numpy().tolist() == [
+        ["x", "sky", "no", "ticked", 1.0],
+        ["x", "sea", "yes", "ticked", 1.0],
+        ["y", "sea", "no", "asked", 0.0],
+    ]
+    _, tally = import_answers(path, options=Options(merge={"ocean": "water", "sea": "water"}))
+    assert tally.remarks[0] == "No answer is about water, so that is taken for a new name"
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, ending, monkeypatch):
     monkeypatch.setattr("complabel.importers._import.ROWS_AT_ONCE", 4)  # two pieces hold a form

@@ -11,8 +11,10 @@ import numpy as np
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
+from complabel.answers._arrays import MASKS, AnswerArrays
 from complabel.answers._codes import (
     ASKED,
+    COLUMNS,
     EXCLUDED,
     NAMED,
     TICKED,
@@ -406,3 +408,36 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
             UnlistedLabelsWarning,
             stacklevel=4,
         )
+
+
+def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
+    """Return answers as columns of a table, from which they can be read; items need names."""
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    labels, items = np.array(answers.label_names, dtype=object), answers.item_names
+    masks = {name: getattr(answers, name) for name in MASKS}
+    people = [*answers.annotator_names, None]  # code -1: last entry
+    probability, seconds = answers.probability, answers.seconds
+    assert items is not None
+    for at in range(answers.n_answers):
+        marked = {
+            name: labels[mask.indices[mask.indptr[at] : mask.indptr[at + 1]]].tolist()
+            for name, mask in masks.items()
+        }
+        question, yes = str(answers.question[at]), marked["relevant"]
+        no = [label for name in ("named", "absent", "excluded") for label in marked[name]]
+        values = {
+            "answer_id": str(at + 1),
+            "item": items[answers.item[at]],
+            "question": question,
+            "offered": None if question == "asked" else marked["offered"] or None,
+            "asked_for": int(answers.asked_for[at]) or None,
+            "annotator": people[answers.annotator[at]],
+            "time": None,
+            "probability": None if np.isnan(probability[at]) else float(probability[at]),
+            "seconds": None if np.isnan(seconds[at]) else float(seconds[at]),
+        }
+        columns["label"] += [*no, *yes] or [None]
+        columns["answer"] += ["no"] * len(no) + ["yes"] * (len(yes) or not no)
+        for name, value in values.items():
+            columns[name] += [value] * max(len(no) + len(yes), 1)
+    return columns

@@ -81,6 +81,12 @@ def import_(
         "Say that each question was about a random label of a random item.", "--random-questions"
     ),
     label_names: Path | None = option("FILE", "All labels, one on each line."),
+    merge: list[str] | None = option(
+        "OLD=NEW",
+        "In a table of answers, merge the label OLD into NEW; repeat for more. What people said of"
+        " OLD and NEW says something about NEW where it follows: a yes about one of them, a no"
+        " about all of them.",
+    ),
     class_names: Path | None = option(
         "FILE", "CSV file with a code and a name per label, if the labels are codes."
     ),
@@ -110,6 +116,7 @@ def import_(
         separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
+        merge=dict(map(_pair, merge or ())),
         class_names=class_names,
         more=tuple(more),
     )
@@ -145,6 +152,14 @@ def import_(
             style="yellow",
         )
     say(_next(from_ or detect(file).name, tally, out, labels_out or label_names))
+
+
+def _pair(text: str) -> tuple[str, str]:
+    """Return the old and the new name of a label that is merged."""
+    old, _, new = (name.strip() for name in text.partition("="))
+    if not old or not new:
+        raise InputError(f"--merge {text!r} does not say what to merge; give OLD=NEW")
+    return old, new
 
 
 def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> str:
