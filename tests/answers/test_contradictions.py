@@ -19,7 +19,7 @@ from complabel.answers import (
     resolve_contradictions,
     sure_statements,
 )
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError
 
 RESOLVING = [policy for policy in CONTRADICTION_POLICIES if policy != "error"]
 each_policy = pytest.mark.parametrize("policy", RESOLVING)
@@ -184,6 +184,40 @@ def test_what_is_left_passes_the_checks_of_new_answers(given_records, policy):
     )
     for name in MASKS:
         assert (getattr(again, name) != getattr(resolved, name)).nnz == 0
+
+
+@each_policy
+@given(given_records=records())
+@examples(25)
+def test_whom_we_trust_is_right_but_where_two_of_them_contradict_each_other(given_records, policy):
+    n_items, n_labels, found = given_records
+    answers = make(n_items, n_labels, found)
+    trusted = [name for name in ("ann", "bob") if name in answers.annotator_names]
+    kept = resolve_contradictions(answers, "keep", trusted=trusted)
+    for item, label in answers.contradictions().tolist():
+        said = {
+            (record["annotator"], word)
+            for record in found
+            if record["item"] == item
+            for word, labels in ((1, affirmed(record, n_labels)), (0, denied(record)))
+            if label in labels
+        }
+        words = {word for name, word in said if name in trusted}
+        left = kept[[item]].statements()
+        left = {bool(each) for each in left.applies[left.label == label]}
+        # A choice goes as a whole, so what it said about other labels may be gone, too.
+        assert left <= (words if len(words) == 1 else {0, 1})
+    resolved = resolve_contradictions(answers, policy, trusted=trusted)
+    alone = resolve_contradictions(kept, policy)
+    assert same(back(resolved), back(alone))
+    assert not len(resolved.contradictions())
+
+
+def test_whom_we_trust_must_have_answered():
+    with pytest.raises(InputError, match=r"trusted is 'anne', .* people are 'ann', 'bob'"):
+        resolve_contradictions(example(), trusted=["ann", "anne"])
+    resolved = resolve_contradictions(example(), trusted=["ann"])  # bob and somebody say no
+    assert resolved.known_relevant.tolist() == [[0, 1], [1, 0]]
 
 
 def example():

@@ -10,7 +10,7 @@ import threading
 import warnings
 import webbrowser
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -114,6 +114,7 @@ def annotate(
         " file is kept under another name.",
         "--mend",
     ),
+    trusted: list[str] | None = options.TRUSTED,
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
     """Ask people about pictures or texts in the browser, and keep their answers.
@@ -121,11 +122,12 @@ def annotate(
     It prints an address. Whoever opens it gives a name and answers; no two people get the same
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
-    from complabel.files import read_label_names
+    from complabel.files import read_label_names, some_of
     from complabel.live import MOST_BYTES, Annotation, guarded, is_loopback, new_token, read_things
 
-    if model is not None and features is None:
-        raise InputError("--model is given without --features; also give what to learn from")
+    for name, given in (("--model", model), ("--trusted", trusted)):
+        if given and features is None:
+            raise InputError(f"{name} is given without --features; also give what to learn from")
     _check_token(token)
     if questions is not None and question != "asked":
         raise InputError("--question and --questions are both given; leave one of them out")
@@ -135,7 +137,7 @@ def annotate(
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)
-    learner = None if features is None else _learner(features, found, seed)
+    learner = None if features is None else _learner(features, found, seed, trusted or ())
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
@@ -152,6 +154,8 @@ def annotate(
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
     )
+    if new := annotation.store.added:
+        remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")
     if not is_loopback(host):
         remark(
             f"other machines can open this at {host}: whoever has the address can answer, and read"
@@ -221,7 +225,7 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
     return run(app, host=host, port=ports[-1], started=started)
 
 
-def _learner(path: Path, things: Things, seed: int) -> Learner:
+def _learner(path: Path, things: Things, seed: int, trusted: Sequence[str]) -> Learner:
     import numpy as np
 
     from complabel.features import advice
@@ -240,7 +244,8 @@ def _learner(path: Path, things: Things, seed: int) -> Learner:
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
     notes = {"features": str(path), "recipe": found.recipe, "made_of": [*found.made_of]}
-    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], seed=seed, notes=notes)
+    of: Any = {"seed": seed, "notes": notes, "trusted": trusted}
+    return Learner(found.X[numbers >= 0], numbers[numbers >= 0], **of)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
