@@ -107,12 +107,18 @@ class Annotation:
         else:
             kind = QuestionKind.parse(question, len(labels), others=["mixed"])
             source = RandomQuestions(things.names, len(labels), lambda: kind, kind, *how)
-        asker = Asker(source, labels, time.time)
-        if mixed is not None:
-            mixed.times = asker.latest_seconds
         about = {"labels": list(labels), "question": question, "seed": seed}
         store = open_store(out.with_name(f"{out.name}.sqlite"), about, mend=mend)
         try:
+            # Questions number the labels as the file of answers does: new ones are the last.
+            if isinstance(source, RandomQuestions):
+                source.since = store.since
+            elif questions is not None and store.labels != [*labels]:
+                again: Any = {"overlap": overlap, "seed": seed}
+                source = read_questions(questions, things.numbers, store.labels, **again)
+            asker = Asker(source, store.labels, time.time)
+            if mixed is not None:
+                mixed.times = asker.latest_seconds
             for each in store.load(things.numbers):
                 asker.restore(each)
             if token == "new":
@@ -193,7 +199,7 @@ class Annotation:
         if not n_rows:
             return news
         before = Answers.from_table(
-            known, items=self.things.names, label_names=self.labels, contradictions="keep"
+            known, items=self.things.names, label_names=self.asker.labels, contradictions="keep"
         )
         before = replace(before, item_names=None)  # the names would be sent
         mark, ids = (news.mark[0], n_rows, before.n_answers), -1 - np.arange(before.n_answers)
@@ -307,6 +313,7 @@ class Annotation:
                 "labels": len(self.labels),
                 "answered": asker.answered,
                 "by_person": asker.by_person(),
+                "people": asker.people(),
                 "by_kind": kinds,
                 "left": asker.left(),
                 "why": None if self.mixed is None else self.mixed.why,
@@ -354,6 +361,8 @@ class Annotation:
     def _shown(self, event: Event) -> dict[str, Any]:
         question = self.asker.questions[event.number]
         labels = self.asker.labels_of(question)
+        if question.labels is None:  # in the order in which they are listed now
+            labels = [*self.labels]
         return {
             "id": str(event.id),
             "item": self.things.names[question.item],
