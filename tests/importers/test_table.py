@@ -46,22 +46,18 @@ def test_what_the_writer_wrote_comes_back(tmp_path, ending):
 
 
 def test_labels_are_merged_and_what_follows_is_written(tmp_path):
-    path, ticked = tmp_path / "answers.csv", [("1", "x", word) for word in ("yes", "no", "no")]
-    labels = ["ocean", "sea", "sky"]
-    rows = [(*row[:2], name, row[2], "ticked", 1) for name, row in zip(labels, ticked, strict=True)]
-    rows += [(at, "y", at, "no", "asked", 0.5) for at in ("sea", "ocean")]
-    rows += [("5", "z", "ocean", "no", "asked", 0.5), ("6", "z", "sky", "unsure", "asked", 0.5)]
-    names = ("answer_id", "item", "label", "answer", "question", "probability")
-    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    with AnswerWriter(path) as writer:
-        writer.write(columns | {"annotator": ["ann"] * len(rows)})
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        "answer_id,item,label,answer,question,annotator,probability\n"
+        "1,x,ocean,yes,ticked,ann,1\n1,x,sea,no,ticked,ann,1\n1,x,sky,no,ticked,ann,1\n"
+        "2,y,sea,no,asked,ann,.3\n3,y,ocean,no,asked,ann,.3\n4,z,ocean,no,asked,ann,.3\n"
+    )
     options = Options(merge={"ocean": "sea"}, label_names=("sea", "sky"))
-    table, tally = import_answers(path, options=options)
+    table, _ = import_answers(path, options=options)
     found = table[["item", "label", "answer", "question", "probability"]].fillna(0)
     assert found.to_numpy().tolist() == [
-        ["x", "sky", "no", "ticked", 1.0],
-        ["x", "sea", "yes", "ticked", 1.0],
-        ["y", "sea", "no", "asked", 0.0],
+        *(["x", "sky", "no", "ticked", 1], ["x", "sea", "yes", "ticked", 1]),
+        ["y", "sea", "no", "asked", 0],
     ]
     _, tally = import_answers(path, options=Options(merge={"ocean": "water", "sea": "water"}))
     assert tally.remarks[0] == "No answer is about water, so that is taken for a new name"

@@ -93,13 +93,12 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     about["probability"] = np.where(chose, np.nan, answers.probability)
     gone = narrowed & ((n_left == 0) | (is_named & (most == 0)))
     # A menu of one label is a yes/no question; who picks a label even if all apply says nothing.
-    alone, implied = chose & (n_left == 1), n_named == 0
-    gone |= alone & ~implied & (answers.all_apply == "pick")
+    alone = chose & (n_left == 1)
+    gone |= alone & (n_named > 0) & (answers.all_apply == "pick")
     about["absent"] = union(about["absent"], keep_rows(about["named"], alone))
-    about["relevant"] = union(about["relevant"], keep_rows(offered, alone & implied))
-    judged = union(about["absent"], about["relevant"])
-    about["offered"] = union(offered, keep_rows(judged, alone))
-    about["named"] = keep_rows(about["named"], ~alone)
+    about["relevant"] = union(about["relevant"], keep_rows(offered, alone & (n_named == 0)))
+    judged = keep_rows(union(about["absent"], about["relevant"]), alone)
+    about |= {"offered": union(offered, judged), "named": keep_rows(about["named"], ~alone)}
     about["question"] = np.where(alone, "asked", answers.question)
     about["asked_for"][alone] = 0
     rest, said = replace(answers, **about).only(~gone), answers.statements()
@@ -110,16 +109,10 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     row, applies = _follows(answers, said, n_parts)
     nothing = mask_of(row[:0], row[:0], (len(row), len(names)))
     people = np.array([*answers.annotator_names, None], dtype=object)  # code -1: last entry
-    others = Answers.from_arrays(
-        absent=put(nothing, ~applies),
-        relevant=put(nothing, applies),
-        question="asked",
-        item=answers.item[row],
-        annotator=people[answers.annotator[row]],
-        weight=answers.weight[row],
-        n_items=answers.n_items,
-        label_names=about["label_names"],
-    )
+    of: Any = {"item": answers.item[row], "annotator": people[answers.annotator[row]]}
+    of |= {"weight": answers.weight[row], "n_items": answers.n_items, "question": "asked"}
+    of |= {"absent": put(nothing, ~applies), "relevant": put(nothing, applies)}
+    others = Answers.from_arrays(**of, label_names=about["label_names"])
     return Answers.concatenate([rest, others])
 
 
@@ -128,8 +121,8 @@ def _follows(answers: Answers, said: Statements, n_parts: int) -> tuple[Ints, Bo
 
     ``said`` are statements about parts. There is one row of a person and an item for each side.
     """
-    people = answers.annotator[said.answer]
-    voter = np.where(people == -1, len(answers.annotator_names) + said.answer, people)
+    people, n_people = answers.annotator[said.answer], len(answers.annotator_names)
+    voter = np.where(people == -1, n_people + said.answer, people)
     who = said.item * (int(voter.max()) + 1) + voter
     found: list[Ints] = []
     for side, least in ((False, n_parts), (True, 1)):

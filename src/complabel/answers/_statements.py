@@ -160,9 +160,8 @@ def _as_trusted_say(answers: A, trusted: Sequence[str]) -> A:
     has = [np.isin(disputed, said.pair[by_trusted & (said.applies == side)]) for side in (0, 1)]
     loses = np.stack([has[1] & ~has[0], has[0] & ~has[1]])
     struck = loses[said.applies.astype(np.intp), np.searchsorted(disputed, said.pair)]
-    if not struck.any():
-        return answers
-    return _strike(answers, mask_of(said.answer[struck], said.label[struck], answers.named.shape))
+    marks = mask_of(said.answer[struck], said.label[struck], answers.named.shape)
+    return _strike(answers, marks) if struck.any() else answers
 
 
 def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> dict[str, list[Any]]:

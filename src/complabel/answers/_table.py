@@ -412,32 +412,22 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
 
 def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
     """Return answers as columns of a table, from which they can be read; items need names."""
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    labels, items = np.array(answers.label_names, dtype=object), answers.item_names
+    names, labels = answers.item_names, np.array(answers.label_names, dtype=object)
+    people, rows = [*answers.annotator_names, None], []  # code -1: last entry
     masks = {name: getattr(answers, name) for name in MASKS}
-    people = [*answers.annotator_names, None]  # code -1: last entry
-    probability, seconds = answers.probability, answers.seconds
-    assert items is not None
+    numbers = np.stack([answers.probability, answers.seconds], axis=1).tolist()
+    assert names is not None
     for at in range(answers.n_answers):
         marked = {
             name: labels[mask.indices[mask.indptr[at] : mask.indptr[at + 1]]].tolist()
             for name, mask in masks.items()
         }
-        question, yes = str(answers.question[at]), marked["relevant"]
-        no = [label for name in ("named", "absent", "excluded") for label in marked[name]]
-        values = {
-            "answer_id": str(at + 1),
-            "item": items[answers.item[at]],
-            "question": question,
-            "offered": None if question == "asked" else marked["offered"] or None,
-            "asked_for": int(answers.asked_for[at]) or None,
-            "annotator": people[answers.annotator[at]],
-            "time": None,
-            "probability": None if np.isnan(probability[at]) else float(probability[at]),
-            "seconds": None if np.isnan(seconds[at]) else float(seconds[at]),
-        }
-        columns["label"] += [*no, *yes] or [None]
-        columns["answer"] += ["no"] * len(no) + ["yes"] * (len(yes) or not no)
-        for name, value in values.items():
-            columns[name] += [value] * max(len(no) + len(yes), 1)
-    return columns
+        said = [(label, "no") for n in ("named", "absent", "excluded") for label in marked[n]]
+        said += [(label, "yes") for label in marked["relevant"]]
+        question, asked_for = str(answers.question[at]), int(answers.asked_for[at])
+        offered = marked["offered"] if question != "asked" else []
+        about = (question, offered or None, asked_for or None, people[answers.annotator[at]], None)
+        known = (None if np.isnan(number) else number for number in numbers[at])
+        first, last = (str(at + 1), names[answers.item[at]]), (*about, *known)
+        rows += [(*first, *each, *last) for each in said or [(None, "yes")]]
+    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}

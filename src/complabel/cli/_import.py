@@ -102,6 +102,9 @@ def import_(
     from complabel.importers import Options, detect, import_file
 
     file, *more = files
+    merged = [text.partition("=") for text in merge or ()]
+    if not all(old and new for old, _, new in merged):
+        raise InputError(f"--merge is {', '.join(merge or ())}; give OLD=NEW, the names of labels")
     settings = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
@@ -116,7 +119,7 @@ def import_(
         separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
-        merge=dict(map(_pair, merge or ())),
+        merge={old: new for old, _, new in merged},
         class_names=class_names,
         more=tuple(more),
     )
@@ -152,14 +155,6 @@ def import_(
             style="yellow",
         )
     say(_next(from_ or detect(file).name, tally, out, labels_out or label_names))
-
-
-def _pair(text: str) -> tuple[str, str]:
-    """Return the old and the new name of a label that is merged."""
-    old, _, new = (name.strip() for name in text.partition("="))
-    if not old or not new:
-        raise InputError(f"--merge {text!r} does not say what to merge; give OLD=NEW")
-    return old, new
 
 
 def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> str:

@@ -151,7 +151,7 @@ class RandomQuestions:
         self._left -= 1
         item, kind = int(self._order[self._left]), self.kind()
         labels, chance = self._labels(item, kind)
-        if kind.chooses and labels and len(labels) == 1:  # nothing is to be chosen
+        if kind.chooses and labels and len(labels) == 1:  # there is nothing to choose
             kind = KINDS["asked"]
         made = Question(
             number=self._drawn,
@@ -212,12 +212,11 @@ class RandomQuestions:
             before.append((n_then, len(left), used))
             done += used
         *before, (_, n_left, used) = before
-        size, was_asked = kind.n_offered(self.n_labels), done > used
-        if was_asked:
-            labels = order[done : done + size].tolist()
-        else:
-            labels = np.take(order, range(done, done + size), mode="wrap").tolist()
-        # They were not asked about as long as there were fewer labels, and are drawn now.
+        size = kind.n_offered(self.n_labels)
+        labels = np.take(order, range(done, done + size), mode="wrap").tolist()
+        if done > used:  # there were fewer labels when it was asked about
+            del labels[len(order) - done :]
+        # None of them was drawn while there were fewer labels, and now all are.
         ways, out_of = 1, math.comb(n_left, len(labels))
         for n_then, n_left_then, used_then in before:
             n_known = sum(label < n_then for label in labels)

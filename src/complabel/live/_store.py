@@ -81,9 +81,9 @@ class AnswerStore:
 
     A missing file is made. ``about`` is what is asked, as values of JSON; the keys ``labels``, all
     names, and ``question`` are needed. A file that exists must have been made with the same, but
-    labels may be new. ``labels`` are the names in the order of the file, which new ones do not
-    change. The numbers of questions that may be about a label begin with ``since``; those before
-    say nothing about it. ``mark`` and ``token`` are drawn when the file is made. By the mark, pages
+    labels may be new (``added``). ``labels`` are in the order of the file, with new ones last.
+    ``since`` has the number of the first question that may be about each label: those before say
+    nothing about it. ``mark`` and ``token`` are drawn when the file is made. By the mark, pages
     know which answers belong to this file. The token lets people in: an address still holds when
     the server is started again.
 
@@ -91,10 +91,6 @@ class AnswerStore:
     that are gone or with other questions, or is in use by another server; a DamagedError says what
     in it is not as it was written.
     """
-
-    labels: list[str]
-    since: list[int]  # ascending
-    added: list[str]  # the labels that are new since it was opened before
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
         self.path = Path(path)
@@ -166,7 +162,9 @@ class AnswerStore:
     def _agree(self, about: Mapping[str, Any], version: int) -> None:
         """Keep what is asked, or compare it with what was asked before; make what is missing."""
         known, execute = _about(self._connection) if version else {}, self._connection.execute
-        since = _since(known.get("labels", about["labels"]))
+        since = known.get("labels", about["labels"])
+        if not isinstance(since, dict):  # until a label is added
+            since = dict.fromkeys(since, 0)
         gone = [name for name in since if name not in about["labels"]]
         for key in about if known else ():
             if gone if key == "labels" else known.get(key) != about[key]:
@@ -365,11 +363,6 @@ def _about(connection: sqlite3.Connection) -> dict[str, Any]:
     with _reading():
         rows = connection.execute("SELECT key, value FROM about WHERE key != 'head'").fetchall()
         return {row["key"]: json.loads(row["value"]) for row in rows}
-
-
-def _since(labels: list[str] | dict[str, int]) -> dict[str, int]:
-    """Return since which question each label counts; a file has a list until one is added."""
-    return dict(labels) if isinstance(labels, dict) else dict.fromkeys(labels, 0)
 
 
 def _read_head(connection: sqlite3.Connection) -> _Head:
