@@ -23,40 +23,37 @@ def subsets(of):
 def told(answers, label):
     """Who says what about a label: each fact once, but for unknown people."""
     said, people = answers.statements(), [*answers.annotator_names, None]
-    facts = Counter(
-        (int(said.item[at]), people[answers.annotator[said.answer[at]]], bool(said.applies[at]))
-        for at in np.flatnonzero(said.label == label)
-    )
-    return {fact: count if fact[1] is None else 1 for fact, count in facts.items()}
+    said = said.only(said.label == label)
+    who = [people[answers.annotator[answer]] for answer in said.answer]
+    facts = Counter(zip(said.item.tolist(), who, said.applies.tolist(), strict=True))
+    return Counter({fact: count if fact[1] is None else 1 for fact, count in facts.items()})
 
 
 @given(given_records=records(), data=st.data())
 @examples(60)
 def test_what_is_said_follows_from_all_sets_of_labels_that_answers_allow(given_records, data):
     _, n_labels, found = given_records
-    names, some = "abcde"[:n_labels], st.sets(st.integers(0, n_labels - 1), min_size=1)
-    parts = data.draw(some)
+    names, every = "abcde"[:n_labels], range(n_labels)
+    parts = data.draw(st.sets(st.sampled_from(every), min_size=1))
     new = data.draw(st.sampled_from([names[min(parts)], "new"]))
     answers = replace(make(*given_records), label_names=tuple(names))
     merged = merge_labels(answers, {names[at]: new for at in parts if names[at] != new})
-    facts, expected = told(merged, merged.label_names.index(new)), Counter()
-    by_voter = {}
+    facts, expected, by_voter = told(merged, merged.label_names.index(new)), Counter(), {}
     for at, record in enumerate(found):
         by_voter.setdefault((record["item"], record["annotator"] or at), []).append(record)
     for (item, voter), ours in by_voter.items():
         yes = set().union(*(affirmed(record, n_labels) for record in ours))
         no = set().union(*map(denied, ours))
-        sets = [each for each in subsets(range(n_labels)) if yes <= each and not no & each]
+        sets = [each for each in subsets(every) if yes <= each and not no & each]
         applies = {bool(each & parts) for each in sets}
-        person = voter if isinstance(voter, str) else None
-        if not sets:  # who contradicts themselves may say anything
-            facts = {fact: count for fact, count in facts.items() if fact[:2] != (item, person)}
-        elif len(applies) == 1:
-            expected[item, person, applies.pop()] += 1
+        fact = item, voter if isinstance(voter, str) else None
+        if len(applies) == 1:
+            expected[*fact, applies.pop()] += 1
+        elif not sets:  # who contradicts themselves may say anything
+            facts = Counter({each: n for each, n in facts.items() if each[:2] != fact})
     assert facts == expected
-    for label in {*range(n_labels)} - parts:  # nothing is invented about the others
-        after = told(merged, merged.label_names.index(names[label]))
-        assert Counter(after) <= Counter(told(answers, label))
+    for label in {*every} - parts:  # nothing is invented about the others
+        assert told(merged, merged.label_names.index(names[label])) <= told(answers, label)
 
 
 LABELS = ["sea", "ocean", "sky", "sun"]

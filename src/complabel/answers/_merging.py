@@ -13,7 +13,6 @@ from complabel.answers._answers import Answers
 from complabel.answers._arrays import STATEMENT_KINDS, Statements
 from complabel.answers._masks import Mask, counts_of, keep_rows, mask_of, rows_of, spell_out, union
 from complabel.answers._names import list_some
-from complabel.answers._statements import sure_statements
 from complabel.errors import AnnotationError
 
 
@@ -102,8 +101,8 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     about["question"] = np.where(alone, "asked", answers.question)
     about["asked_for"][alone] = 0
     rest, said = replace(answers, **about).only(~gone), answers.statements()
-    of_parts = ~whole[said.answer] & np.isin(said.label, parts)
-    said = said.only(sure_statements(answers, said) & of_parts)
+    picked = (said.kind == 0) & (answers.all_apply == "pick")[said.answer]
+    said = said.only(~picked & ~whole[said.answer] & np.isin(said.label, parts))
     if not len(said):
         return rest
     row, applies = _follows(answers, said, n_parts)
