@@ -82,10 +82,7 @@ def import_(
     ),
     label_names: Path | None = option("FILE", "All labels, one on each line."),
     merge: list[str] | None = option(
-        "OLD=NEW",
-        "In a table of answers, merge the label OLD into NEW; repeat for more. What people said of"
-        " OLD and NEW says something about NEW where it follows: a yes about one of them, a no"
-        " about all of them.",
+        "OLD=NEW", "In a table of answers, merge the label OLD into NEW; repeat for more."
     ),
     class_names: Path | None = option(
         "FILE", "CSV file with a code and a name per label, if the labels are codes."

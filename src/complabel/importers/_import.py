@@ -95,8 +95,7 @@ def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -
     known, merge = sort_labels(sheet.labels()), options.merge
     if new := sorted({*merge.values()} - {*known}):
         tally.remark(f"No answer is about {some(new)}, so that is taken for a new name")
-    # The list may be that of now, which has names that nobody was asked about.
-    listed = [name for name in options.label_names or () if name not in new]
+    listed = [name for name in options.label_names or () if name not in new]  # may be that of now
     found = sheet.answers(None, [*dict.fromkeys([*listed, *known])], question)
     tally.remark("Answers have new ids and no time; rows with unsure were left out")
     return table_of(merge_labels(found.answers, merge))

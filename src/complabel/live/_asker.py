@@ -255,9 +255,9 @@ class Asker:
         for name, one in list(self._people.items()):
             latest = (each for each in reversed(one.answers) if each.answer != "unsure")
             times = [each.seconds for each in islice(latest, _LATEST) if each.seconds is not None]
-            seconds = statistics.median(times) if times else None
-            counts = {"answers": len(one.answers), "skips": one.skips, "changes": one.changes}
-            found |= {name: {**counts, "seconds": seconds}} if one.answers or one.changes else {}
+            did = {"answers": len(one.answers), "skips": one.skips, "changes": one.changes}
+            if one.answers or one.changes:
+                found[name] = {**did, "seconds": statistics.median(times) if times else None}
         return found
 
     def answered_by(self, person: str) -> int:
