@@ -19,8 +19,9 @@ from complabel.answers import (
     resolve_contradictions,
     sure_statements,
 )
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, InputError
 
+TRUSTED = ("ann", "bob")
 RESOLVING = [policy for policy in CONTRADICTION_POLICIES if policy != "error"]
 each_policy = pytest.mark.parametrize("policy", RESOLVING)
 
@@ -53,7 +54,9 @@ def struck_by_policy(found, n_labels, policy):
             {at if found[at]["annotator"] is None else found[at]["annotator"] for at in side[pair]}
             for side in (yes, no)
         ]
+        trusts = [any(found[at]["annotator"] in TRUSTED for at in side[pair]) for side in (yes, no)]
         losing = {
+            "trusted": [yes] * (trusts == [False, True]) + [no] * (trusts == [True, False]),
             "drop": [yes, no],
             "trust-relevant": [no],
             "majority": [yes] * (len(voters[0]) <= len(voters[1]))
@@ -184,6 +187,26 @@ def test_what_is_left_passes_the_checks_of_new_answers(given_records, policy):
     )
     for name in MASKS:
         assert (getattr(again, name) != getattr(resolved, name)).nnz == 0
+
+
+@given(given_records=records())
+@examples(50)
+def test_whom_we_trust_is_right_before_the_policy_decides(given_records):
+    n_items, n_labels, found = given_records
+    answers = make(n_items, n_labels, found)
+    trusted = [name for name in TRUSTED if name in answers.annotator_names]
+    kept = resolve_contradictions(answers, "keep", trusted=trusted)
+    ordered = sorted(found, key=lambda record: record["item"])
+    assert same(back(kept), resolved_by_hand(ordered, n_labels, "trusted"))
+    resolved = resolve_contradictions(answers, "majority", trusted=trusted)
+    assert same(back(resolved), back(resolve_contradictions(kept, "majority")))
+
+
+def test_whom_we_trust_must_have_answered():
+    with pytest.raises(InputError, match=r"trusted is 'anne', .* people are 'ann', 'bob'"):
+        resolve_contradictions(example(), trusted=["ann", "anne"])
+    resolved = resolve_contradictions(example(), trusted=["ann"])  # bob and somebody say no
+    assert resolved.known_relevant.tolist() == [[0, 1], [1, 0]]
 
 
 def example():

@@ -109,13 +109,12 @@ def test_contradictions_are_settled_among_all_files(run, folder):
         "error: a.csv and b.csv: 1 contradiction about whether a label applies to an item\n"
         "  000: été applies, says ann; does not, says bob, cyd\n"
         "correct the files, or choose what to do with --contradictions: drop, majority or"
-        " trust-relevant\n"
+        " trust-relevant; --trusted names a person who is right\n"
     ) in err
-    gone = {"drop": 3, "majority": 1, "trust-relevant": 2}
+    gone = {"drop": 3, "majority": 1, "trust-relevant": 2, "ann": 2}
     for policy, count in gone.items():
-        code, out, err = run(
-            "fit", "a.csv", "b.csv", *arguments, "--contradictions", policy, "--force"
-        )
+        how = ("--trusted" if policy == "ann" else "--contradictions", policy, "--force")
+        code, out, err = run("fit", "a.csv", "b.csv", *arguments, *how)
         assert code == 0, err
         assert f"settled by {policy}: {count} of 6 answers were dropped\n" in out
         assert "  000: été applies, says ann; does not, says bob, cyd\n" in err

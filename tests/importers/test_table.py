@@ -45,6 +45,24 @@ def test_what_the_writer_wrote_comes_back(tmp_path, ending):
     assert tally.remarks == []
 
 
+def test_labels_are_merged_and_what_follows_is_written(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        "answer_id,item,label,answer,question,annotator,probability\n"
+        "1,x,ocean,yes,ticked,ann,1\n1,x,sea,no,ticked,ann,1\n1,x,sky,no,ticked,ann,1\n"
+        "2,y,sea,no,asked,ann,.3\n3,y,ocean,no,asked,ann,.3\n4,z,ocean,no,asked,ann,.3\n"
+    )
+    options = Options(merge={"ocean": "sea"}, label_names=("sea", "sky"))
+    table, _ = import_answers(path, options=options)
+    found = table[["item", "label", "answer", "question", "probability"]].fillna(0)
+    assert found.to_numpy().tolist() == [
+        *(["x", "sky", "no", "ticked", 1], ["x", "sea", "yes", "ticked", 1]),
+        ["y", "sea", "no", "asked", 0],
+    ]
+    _, tally = import_answers(path, options=Options(merge={"ocean": "water", "sea": "water"}))
+    assert tally.remarks[0] == "No answer is about water, so that is taken for a new name"
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_form_to_tick_waits_until_one_of_its_rows_has_an_answer(tmp_path, ending, monkeypatch):
     monkeypatch.setattr("complabel.importers._import.ROWS_AT_ONCE", 4)  # two pieces hold a form

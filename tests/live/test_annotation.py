@@ -12,6 +12,7 @@ import time
 import pytest
 from starlette.testclient import TestClient
 
+from complabel.answers import Answers
 from complabel.errors import OutputError, StoreError
 from complabel.files import read_answers
 from complabel.live import MOST_BYTES, Annotation, guarded, read_things
@@ -31,7 +32,8 @@ def opened(tmp_path):
     def call(**options):
         things = read_things(options.pop("things", table), **options.pop("shown", {"text": "body"}))
         options.setdefault("out", tmp_path / "answers.csv")
-        annotation = Annotation.open(things, LABELS, token="secret", **options)
+        labels = options.pop("labels", LABELS)
+        annotation = Annotation.open(things, labels, token="secret", **options)
         made.append(annotation)
         app = guarded(annotation.app(), token="secret", most_bytes=MOST_BYTES)
         return annotation, TestClient(app, headers={"X-Token": "secret"})
@@ -105,11 +107,13 @@ def test_nothing_is_left_after_all_pairs(opened):
     assert len(seen) == 12
     assert client.get("/api/next?person=ann").status_code == 204
     progress = client.get("/api/progress").json()
+    each = {"answers": 6, "skips": 0, "changes": 0, "seconds": 1.5}
     assert progress == {
         "items": 3,
         "labels": 4,
         "answered": 12,
         "by_person": {"person 0": 6, "person 1": 6},
+        "people": {"person 0": each, "person 1": each},
         "by_kind": {"asked": {"answers": 12, "seconds": 1.5}},
         "left": 0,
         "why": None,
@@ -298,6 +302,34 @@ def test_a_new_server_goes_on(opened):
     assert client.get("/api/next?person=ann").json()["id"] == held["id"]
     assert client.get("/api/progress").json()["by_person"] == {"ann": 1}
     assert _answer(client)[1].json()["answered"] == 2
+
+
+def test_a_new_server_asks_about_labels_that_were_added(opened):
+    first, client = opened(question="ticked")
+    _answer(client, answer=["sea"])
+    client.get("/api/next?person=ann")
+    first.end()
+    first.store.close()
+    again, client = opened(question="ticked", labels=["moon", *LABELS])
+    found = []
+    while (reply := client.get("/api/next?person=ann")).status_code == 200:
+        found.append(reply.json()["offered"])
+        _answer(client, answer=["sea"] if "sea" in found[-1] else [])
+    # The question that ann had is as it was asked; new ones are in the order of now.
+    assert found == [LABELS, ["moon", *LABELS], ["moon"], ["moon"]]
+    about = {"items": again.things.names, "label_names": [*LABELS, "moon"]}
+    for answers in (Answers.from_table(again.table(), **about), again.news().answers):
+        assert answers.known_relevant.tolist() == [[1, 0, 0, 0, 0]] * 3
+        assert answers.complementary.tolist() == [[0, 1, 1, 1, 1]] * 3
+
+
+def test_people_are_shown_with_what_they_skipped_and_took_back(opened):
+    _, client = opened()
+    for answer, seconds in (("yes", 3), ("unsure", 50), ("no", 5), ("no", 9)):
+        _answer(client, answer=answer, seconds=seconds)
+    client.post("/api/undo", json={"person": "ann"})
+    people = client.get("/api/progress").json()["people"]
+    assert people == {"ann": {"answers": 3, "skips": 1, "changes": 1, "seconds": 4}}
 
 
 def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_is_stored_later(opened, monkeypatch):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from dataclasses import replace
+from itertools import islice, pairwise
 
 import pytest
 from hypothesis import settings
@@ -93,6 +94,41 @@ def test_menus_cover_all_labels_of_an_item(kind, rounds, chance):
         menus = [each.labels or range(5) for each in found if each.item == item]
         assert {label for menu in menus for label in menu} == {*range(5)}
         assert all(len({*menu}) == len(menu) for menu in menus)
+
+
+@pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-3", "named"])
+def test_labels_that_are_added_are_asked_about_and_nothing_twice(kind):
+    asked = []
+    for since, n_asked in (([0] * 3, 4), ([0, 0, 0, 4], 5), ([0, 0, 0, 4, 9], 99)):
+        one = QuestionKind.parse(kind, len(since))
+        source = RandomQuestions([*"abc"], len(since), lambda one=one: one, one, since=since)
+        for each in asked:
+            source.restore(each)
+        before, made = source.total, [*islice(iter(source.draw, None), n_asked)]
+        asked += [replace(each, labels=each.labels or (*range(len(since)),)) for each in made]
+        assert before == source.total
+    assert len(asked) == source.total
+    pairs = Counter((each.item, label) for each in asked for label in each.labels)
+    assert {*pairs} == {(item, label) for item in range(3) for label in range(5)}
+    # The last menu of two is filled up as long as there are three labels.
+    assert {*pairs.values()} == ({1, 2} if kind == "ticked-2" else {1})
+
+
+@pytest.mark.parametrize(("kind", "n_chances"), [("asked", 2), ("ticked-2", 3)])
+def test_the_probability_is_the_chance_with_which_labels_were_drawn(kind, n_chances):
+    chances, drawn, one = {}, Counter(), QuestionKind.parse(kind, 4)
+    for seed in range(2000):
+        first, source = (
+            RandomQuestions(["a"], len(since), lambda: one, one, seed=seed, since=since)
+            for since in ([0] * 4, [0, 0, 0, 0, 1, 1])
+        )
+        source.restore(first.draw())
+        second = source.draw()
+        drawn[second.labels] += 1
+        assert chances.setdefault(second.labels, second.probability) == second.probability
+    assert (sum(chances.values()), len({*chances.values()})) == (pytest.approx(1), n_chances)
+    for labels, chance in chances.items():
+        assert abs(drawn[labels] - 2000 * chance) < 4 * (2000 * chance) ** 0.5
 
 
 def test_a_reload_shows_the_same_question_and_what_comes_after_it_stays():

@@ -41,7 +41,7 @@ def sit(annotation, most=10_000, look=True):
             annotation.end()
             return n
         question = asker.questions[event.number]
-        said = "yes" if applies(question.item, LABELS[question.labels[0]]) else "no"
+        said = "yes" if applies(question.item, asker.labels[question.labels[0]]) else "no"
         asker.answer(event.id, "ann", said, 2.0)
         if look and asker.answered >= annotation.until.next_look:
             annotation.until.look(annotation.news, asker.answered)
@@ -166,6 +166,19 @@ def test_questions_in_another_order_are_another_sitting(things, tmp_path):
     first.store.close()
     with pytest.raises(StoreError):
         Annotation.open(**open_, until=Until([Goal.parse("f1 +-.1")], 4, probabilities=1 - p))
+
+
+def test_labels_in_another_order_have_their_own_predictions(things, tmp_path):
+    p = np.tile([0.9, 0.1, 0.1, 0.1], (900, 1))
+    out = tmp_path / "answers.csv"
+    Annotation.open(things, LABELS[::-1], out=out, question="asked").store.close()
+    goals = [Goal.parse("precision +-.1"), Goal.parse("frequencies +-.1")]
+    until = Until(goals, 4, probabilities=p)
+    annotation = Annotation.open(things, LABELS, out=out, until=until)
+    sit(annotation, 400)
+    (told, _) = progress(annotation)["goals"]
+    assert told["high"] < 0.1  # "sea", of which the predictions say yes, never applies
+    annotation.store.close()
 
 
 def test_items_that_cannot_be_shown_are_not_asked_about():

@@ -24,6 +24,7 @@ from complabel.answers._masks import IndicatorLike as IndicatorLike
 from complabel.answers._masks import as_mask as as_mask
 from complabel.answers._masks import check_indicator as check_indicator
 from complabel.answers._masks import name_some as name_some
+from complabel.answers._merging import merge_labels as merge_labels
 from complabel.answers._names import ALL_APPLY as ALL_APPLY
 from complabel.answers._names import ANSWER_WORDS as ANSWER_WORDS
 from complabel.answers._names import (
@@ -42,6 +43,7 @@ from complabel.answers._statements import ContradictionPolicy as ContradictionPo
 from complabel.answers._statements import contradictions_table, resolve_contradictions
 from complabel.answers._statements import sure_statements as sure_statements
 from complabel.answers._table import UnlistedLabelsWarning
+from complabel.answers._table import table_of as table_of
 
 __all__ = [
     "QUESTIONS",

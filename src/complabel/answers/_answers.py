@@ -219,6 +219,7 @@ class Answers(AnswerArrays):
         label_names: Sequence[str] | None = None,
         question: Question | None = None,
         contradictions: ContradictionPolicy | Literal["keep"] = "error",
+        trusted: Sequence[str] = (),
     ) -> Answers:
         """Make answers from a table with one row for each label of an answer.
 
@@ -262,7 +263,8 @@ class Answers(AnswerArrays):
         question : {"named", "asked", "ticked", "excluded"} or None, default=None
             The question of all answers that have none in the column ``question``.
         contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
-            See :func:`resolve_contradictions`. "keep" keeps all answers.
+        trusted : sequence of str, default=()
+            See :func:`resolve_contradictions`.
 
         Raises
         ------
@@ -292,7 +294,9 @@ class Answers(AnswerArrays):
         answers = cls(**arrays)
         check_answers(answers, place)
         made = answers._sorted()
-        return made if contradictions == "keep" else resolve_contradictions(made, contradictions)
+        if contradictions == "keep" and not trusted:
+            return made
+        return resolve_contradictions(made, contradictions, trusted=trusted)
 
     @classmethod
     def from_complementary(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -23,7 +24,8 @@ from complabel.answers._masks import (
     union,
     without,
 )
-from complabel.errors import AnnotationError
+from complabel.answers._names import list_some
+from complabel.errors import AnnotationError, InputError
 
 A = TypeVar("A", bound=AnswerArrays)
 
@@ -60,13 +62,18 @@ def sure_statements(
     return sure
 
 
-def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "error") -> A:
+def resolve_contradictions(
+    answers: A,
+    contradictions: ContradictionPolicy | Literal["keep"] = "error",
+    *,
+    trusted: Sequence[str] = (),
+) -> A:
     """Resolve contradictions: one answer says that a label applies, another denies it.
 
     Parameters
     ----------
     answers : Answers
-    contradictions : {"error", "drop", "majority", "trust-relevant"}, default="error"
+    contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         What to do with each contradicted pair of an item and a label:
 
         - "error": refuse the answers with an AnnotationError.
@@ -75,19 +82,23 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
           counted before anything is removed. Several answers of one annotator count once on each
           side. Each answer of an unknown annotator counts.
         - "trust-relevant": remove the side that says that the label does not apply.
+        - "keep": remove nothing.
+    trusted : sequence of str, default=()
+        Annotators whose word counts: of a contradicted pair, the side without any of them is
+        removed. Where both sides have one of them, or none has, ``contradictions`` decides.
 
     Returns
     -------
     Answers
         ``answers`` itself, if there are no contradictions. Otherwise new answers about the same
-        items and labels, without contradictions.
+        items and labels, without contradictions, unless they are kept.
 
     Raises
     ------
     AnnotationError
         If ``contradictions`` is "error" and there are contradictions.
     InputError
-        If ``contradictions`` is none of these words.
+        If ``contradictions`` is none of these words, or nobody has the name of one of ``trusted``.
 
     Notes
     -----
@@ -104,13 +115,20 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
     ...     absent=[[1, 0, 0], [1, 0, 0], [0, 1, 0]],
     ...     relevant=[[0, 0, 0], [0, 0, 0], [1, 0, 1]],
     ...     item=[0, 0, 0],
+    ...     annotator=["ann", "bob", "cy"],
     ... )
     >>> resolve_contradictions(answers, "majority").known_relevant
     array([[0, 0, 1]], dtype=uint8)
     >>> resolve_contradictions(answers, "trust-relevant").complementary
     array([[0, 1, 0]], dtype=uint8)
+    >>> resolve_contradictions(answers, "majority", trusted=["cy"]).known_relevant
+    array([[1, 0, 1]], dtype=uint8)
     """
-    check_choice("contradictions", contradictions, CONTRADICTION_POLICIES)
+    check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
+    if trusted:
+        answers = _as_trusted_say(answers, trusted)
+    if contradictions == "keep":
+        return answers
     disputed, said = _disputed(answers)
     if not len(disputed):
         return answers
@@ -125,6 +143,25 @@ def resolve_contradictions(answers: A, contradictions: ContradictionPolicy = "er
         struck = loses[said.applies.astype(np.intp), np.searchsorted(disputed, said.pair)]
     shape = answers.named.shape
     return _strike(answers, mask_of(said.answer[struck], said.label[struck], shape))
+
+
+def _as_trusted_say(answers: A, trusted: Sequence[str]) -> A:
+    """Remove what contradicts trusted people, where these agree."""
+    people = answers.annotator_names
+    if strangers := sorted({*trusted} - {*people}):
+        raise InputError(
+            f"{setting('trusted')} is {strangers[0]!r}, but nobody of this name has answered; the"
+            f" people are {list_some(people) or 'not known'}",
+            parameter="trusted",
+        )
+    disputed, said = _disputed(answers)
+    codes = [people.index(name) for name in trusted]
+    by_trusted = np.isin(answers.annotator[said.answer], codes)
+    has = [np.isin(disputed, said.pair[by_trusted & (said.applies == side)]) for side in (0, 1)]
+    loses = np.stack([has[1] & ~has[0], has[0] & ~has[1]])
+    struck = loses[said.applies.astype(np.intp), np.searchsorted(disputed, said.pair)]
+    marks = mask_of(said.answer[struck], said.label[struck], answers.named.shape)
+    return _strike(answers, marks) if struck.any() else answers
 
 
 def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> dict[str, list[Any]]:

@@ -11,8 +11,10 @@ import numpy as np
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
+from complabel.answers._arrays import MASKS, AnswerArrays
 from complabel.answers._codes import (
     ASKED,
+    COLUMNS,
     EXCLUDED,
     NAMED,
     TICKED,
@@ -406,3 +408,26 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
             UnlistedLabelsWarning,
             stacklevel=4,
         )
+
+
+def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
+    """Return answers as columns of a table, from which they can be read; items need names."""
+    names, labels = answers.item_names, np.array(answers.label_names, dtype=object)
+    people, rows = [*answers.annotator_names, None], []  # code -1: last entry
+    masks = {name: getattr(answers, name) for name in MASKS}
+    numbers = np.stack([answers.probability, answers.seconds], axis=1).tolist()
+    assert names is not None
+    for at in range(answers.n_answers):
+        marked = {
+            name: labels[mask.indices[mask.indptr[at] : mask.indptr[at + 1]]].tolist()
+            for name, mask in masks.items()
+        }
+        said = [(label, "no") for n in ("named", "absent", "excluded") for label in marked[n]]
+        said += [(label, "yes") for label in marked["relevant"]]
+        question, asked_for = str(answers.question[at]), int(answers.asked_for[at])
+        offered = marked["offered"] if question != "asked" else []
+        about = (question, offered or None, asked_for or None, people[answers.annotator[at]], None)
+        known = (None if np.isnan(number) else number for number in numbers[at])
+        first, last = (str(at + 1), names[answers.item[at]]), (*about, *known)
+        rows += [(*first, *each, *last) for each in said or [(None, "yes")]]
+    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}

@@ -142,6 +142,7 @@ def ask(
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS,
+    trusted: list[str] | None = options.TRUSTED,
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
     """Draw questions about random labels. The answers tell how often each label applies.
@@ -156,7 +157,7 @@ def ask(
     settings = {"model": model, "items_per_request": items_per_request, "logprobs": logprobs}
     batch = _of_batch(tool, settings, show, dry_run)
     files = [path for path in answers or () if not _is_blank(path)]
-    given = _Given(files, features, items, label_names, question, contradictions, seed)
+    given = _Given(files, features, items, label_names, question, contradictions, seed, trusted)
     known = annotator, all_known
     if against is not None:
         if to_evaluate or figure or features or all_known or all_items or until or kind != "asked":
@@ -209,6 +210,7 @@ class _Given:
     question: str | None
     contradictions: str
     seed: int
+    trusted: list[str] | None
 
     def known_items(self) -> list[str] | None:
         """Return all items; None: those that the answers mention."""
@@ -223,7 +225,7 @@ class _Given:
         from complabel.answers import Answers
         from complabel.files import read_label_names
 
-        asked_of = (self.question, self.contradictions)
+        asked_of = (self.question, self.contradictions, self.trusted)
         if self.files:
             return own.read_own_answers(self.files, items, label_names, *asked_of)
         if items is None or label_names is None:
@@ -239,7 +241,8 @@ class _Given:
 
     def then(self, name: str, *words: object, out: str | None = None, **more: object) -> str:
         """Return a command that reads the answers, too."""
-        of = {"question": self.question, "contradictions": self.contradictions}
+        of: Any = {"question": self.question, "contradictions": self.contradictions}
+        of["trusted"] = self.trusted
         return f"  {command(name, *words, **more, label_names=self.label_names, **of, out=out)}"
 
     def fit(self, answered: Path) -> str:
@@ -305,7 +308,7 @@ def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questi
     asked_of = (given.question, given.contradictions)
     known = given.known_items()
     machine = own.read_machine(path, known, given.label_names, *asked_of, only_yes=only_yes)
-    people = own.read_people(given.files, path, *machine, *asked_of)
+    people = own.read_people(given.files, path, *machine, *asked_of, given.trusted)
     files = given.files
     unsure = own.unsure_about(files, people, given.question)[:2] if files else None
     seed, said = given.seed, machine[1]

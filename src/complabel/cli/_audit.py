@@ -59,6 +59,7 @@ def audit(
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS,
+    trusted: list[str] | None = options.TRUSTED,
     html: Path | None = options.target("Also write a web page to this file.", page=True),
     json_file: Path | None = options.JSON_FILE,
 ) -> None:
@@ -75,7 +76,7 @@ def audit(
     asked_of = (question, contradictions)
     read = partial(own.read_machine, only_yes=only_yes)
     of_machine, said = read(machine, known, label_names, *asked_of)
-    people = own.read_people(answers, machine, of_machine, said, *asked_of)
+    people = own.read_people(answers, machine, of_machine, said, *asked_of, trusted)
     unsure = own.unsure_about(answers, people, question)
     names = own.names_of(of_machine)
     said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
@@ -110,7 +111,7 @@ def audit(
     }
     save_json(json_file, found.as_dict() | {"others": beside})
     given: Any = {"items": items, "only_yes": only_yes, "label_names": label_names}
-    given |= {"question": question, "contradictions": contradictions}
+    given |= {"question": question, "contradictions": contradictions, "trusted": trusted}
     more = command("ask", *answers, against=machine, **given, number=60, out="more.csv")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
     fit = command("fit", *answers, machine=machine, features="X.npz", out="model.safetensors")

@@ -203,11 +203,12 @@ def command(name: str, *arguments: object, **options: object) -> str:
     "complabel predict 'my model.safetensors' X.npy --out p.csv"
     """
     words = [*_typed(), name, *map(str, arguments)]
-    for option, value in options.items():
-        if value not in (None, False, "") and (option, value) != ("contradictions", "error"):
-            value = unused(Path(str(value))) if option == "out" else value
-            called = option.rstrip("_").replace("_", "-")
-            words += [f"--{called}"] if value is True else [f"--{called}", str(value)]
+    for option, values in options.items():
+        for value in values if isinstance(values, list) else [values]:
+            if value not in (None, False, "") and (option, value) != ("contradictions", "error"):
+                value = unused(Path(str(value))) if option == "out" else value
+                called = option.rstrip("_").replace("_", "-")
+                words += [f"--{called}"] if value is True else [f"--{called}", str(value)]
     return shlex.join(words)
 
 

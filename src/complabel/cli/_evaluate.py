@@ -66,6 +66,7 @@ def evaluate(
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
+    trusted: list[str] | None = options.TRUSTED,
     html: Path | None = options.target(
         "Also write a web page with charts to this file. It needs --answers to random questions.",
         page=True,
@@ -96,7 +97,7 @@ def evaluate(
     else:
         assert answers is not None
         of_people = own.read_own_answers(
-            answers, list(table.items), saved.label_names, question, contradictions
+            answers, list(table.items), saved.label_names, question, contradictions, trusted
         )
         measured = _on_answers(saved, table, of_people, cross_fit, missed, invented)
         learned = own.about_learned_answers(

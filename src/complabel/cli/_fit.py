@@ -70,6 +70,7 @@ def fit(
     label_names: Path | None = options.LABEL_NAMES,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
+    trusted: list[str] | None = options.TRUSTED,
     match_frequencies: bool = options.MATCH_FREQUENCIES,
     machine: Path | None = option(
         "FILE",
@@ -119,7 +120,7 @@ def fit(
         people = own.read_quietly(answers, ids, names if label_names else None, question).answers
         own.refuse_swapped(answers, people, f"--machine {machine}", said)
         _say_unsure(answers, people, question)
-    answer_set = own.read_own_answers(answers, ids, names, *asked_of)
+    answer_set = own.read_own_answers(answers, ids, names, *asked_of, trusted)
     X = own.framed(feature_table.X, feature_table.feature_names)
     started = time.monotonic()
     with working(f"fitting {method}") as far:
@@ -185,6 +186,7 @@ def fit(
             label_names=label_names,
             question=question,
             contradictions="majority" if contradictions == "keep" else contradictions,
+            trusted=trusted,
             out="questions.csv",
         )
         remark(f"  {asked}", style="yellow")

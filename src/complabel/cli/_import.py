@@ -81,6 +81,9 @@ def import_(
         "Say that each question was about a random label of a random item.", "--random-questions"
     ),
     label_names: Path | None = option("FILE", "All labels, one on each line."),
+    merge: list[str] | None = option(
+        "OLD=NEW", "In a table of answers, merge the label OLD into NEW; repeat for more."
+    ),
     class_names: Path | None = option(
         "FILE", "CSV file with a code and a name per label, if the labels are codes."
     ),
@@ -96,6 +99,9 @@ def import_(
     from complabel.importers import Options, detect, import_file
 
     file, *more = files
+    merged = [text.partition("=") for text in merge or ()]
+    if not all(old and new for old, _, new in merged):
+        raise InputError(f"--merge is {', '.join(merge or ())}; give OLD=NEW, the names of labels")
     settings = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
@@ -110,6 +116,7 @@ def import_(
         separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
+        merge={old: new for old, _, new in merged},
         class_names=class_names,
         more=tuple(more),
     )

@@ -132,6 +132,10 @@ CONTRADICTIONS = _contradictions("")
 CONTRADICTIONS_OR_KEEP = _contradictions(
     "; keep: keep all answers, for a method that allows for mistakes", "keep"
 )
+TRUSTED = option(
+    "NAME",
+    "Where people contradict each other, this person is right; repeat for more.",
+)
 QUESTION = option(
     "QUESTION",
     "What was asked, where the answers do not say it. named: somebody named a label that does not"

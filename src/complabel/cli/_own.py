@@ -27,6 +27,7 @@ def read_own_answers(
     label_names: Path | Sequence[str] | None = None,
     question: str | None = None,
     contradictions: str = "error",
+    trusted: Sequence[str] | None = None,
     *,
     says: bool = True,
 ) -> Answers:
@@ -40,7 +41,7 @@ def read_own_answers(
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     listed = names is not None
     policy = "keep" if contradictions == "error" else contradictions
-    found = read_quietly(paths, items, names, question, policy)
+    found = read_quietly(paths, items, names, question, policy, trusted or ())
     for path, file in zip(paths, found.parts, strict=True):
         if not says and not file.unmatched_items:
             continue
@@ -54,7 +55,7 @@ def read_own_answers(
             style="yellow",
         )
     if contradictions != "keep" and found.n_contradictions:
-        _say_contradictions(found, paths, contradictions)
+        _say_contradictions(found, paths, contradictions, trusted or ())
     return found.answers
 
 
@@ -172,6 +173,7 @@ def read_people(
     said: Any,
     question: str | None = None,
     contradictions: str = "error",
+    trusted: Sequence[str] | None = None,
 ) -> Answers:
     """Read people's answers about what a machine said; refuse files that are in the wrong order."""
     from complabel.answers import Answers
@@ -192,7 +194,7 @@ def read_people(
                 f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}. If"
                 f" the machine says nothing about them, give all {what} with {option}"
             )
-    return read_own_answers(paths, items, names, question, contradictions)
+    return read_own_answers(paths, items, names, question, contradictions, trusted)
 
 
 def refuse_swapped(paths: Sequence[Path], people: Answers, machine: object, said: Any) -> None:
@@ -206,28 +208,36 @@ def refuse_swapped(paths: Sequence[Path], people: Answers, machine: object, said
         )
 
 
-def _say_contradictions(found: AnswerFile, paths: Sequence[Path], contradictions: str) -> None:
+def _say_contradictions(
+    found: AnswerFile, paths: Sequence[Path], contradictions: str, trusted: Sequence[str]
+) -> None:
     """Print the first contradictions and how they were settled, or refuse them."""
-    columns = (found.contradictions[of] for of in ("item", "label", "applies_by", "denied_by"))
+    from complabel.answers import contradictions_table
+
+    left = contradictions_table(found.answers)
+    refused = bool(left["item"])
+    about = left if refused else found.contradictions
+    columns = (about[of] for of in ("item", "label", "applies_by", "denied_by"))
     lines = [
         f"{item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
         f" {', '.join(no) or 'somebody'}"
         for item, label, yes, no in itertools.islice(zip(*columns, strict=True), _MOST_SHOWN)
     ]
-    number = found.n_contradictions
+    number = len(about["item"])
     lines += [f"and {number - len(lines):,} more"] if number > len(lines) else []
     counted = "1 contradiction" if number == 1 else f"{number:,} contradictions"
     lines.insert(0, f"{counted} about whether a label applies to an item")
-    if contradictions == "error":
+    if refused:
         raise AnnotationError(
             "\n  ".join([f"{' and '.join(map(str, paths))}: {lines[0]}", *lines[1:]])
             + "\ncorrect the files, or choose what to do with --contradictions: drop, majority or"
-            " trust-relevant"
+            " trust-relevant; --trusted names a person who is right"
         )
     remark("\n  ".join(lines), style="yellow")
     gone = found.n_dropped_answers
     total = found.answers.n_answers + gone
-    say(f"settled by {contradictions}: {gone:,} of {total:,} answers were dropped")
+    by = ", ".join([*trusted, *[contradictions] * (contradictions != "error")])
+    say(f"settled by {by}: {gone:,} of {total:,} answers were dropped")
 
 
 def read_quietly(
@@ -236,6 +246,7 @@ def read_quietly(
     names: Sequence[str] | None = None,
     question: Any = None,
     contradictions: Any = "keep",
+    trusted: Sequence[str] = (),
 ) -> AnswerFile:
     """Read files, and print nothing about what they hold."""
     from complabel.answers import UnlistedLabelsWarning
@@ -244,9 +255,8 @@ def read_quietly(
     with working(f"reading {' and '.join(map(str, paths))}"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
-        return read_answers(
-            paths, items=items, label_names=names, question=question, contradictions=contradictions
-        )
+        how: Any = {"question": question, "contradictions": contradictions, "trusted": trusted}
+        return read_answers(paths, items=items, label_names=names, **how)
 
 
 @dataclass(frozen=True, eq=False)

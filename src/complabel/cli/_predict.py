@@ -404,6 +404,7 @@ def decide(
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
+    trusted: list[str] | None = options.TRUSTED,
 ) -> None:
     """Choose from which probability on labels are predicted, and keep it in the model.
 
@@ -413,7 +414,8 @@ def decide(
 
     saved = own.open_model(model)
     table, names = own.read_own_features(features, items, model=saved), saved.label_names
-    of_people = own.read_own_answers(answers, list(table.items), names, question, contradictions)
+    asked_of = (question, contradictions, trusted)
+    of_people = own.read_own_answers(answers, list(table.items), names, *asked_of)
     probabilities = _probabilities(saved, table, of_people, cross_fit)
     chosen = choose_thresholds(
         of_people,

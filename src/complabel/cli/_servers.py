@@ -135,6 +135,7 @@ def annotate(
         " file is kept under another name.",
         "--mend",
     ),
+    trusted: list[str] | None = options.TRUSTED,
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
     """Ask people about pictures or texts in the browser, and keep their answers.
@@ -142,11 +143,12 @@ def annotate(
     It prints an address. Whoever opens it gives a name and answers; no two people get the same
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
-    from complabel.files import read_label_names
+    from complabel.files import read_label_names, some_of
     from complabel.live import MOST_BYTES, Annotation, guarded, is_loopback, new_token, read_things
 
-    if model is not None and features is None:
-        raise InputError("--model is given without --features; also give what to learn from")
+    for name, given in (("--model", model), ("--trusted", trusted)):
+        if given and features is None:
+            raise InputError(f"{name} is given without --features; also give what to learn from")
     _check_token(token)
     if questions is not None and question != "asked":
         raise InputError("--question and --questions are both given; leave one of them out")
@@ -158,7 +160,7 @@ def annotate(
     _warn_of(found)
     about = question if questions is None else None
     goals = _until(until, against, features, (missed, invented), about, found, names)
-    learner = None if features is None else _learner(features, found, seed, goals)
+    learner = None if features is None else _learner(features, found, seed, goals, trusted or ())
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
@@ -176,6 +178,8 @@ def annotate(
     say(
         f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
     )
+    if new := annotation.store.added:
+        remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")
     if not is_loopback(host):
         remark(
             f"other machines can open this at {host}: whoever has the address can answer, and read"
@@ -293,7 +297,9 @@ def _until(
     return found
 
 
-def _learner(path: Path, things: Things, seed: int, until: Until | None) -> Learner:
+def _learner(
+    path: Path, things: Things, seed: int, until: Until | None, trusted: Sequence[str]
+) -> Learner:
     import numpy as np
 
     from complabel.features import advice
@@ -312,8 +318,11 @@ def _learner(path: Path, things: Things, seed: int, until: Until | None) -> Lear
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
     notes = {"features": str(path), "recipe": found.recipe, "made_of": [*found.made_of]}
-    rows, find = numbers >= 0, None if until is None else until.of_model()
-    learner = Learner(found.X[rows], numbers[rows], seed=seed, notes=notes, find=find)
+    rows = numbers >= 0
+    of: Any = {"seed": seed, "notes": notes, "trusted": trusted}
+    if until is not None:
+        of["find"] = until.of_model()
+    learner = Learner(found.X[rows], numbers[rows], **of)
     if until is not None:
         until.learner = learner
     return learner

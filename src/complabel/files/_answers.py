@@ -105,6 +105,7 @@ def read_answers(
     label_names: Sequence[str] | None = None,
     question: Question | None = None,
     contradictions: ContradictionPolicy | Literal["keep"] = "error",
+    trusted: Sequence[str] = (),
 ) -> AnswerFile:
     r"""Read tables of answers, one row for each label of an answer.
 
@@ -122,8 +123,9 @@ def read_answers(
     question : {"named", "asked", "ticked", "excluded"} or None, default=None
         The question of all rows that have none in the column ``question``.
     contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
-        See :func:`complabel.answers.resolve_contradictions`; "keep" keeps all answers.
         Contradictions are settled over all files: a majority in one may be a minority in all.
+    trusted : sequence of str, default=()
+        See :func:`complabel.answers.resolve_contradictions` for both.
 
     Returns
     -------
@@ -180,9 +182,9 @@ def read_answers(
     if parts[1:]:
         answers = Answers.concatenate([part.answers for part in parts])
     resolved = answers
-    if contradictions != "keep":
+    if contradictions != "keep" or trusted:
         with _in_file(*paths):
-            resolved = resolve_contradictions(answers, contradictions)
+            resolved = resolve_contradictions(answers, contradictions, trusted=trusted)
     counts = {name: sum(sheet.counts[name] for sheet in sheets) for name in sheets[0].counts}
     return AnswerFile(
         answers=resolved,

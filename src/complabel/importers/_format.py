@@ -61,6 +61,8 @@ class Options:
         Whether all questions were drawn at random, with equal chances for all labels and items.
     label_names : tuple of str, or None
         All labels, in the order of the columns of the answers.
+    merge : mapping of str to str
+        In a table of answers: the new name of each label that is merged into another one.
     class_names : Path or None
         A table of codes and label names, for files that hold codes.
     prompts : Path or None
@@ -82,6 +84,7 @@ class Options:
     separator: str | None = None
     random_questions: bool = False
     label_names: tuple[str, ...] | None = None
+    merge: Mapping[str, str] = field(default_factory=dict)
     class_names: Path | None = None
     prompts: Path | None = None
     more: tuple[Path, ...] = ()

@@ -15,7 +15,7 @@ from complabel._opening import StrPath, existing, fault, open_binary
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
-from complabel.answers import ANSWER_WORDS, QUESTIONS
+from complabel.answers import ANSWER_WORDS, QUESTIONS, merge_labels, sort_labels, table_of
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
     COLUMNS,
@@ -83,9 +83,22 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         tally.remark(f"{told}: {some(left)}")
     if n_random := sheet.counts["n_random_open_questions"]:
         tally.remark(about_open_questions(n_random))
-    if len(sheet.columns.rows):
+    if options.merge and len(sheet.columns.rows):
+        yield _merged(sheet, options, question, tally)
+    elif len(sheet.columns.rows):
         sheet.check(options.label_names, question)
         yield from sheet.pieces(question, ROWS_AT_ONCE)
+
+
+def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -> Any:
+    """Return a table of answers whose labels are merged."""
+    known, merge = sort_labels(sheet.labels()), options.merge
+    if new := sorted({*merge.values()} - {*known}):
+        tally.remark(f"No answer is about {some(new)}, so that is taken for a new name")
+    listed = [name for name in options.label_names or () if name not in new]  # may be that of now
+    found = sheet.answers(None, [*dict.fromkeys([*listed, *known])], question)
+    tally.remark("Answers have new ids and no time; rows with unsure were left out")
+    return table_of(merge_labels(found.answers, merge))
 
 
 def _words(options: Options) -> Mapping[str, str]:
@@ -258,7 +271,8 @@ def _read(
             " a language model's batches may stand in several"
         )
     (options, rename), totals = _named_by(options, path), _Totals()
-    needless = {"question": not chosen.takes_question, "answer": chosen is not TABLE}
+    needless = {"question": not chosen.takes_question}
+    needless |= dict.fromkeys(("answer", "merge"), chosen is not TABLE)
     tally.say_unused(options, chosen.name, *(name for name in needless if needless[name]))
     for piece in chosen.read(existing("path", path), options, tally):
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import logging
@@ -99,33 +100,23 @@ class Annotation:
         possible. The token is that of the file, unless one is given; ``new`` draws another one.
         With ``mend``, a damaged file is moved aside, and what is whole in it goes on.
         """
-        mixed: Mixed | None = None
-        source: Source
-        how = overlap, seed, things.broken
-        if questions is not None:
-            question = f"those of a file, {hashlib.sha256(questions.read_bytes()).hexdigest()}"
-            source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
-        elif question == "mixed":
-            best = None if learner is None else learner.best_kind
-            mixed = Mixed.of(len(labels), best)
-            source = RandomQuestions(things.names, len(labels), mixed, None, *how)
-        else:
-            kind = QuestionKind.parse(question, len(labels), others=["mixed"])
-            aim = None if until is None or kind.name != "asked" else until.aim
-            if until is not None and aim is not None and aim != FREQUENCIES:
-                question = f"those that tell about {aim}, {until.mark}"
-                source = aimed_questions(until.probabilities, aim, *how)
-            else:
-                weights = None if until is None or aim is None else until.weights
-                source = RandomQuestions(
-                    things.names, len(labels), lambda: kind, kind, *how, weights
-                )
-        asker = Asker(source, labels, time.time)
-        if mixed is not None:
-            mixed.times = asker.latest_seconds
+        make = functools.partial(
+            _source_of, things, question, questions, learner, until, (overlap, seed, things.broken)
+        )
+        source, mixed, question = make(labels)
         about = {"labels": list(labels), "question": question, "seed": seed}
         store = open_store(out.with_name(f"{out.name}.sqlite"), about, mend=mend)
         try:
+            # Questions number the labels as the file of answers does: new ones are the last.
+            if until is not None:
+                until.agree(labels, store.labels)
+            if store.labels != [*labels]:
+                source, mixed, _ = make(store.labels)
+            if isinstance(source, RandomQuestions):
+                source.since = store.since
+            asker = Asker(source, store.labels, time.time)
+            if mixed is not None:
+                mixed.times = asker.latest_seconds
             for each in store.load(things.numbers):
                 asker.restore(each)
             if token == "new":
@@ -215,7 +206,7 @@ class Annotation:
         if not n_rows:
             return news
         before = Answers.from_table(
-            known, items=self.things.names, label_names=self.labels, contradictions="keep"
+            known, items=self.things.names, label_names=self.asker.labels, contradictions="keep"
         )
         before = replace(before, item_names=None)  # the names would be sent
         mark, ids = (news.mark[0], n_rows, before.n_answers), -1 - np.arange(before.n_answers)
@@ -347,6 +338,7 @@ class Annotation:
                 "labels": len(self.labels),
                 "answered": asker.answered,
                 "by_person": asker.by_person(),
+                "people": asker.people(),
                 "by_kind": kinds,
                 "left": asker.left(),
                 "why": None if self.mixed is None else self.mixed.why,
@@ -399,6 +391,8 @@ class Annotation:
     def _shown(self, event: Event) -> dict[str, Any]:
         question = self.asker.questions[event.number]
         labels = self.asker.labels_of(question)
+        if question.labels is None:  # in the order in which they are listed now
+            labels = [*self.labels]
         return {
             "id": str(event.id),
             "item": self.things.names[question.item],
@@ -433,6 +427,37 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise RefusedError(400, 'the body must be JSON, an object such as {"person": "ann"}')
     return said
+
+
+def _source_of(
+    things: Things,
+    question: str,
+    questions: Path | None,
+    learner: Learner | None,
+    until: Until | None,
+    how: tuple[float, int, Sequence[int]],
+    labels: Sequence[str],
+) -> tuple[Source, Mixed | None, str]:
+    """Return where questions come from, what chooses their kind, and what the file says of them.
+
+    ``how`` has the overlap, the seed and the items that cannot be shown.
+    """
+    n_labels, (overlap, seed, _) = len(labels), how
+    if questions is not None:
+        digest = hashlib.sha256(questions.read_bytes()).hexdigest()
+        source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        return source, None, f"those of a file, {digest}"
+    if question == "mixed":
+        mixed = Mixed.of(n_labels, None if learner is None else learner.best_kind)
+        return RandomQuestions(things.names, n_labels, mixed, None, *how), mixed, question
+    kind = QuestionKind.parse(question, n_labels, others=["mixed"])
+    aim = None if until is None or kind.name != "asked" else until.aim
+    if until is not None and aim not in (None, FREQUENCIES):
+        aimed = aimed_questions(until.probabilities, str(aim), *how)
+        return aimed, None, f"those that tell about {aim}, {until.mark}"
+    weights = None if until is None or aim is None else until.weights
+    made = RandomQuestions(things.names, n_labels, lambda: kind, kind, *how, weights)
+    return made, None, question
 
 
 async def _refused(_: Request, error: Exception) -> Response:

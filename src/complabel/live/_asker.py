@@ -7,6 +7,7 @@ waits, reads or writes.
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -104,6 +105,8 @@ class _Person:
     seen: float  # when they last asked for anything
     held: deque[Event] = field(default_factory=deque)  # questions to answer, the present one first
     answers: list[Event] = field(default_factory=list)  # those that were not undone
+    skips: int = 0  # of these, the "unsure" ones
+    changes: int = 0  # answers that were taken back
 
 
 @dataclass
@@ -249,6 +252,17 @@ class Asker:
     def by_person(self) -> dict[str, int]:
         return {name: len(one.answers) for name, one in list(self._people.items()) if one.answers}
 
+    def people(self) -> dict[str, dict[str, float | None]]:
+        """Return what each person did; seconds are the median of the latest answers."""
+        found: dict[str, dict[str, float | None]] = {}
+        for name, one in list(self._people.items()):
+            latest = (each for each in reversed(one.answers) if each.answer != "unsure")
+            times = [each.seconds for each in islice(latest, _LATEST) if each.seconds is not None]
+            did = {"answers": len(one.answers), "skips": one.skips, "changes": one.changes}
+            if one.answers or one.changes:
+                found[name] = {**did, "seconds": statistics.median(times) if times else None}
+        return found
+
     def answered_by(self, person: str) -> int:
         return len(self._people[person].answers)
 
@@ -336,6 +350,7 @@ class Asker:
             assert event.of is not None
             self._release(copy)
             me.answers.append(event)
+            me.skips += event.answer == "unsure"
             self._n_open -= not self._is_answered(event.number)
             self._answered[event.of] = self.done[copy] = event
             self.by_kind[question.kind] += 1
@@ -345,7 +360,8 @@ class Asker:
         self._handed[event.id] = event
         if event.what == "undone":
             assert event.of is not None
-            me.answers.pop()
+            me.skips -= me.answers.pop().answer == "unsure"
+            me.changes += 1
             del self.done[copy]
             self._n_open += not self._is_answered(event.number)
             self.by_kind[question.kind] -= 1

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
+import sys
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -107,6 +110,10 @@ class RandomQuestions:
     other labels. So every beginning is a random sample, and no label of an item is asked about
     twice, except that the last menu about an item is filled up. Who names freely or ticks all
     labels is asked once. With ``weights``, yes/no questions are about labels in proportion to them.
+
+    Labels may be added later: ``since`` has for each label the number of the first question that
+    may be about it, ascending. Items of before are then asked about what is left of all labels, the
+    last menu is not filled up, and who ticked all labels ticks the others.
     """
 
     names: Sequence[str]
@@ -117,9 +124,12 @@ class RandomQuestions:
     seed: int = 0
     without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
     weights: Callable[[], Array] | None = None  # of the labels, (K,)
-    _asked: dict[int, list[int]] = field(default_factory=dict)  # about which labels, by item
+    since: Sequence[int] = ()  # 0 for all labels
     is_weighted: bool = False  # whether some labels were preferred, now or in an earlier sitting
-    _used: NDArray[np.int32] = field(init=False)  # how many labels each item was asked about
+    # About which labels each item was asked.
+    _asked: dict[int, list[Sequence[int]]] = field(default_factory=dict)
+    # How many labels each item was asked about, for each number of labels that there were.
+    _used: dict[int, NDArray[np.int32]] = field(default_factory=dict)
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
     _order: Ints = field(init=False)  # what is left of this round, the next one last
     _rng: np.random.Generator = field(init=False)
@@ -128,8 +138,6 @@ class RandomQuestions:
 
     def __post_init__(self) -> None:
         self.is_weighted = self.weights is not None
-        self._used = np.zeros(len(self.names), dtype=np.int32)
-        self._used[list(self.without)] = self.n_labels
         self._rounds = np.zeros(len(self.names), dtype=np.int32)
         self._order = np.empty(0, dtype=np.intp)
 
@@ -137,8 +145,8 @@ class RandomQuestions:
     def total(self) -> int | None:
         if self.most is None:
             return None
-        n_items = len(self.names) - len(self.without)
-        return n_items * -(-self.n_labels // self.most.n_offered(self.n_labels))
+        n_left = -(-self._unasked() // self.most.n_offered(self.n_labels))
+        return int(self._rounds.sum() + n_left.sum())
 
     def draw(self) -> Question | None:
         """Return the next question; None if every label of every item was asked about."""
@@ -147,16 +155,16 @@ class RandomQuestions:
                 return None
         self._left -= 1
         item, kind = int(self._order[self._left]), self.kind()
-        labels = self._labels(item, kind)
-        chance = None if kind.name == "named" else kind.probability(self.n_labels)
-        if kind.name == "asked" and self.is_weighted:
-            labels, chance = self._by_weight(item)
+        is_asked = kind.name == "asked" and self.is_weighted
+        labels, chance = self._by_weight(item) if is_asked else self._labels(item, kind)
+        if kind.chooses and labels and len(labels) == 1:  # there is nothing to choose
+            kind = KINDS["asked"]
         made = Question(
             number=self._drawn,
             item=item,
             kind=kind.stem,
             labels=labels,
-            probability=chance,
+            probability=None if kind.name == "named" else chance,
             asked_for=1 if kind.chooses else None,
             copies=2 if self._rng.random() < self.overlap else 1,
         )
@@ -164,48 +172,85 @@ class RandomQuestions:
         return made
 
     def restore(self, question: Question) -> None:
-        chance = KINDS["asked"].probability(self.n_labels)
-        self.is_weighted |= question.kind == "asked" and question.probability != chance
+        n_then = self._n_then(question)
+        if question.kind == "asked" and question.probability != 1 / n_then:
+            drawn = self._labels(question.item, KINDS["asked"])[0]
+            self.is_weighted |= n_then < self.n_labels or drawn != question.labels
         self._count(question)
 
+    def _n_then(self, question: Question) -> int:
+        """Return how many labels there were when a question was drawn."""
+        return bisect_right(self.since, question.number) if self.since else self.n_labels
+
     def _count(self, question: Question) -> None:
-        size = self.n_labels if question.labels is None else len(question.labels)
-        self._asked.setdefault(question.item, []).extend(question.labels or ())
-        self._used[question.item] = min(self._used[question.item] + size, self.n_labels)
+        n_then = self._n_then(question)
+        used = self._used.setdefault(n_then, np.zeros(len(self.names), dtype=np.int32))
+        size = n_then if question.labels is None else len(question.labels)
+        before = sum(each[question.item] for n, each in self._used.items() if n < n_then)
+        used[question.item] = min(used[question.item] + size, n_then - before)
+        self._asked.setdefault(question.item, []).append(question.labels or range(n_then))
         self._rounds[question.item] += 1
         self._drawn = max(self._drawn, question.number + 1)
 
     def _by_weight(self, item: int) -> tuple[tuple[int, ...], float]:
         """Return a label that the item was not asked about, and its chance."""
         weights = np.ones(self.n_labels) if self.weights is None else self.weights().copy()
-        weights[self._asked.get(item, [])] = 0.0
+        for labels in self._asked.get(item, ()):
+            weights[list(labels)] = 0.0
         weights /= weights.sum()
         label = int(self._rng.choice(self.n_labels, p=weights))
         return (label,), float(weights[label])
 
+    def _unasked(self) -> Ints:
+        """Return how many labels are left of each item."""
+        left = np.full(len(self.names), self.n_labels)
+        for used in self._used.values():
+            left -= used
+        left[list(self.without)] = 0
+        return left
+
     def _begin_round(self) -> bool:
         """Put the items that were asked about least often into random order."""
-        open_ones = np.flatnonzero(self._used < self.n_labels)
+        open_ones = np.flatnonzero(self._unasked())
         if not len(open_ones):
             return False
         rounds = self._rounds[open_ones]
+        self._drawn = max([self._drawn, *self.since[-1:]])  # questions may be lost in a mended file
         self._rng = np.random.default_rng([self.seed, 0, self._drawn])
         self._order = self._rng.permutation(open_ones[rounds == rounds.min()])
         self._left = len(self._order)
         return True
 
-    def _labels(self, item: int, kind: QuestionKind) -> tuple[int, ...] | None:
-        if kind.n_offered(self.n_labels) == self.n_labels and kind.name != "asked":
-            return None
+    def _labels(self, item: int, kind: QuestionKind) -> tuple[tuple[int, ...] | None, float]:
+        """Return the labels of the next question about an item, None for all, and their chance."""
         # The same order of labels at each call, so that nothing has to be kept. It hangs on the
-        # name: more items may come later.
-        key = zlib.crc32(self.names[item].encode())
-        order = np.random.default_rng([self.seed, 1, key]).permutation(self.n_labels)
-        labels = np.take(
-            order, range(int(self._used[item]), int(self._used[item]) + kind.size), mode="wrap"
-        ).tolist()
+        # name: more items may come later. Where labels were added, they and those that were left
+        # get another order.
+        key, order, done = zlib.crc32(self.names[item].encode()), np.arange(0), 0
+        before: list[tuple[int, int, int]] = []  # of then: labels, those left, and the asked ones
+        for n_then in {**self._used, self.n_labels: None}:
+            rng = np.random.default_rng([self.seed, 1, key, *([n_then] if done else [])])
+            left = np.concatenate([order[done:], np.arange(len(order), n_then)])
+            order = np.concatenate([order[:done], rng.permutation(left)])
+            used = int(self._used[n_then][item]) if n_then in self._used else 0
+            before.append((n_then, len(left), used))
+            done += used
+        *before, (_, n_left, used) = before
+        size = kind.n_offered(self.n_labels)
+        labels = np.take(order, range(done, done + size), mode="wrap").tolist()
+        if done > used:  # there were fewer labels when it was asked about
+            del labels[len(order) - done :]
+        # None of them was drawn while there were fewer labels, and now all are.
+        ways, out_of = 1, math.comb(n_left, len(labels))
+        for n_then, n_left_then, used_then in before:
+            n_known = sum(label < n_then for label in labels)
+            ways *= math.comb(n_left_then - n_known, used_then)
+            out_of *= math.comb(n_left_then, used_then)
+        chance = max(ways / out_of, sys.float_info.min)
+        if len(labels) == self.n_labels and kind.name != "asked":
+            return None, chance
         # People pick the first lines more often than others: to name one, the order is random.
-        return tuple(sorted(labels) if kind.judges else labels)
+        return tuple(sorted(labels) if kind.judges else labels), chance
 
 
 @dataclass

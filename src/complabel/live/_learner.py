@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,21 +62,12 @@ class _Point:
 class Learner:
     """Learns from the answers so far, in a process of its own, so that pages stay quick.
 
-    X (n, d) are the features of the things with these numbers; ``seed`` is that of the folds and of
-    the model, whose file keeps ``notes``. After each refit, ``find`` gets answers and what models
-    that have not learned from them say about their items; what it finds are the ``standings``. Any
-    thread may call the learner. It takes one core, and leaves it to whoever else wants it.
+    X (n, d) are the features of the things with these numbers; ``how`` is what :class:`Refits`
+    takes, and the model's file keeps ``notes``. The latest refit found the ``standings``. Any
+    thread may call it. It takes one core, and leaves it to whoever else wants it.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        things: ArrayLike,
-        *,
-        seed: int = 0,
-        notes: Any = None,
-        find: Callable[[Answers, Array], list[Standing]] | None = None,
-    ) -> None:
+    def __init__(self, X: Any, things: ArrayLike, *, notes: Any = None, **how: Any) -> None:
         self._notes = notes
         self.standings: list[Standing] = []
         self._things = np.asarray(things, dtype=np.intp)
@@ -89,13 +80,14 @@ class Learner:
         with _without_interrupts():  # Ctrl-C is for the server, which then ends this process
             self._process.start()
         there.close()  # so that the pipe ends when the process does
-        self._pipe.send((X, seed, find))
+        self._pipe.send((X, how))
 
     def update(self, news_since: Callable[[tuple[int, int, int]], News]) -> None:
         """Learn from all answers about the things so far; return when the model is refitted.
 
-        The process keeps what it was told, and only the news since then are sent. Of two people who
-        contradict each other, neither is believed; the majority of more is.
+        The process keeps what it was told, and only the news since then are sent. Of people who
+        contradict each other, those who are trusted are believed; else the majority, and of two
+        people neither is.
         """
         with self._busy:  # nobody else tells it the same
             mark, n_known = self._ask("known")
@@ -172,8 +164,8 @@ def _serve(pipe: Any) -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):
-        X, seed, find = pipe.recv()
-        refits = Refits(X, seed=seed, find=find)
+        X, how = pipe.recv()
+        refits = Refits(X, **how)
         while True:
             name, *arguments = pipe.recv()
             try:
@@ -191,6 +183,10 @@ class Refits:
     the answers about the item: items are in five folds, and each model is fitted to four of them.
     All earlier models are scored on the same answers as the present one, also on those that came
     later, so that the differences between them are no chance of who was asked what.
+
+    ``seed`` is that of the folds and of the model; ``trusted`` people are right about what others
+    say otherwise. ``find`` gets answers, and what models that have not learned from them say about
+    their items; what it finds are the ``standings``.
     """
 
     def __init__(
@@ -198,9 +194,10 @@ class Refits:
         X: Any,
         *,
         seed: int = 0,
+        trusted: Sequence[str] = (),
         find: Callable[[Answers, Array], list[Standing]] | None = None,
     ) -> None:
-        self._X, self._find = X, find
+        self._X, self._trusted, self._find = X, trusted, find
         self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)
         self._of_folds = [clone(self.model) for _ in range(_FOLDS)]
         order = np.random.default_rng(seed).permutation(X.shape[0])
@@ -230,7 +227,8 @@ class Refits:
         with warnings.catch_warnings():
             # What people have not said yet, they may say in the next minute.
             warnings.simplefilter("ignore")
-            answers = resolve_contradictions(answers, "majority")
+            trusted = [name for name in self._trusted if name in answers.annotator_names]
+            answers = resolve_contradictions(answers, "majority", trusted=trusted)
             try:
                 figures = self._learn(answers, _minutes_of(seconds))
             except ComplabelError as error:

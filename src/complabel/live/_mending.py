@@ -15,7 +15,7 @@ from typing import Any
 from complabel._sqlite import DamagedError
 from complabel._writing import explained, replacing
 from complabel.errors import ComplabelError
-from complabel.files import Table
+from complabel.files import Table, some_of
 from complabel.live._store import ROWS, AnswerStore, digest_of
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
@@ -48,6 +48,9 @@ def open_store(path: Path, about: Mapping[str, Any], *, mend: bool = False) -> A
                 f"{error}. Nothing in it was changed. {whole}; {table}. To go on with the answers"
                 " that are whole, type the same command with --mend; it also keeps the damaged file"
             ) from error
+        if gone := [name for name in found[2].get("labels", ()) if name not in about["labels"]]:
+            told = f"{error}. It has the labels {some_of(gone)}; give them, too"
+            raise DamagedError(told) from error
         aside = _beside(path)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
             made = Path(folder) / path.name
@@ -114,7 +117,7 @@ def _beside(path: Path) -> Path:
 
 
 def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str, Any]]:
-    """Return the questions and events of a damaged file that are whole; its mark and token."""
+    """Return the whole questions and events of a damaged file; its mark, token and labels."""
     found: dict[str, list[list[Any]]] = {name: [] for name in ROWS}
     about: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:  # SQLite may change what it reads
@@ -125,10 +128,11 @@ def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str,
         with contextlib.closing(sqlite3.connect(copy)) as connection:
             for name in ROWS:
                 found[name] = list(_read_whole(connection, name))
-            for key in ("mark", "token"):
+            for key, types in (("mark", str), ("token", str), ("labels", list | dict)):
                 told = "SELECT value FROM about WHERE key = ?"
                 with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
-                    about[key] = json.loads(connection.execute(told, (key,)).fetchone()[0])
+                    value = json.loads(connection.execute(told, (key,)).fetchone()[0])
+                    about |= {key: value} if isinstance(value, types) else {}
     return found["questions"], found["events"], about
 
 

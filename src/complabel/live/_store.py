@@ -15,6 +15,7 @@ import os
 import secrets
 import sqlite3
 import threading
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from datetime import UTC, datetime
@@ -79,19 +80,20 @@ class AnswerStore:
     """Questions and events in an SQLite file, which one server writes at a time.
 
     A missing file is made. ``about`` is what is asked, as values of JSON; the keys ``labels``, all
-    names, and ``question`` are needed. A file that exists must have been made with the same.
-    ``mark`` and ``token`` are drawn when the file is made. By the mark, pages know which answers
-    belong to this file. The token lets people in: an address still holds when the server is started
-    again.
+    names, and ``question`` are needed. A file that exists must have been made with the same, but
+    labels may be new (``added``). ``labels`` are in the order of the file, with new ones last.
+    ``since`` has the number of the first question that may be about each label: those before say
+    nothing about it. ``mark`` and ``token`` are drawn when the file is made. By the mark, pages
+    know which answers belong to this file. The token lets people in: an address still holds when
+    the server is started again.
 
-    A StoreError says that the file cannot be opened, is none of these files, was made with other
-    labels or questions, or is in use by another server; a DamagedError says what in it is not as it
-    was written.
+    A StoreError says that the file cannot be opened, is none of these files, was made with labels
+    that are gone or with other questions, or is in use by another server; a DamagedError says what
+    in it is not as it was written.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        self.labels: Sequence[str] = about["labels"]
         self._writing = threading.Lock()
         with _KIND.explained(self.path), contextlib.ExitStack() as opened:
             self._lock = self._take_lock()
@@ -159,22 +161,32 @@ class AnswerStore:
 
     def _agree(self, about: Mapping[str, Any], version: int) -> None:
         """Keep what is asked, or compare it with what was asked before; make what is missing."""
-        known = _about(self._connection) if version else {}
+        known, execute = _about(self._connection) if version else {}, self._connection.execute
+        since = known.get("labels", about["labels"])
+        if not isinstance(since, dict):  # until a label is added
+            since = dict.fromkeys(since, 0)
+        gone = [name for name in since if name not in about["labels"]]
         for key in about if known else ():
-            if known.get(key) != about[key]:
-                raise _other(self.path, key, known.get(key), about[key])
-        self._connection.execute("PRAGMA journal_mode = WAL")
+            if gone if key == "labels" else known.get(key) != about[key]:
+                raise _other(self.path, key, gone or known.get(key), about[key])
+        execute("PRAGMA journal_mode = WAL")
         known = known or {"mark": secrets.token_hex(8), "token": new_token(), **about}
-        if version < _VERSION:
+        self.added = [name for name in about["labels"] if name not in since]
+        if self.added:
+            (first,) = execute("SELECT coalesce(max(number) + 1, 0) FROM questions").fetchone()
+            since |= dict.fromkeys(self.added, max(first, *since.values()))
+            known["labels"] = since
+        if version < _VERSION or self.added:
             with transaction(self._connection):
                 self._make(known, version)
+        self.labels, self.since = [*since], [*since.values()]
         self._head = _read_head(self._connection)
         self.mark, self.token = str(known["mark"]), str(known["token"])
 
     def _make(self, known: Mapping[str, Any], version: int) -> None:
-        """Make what a new file has, or what a file of the first version does not have."""
+        """Make what a new file has, or what a file of before does not have or say."""
         execute, insert = self._connection.execute, self._connection.executemany
-        script = _DIGESTS if version else f"{_TABLES};\n{_DIGESTS}"
+        script = (f"{_TABLES};\n{_DIGESTS}", _DIGESTS, "")[version]
         for statement in script.split(";\n"):  # executescript would end the transaction
             execute(statement)
         pairs = [(key, json.dumps(value)) for key, value in known.items()]
@@ -184,9 +196,10 @@ class AnswerStore:
             rows = [[*row] for row in execute(f"SELECT * FROM {name} ORDER BY 1")]
             digests = [digest_of(row[:-1]) for row in rows]
             keyed = [(digest, row[0]) for digest, row in zip(digests, rows, strict=True)]
-            insert(f"UPDATE {name} SET digest = ? WHERE rowid = ?", keyed)
+            if version < _VERSION:
+                insert(f"UPDATE {name} SET digest = ? WHERE rowid = ?", keyed)
             head[name] = _grown(head[name], digests)
-        execute("INSERT INTO about VALUES ('head', ?)", (json.dumps(head),))
+        execute("INSERT OR REPLACE INTO about VALUES ('head', ?)", (json.dumps(head),))
 
     def append(self, items: Sequence[str], new: Iterable[Question | Event]) -> None:
         """Add questions and events: all of them, or none. ``items`` are all names.
@@ -238,8 +251,7 @@ class AnswerStore:
                         " among the things to ask about any more; add it again, or give another"
                         " --out"
                     )
-                shown = None if labels is None else tuple(json.loads(labels))
-                yield Question(number, numbers[item], kind, shown, *more)
+                yield Question(number, numbers[item], kind, self._on_offer(number, labels), *more)
             for row in self._connection.execute("SELECT * FROM events ORDER BY id"):
                 *event, answer, seconds, _ = row
                 said = None if answer is None else json.loads(answer)
@@ -286,7 +298,7 @@ class AnswerStore:
     ) -> None:
         """Add the rows of one answer: a row for each label that it says something about."""
         kind, answer = question["kind"], json.loads(row["answer"])
-        on_offer = None if question["labels"] is None else json.loads(question["labels"])
+        on_offer = self._on_offer(question["number"], question["labels"])
         offered = None if on_offer is None else [self.labels[at] for at in on_offer]
         said = BY_STEM[kind].rows(answer, offered or self.labels)
         values = {
@@ -307,6 +319,13 @@ class AnswerStore:
             columns["answer"].append(word)
         for name, value in values.items():
             columns[name] += [value] * len(said)
+
+    def _on_offer(self, number: int, labels: str | None) -> tuple[int, ...] | None:
+        """Return the labels that a question of the file is about; None if these are all of now."""
+        if labels is not None:
+            return tuple(json.loads(labels))
+        n_then = bisect_right(self.since, number)
+        return None if n_then == len(self.since) else tuple(range(n_then))
 
     def _refuse_moved(self) -> None:
         if _place(self.path) != self._place:
@@ -409,11 +428,8 @@ def _other(path: Path, key: str, before: Any, now: Any) -> StoreError:
     """Say what is asked otherwise than before, and what to do."""
     told, same = f"other {key}: {_shortly(before)}, not {_shortly(now)}", "the same"
     if key == "labels":
-        new = [name for name in now if name not in before]
-        gone = [name for name in before if name not in now]
-        changed = [f"new: {some_of(new)}"] * bool(new) + [f"gone: {some_of(gone)}"] * bool(gone)
-        told = f"other labels ({'; '.join(changed) or 'their order is another one'})"
-        same = f"the {len(before)} labels of then in their order"
+        told = f"labels that are gone: {some_of(before)}"
+        same = "these labels, too (complabel import --merge joins labels in a table of answers)"
     return StoreError(
         f"{path}: these answers were given with {told}; to go on, give {same}, or begin anew with"
         " another --out"

@@ -75,6 +75,11 @@ class Until:
         """A digest of the predictions."""
         return hashlib.sha256(np.ascontiguousarray(self.probabilities).tobytes()).hexdigest()
 
+    def agree(self, given: Sequence[str], labels: Sequence[str]) -> None:
+        """Put the labels of predictions, as they were given, into the order of the answers."""
+        if self.probabilities is not None:
+            self.probabilities = self.probabilities[:, [[*given].index(name) for name in labels]]
+
     def weights(self) -> Array:
         """Return in which proportion to ask about labels, (K,)."""
         return self._weights

@@ -557,8 +557,10 @@ async function readProgress() {
   } catch {
     return; // `work` says that the server is away
   }
-  const mine = found.by_person?.[person] ?? 0;
-  $("answered").textContent = mine.toLocaleString("en");
+  const mine = found.people?.[person] ?? { answers: 0, skips: 0, changes: 0 };
+  $("answered").textContent = mine.answers.toLocaleString("en");
+  $("skips").textContent = mine.skips.toLocaleString("en");
+  $("changes").textContent = mine.changes.toLocaleString("en");
   $("left").textContent = found.left === null ? "–" : found.left.toLocaleString("en");
   showTimes();
   $("why").textContent = found.why ?? "";
