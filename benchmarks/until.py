@@ -8,6 +8,7 @@ real data; people err there as they did on relations (they miss .23 and invent .
 from __future__ import annotations
 
 import argparse
+import functools
 import time
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,12 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from complabel.answers import Answers
 from complabel.datasets import make_digits
 from complabel.experiments.datasets import load_dataset
 from complabel.frequencies import interval_at_goal
+from complabel.live._learner import Refits
+from complabel.live._until import how_far_of_model
 from complabel.trust._goals import _CONFIDENCE, Goal, Standing, _part
 from complabel.trust._metrics import _chances, figures_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
@@ -30,7 +34,7 @@ FIXED = 0.05  # level of the interval for a fixed number of answers
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("level", "frequencies", "figures"))
+    parser.add_argument("what", choices=("level", "frequencies", "figures", "learning"))
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--sittings", type=int, default=2000)
     parser.add_argument("--within", type=float, nargs="*", default=[0.03, 0.05])
@@ -49,7 +53,9 @@ def main() -> None:
         for people in given.people:
             rates = (MISSED, INVENTED) if people == "err" else (0.0, 0.0)
             for within in given.within:
-                if given.what == "frequencies":
+                if given.what == "learning":
+                    of_learning(name, X, Y > 0, within, given)
+                elif given.what == "frequencies":
                     of_frequencies(name, Y, within, people, rates, given)
                 else:
                     of_figures(name, X, Y, within, people, rates, given)
@@ -142,9 +148,9 @@ def of_frequencies(
     asked = n_labels * n[0] + (n - n[0]).sum(axis=0) / 0.9
     fixed = max(fixed_number(invented + told * float(y), within * told) for y in Y.mean(axis=0))
     print(
-        f"{name} | {n_labels} labels | ±{within:g} | {people} | false stops {100 * np.mean(wrong):.1f}"
-        f", worst label {100 * max(wrong):.1f} | not reached {100 * np.mean(never):.1f} | answers"
-        f" {asked.mean():,.0f} | random labels {n_labels * n[-1].mean():,.0f}"
+        f"{name} | {n_labels} labels | ±{within:g} | {people} | false stops"
+        f" {100 * np.mean(wrong):.1f}, worst label {100 * max(wrong):.1f} | not reached"
+        f" {100 * np.mean(never):.1f} | answers {asked.mean():,.0f} | random labels {n_labels * n[-1].mean():,.0f}"
         f" | fixed number {n_labels * fixed:,}",
         flush=True,
     )
@@ -200,13 +206,54 @@ def of_figures(
                     held.append(ends[0] <= last - at <= ends[1])
                     ratios.append(np.log((last - at) / np.sqrt(ends[0] * ends[1])) * np.sqrt(at))
             print(
-                f"{name} | {figure} {whole:.3f} | ±{within:g} | {people} | {questions} | false stops"
+                f"{name} | {figure} {whole:.3f} | ±{within:g} | {people} | {questions}"
+                " | false stops"
                 f" {100 * wrong[reached].mean():.1f} | reached {100 * reached.mean():.0f} | answers"
                 f" {n[reached].mean():,.0f} | left at a third held {100 * np.mean(held):.0f}"
                 f" ({np.median(ratios):.1f} ± {np.std(ratios):.1f})"
-                f" | whenever left out {100 * np.mean(ever):.1f} | {time.perf_counter() - began:.0f} s",
+                f" | whenever left out {100 * np.mean(ever):.1f}"
+                f" | {time.perf_counter() - began:.0f} s",
                 flush=True,
             )
+
+
+def of_learning(name: str, X: Any, Y: Any, within: float, given: Any) -> None:
+    """Print how sittings go whose goal is about the model that learns from the same answers."""
+    for figure in given.figures:
+        goal, found = Goal(figure, within), []
+        for draw in range(given.sittings):
+            rng = np.random.default_rng([given.seed, draw])
+            rows = rng.permutation(len(Y))[: given.items]
+            label = rng.integers(Y.shape[1], size=len(rows))
+            find = functools.partial(how_far_of_model, [goal], {}, False)
+            refits = Refits(X[rows], seed=draw, find=find)
+            for n in range(50, len(rows) + 1, 50):
+                yes = np.zeros((n, Y.shape[1]), dtype=np.uint8)
+                yes[np.arange(n), label[:n]] = 1
+                applies = Y[rows[:n]] * yes
+                answers = Answers.from_arrays(
+                    relevant=applies,
+                    absent=yes - applies,
+                    question="asked",
+                    probability=1 / Y.shape[1],
+                    n_items=len(rows),
+                )
+                state = refits.update(answers, np.ones(n)) or {}
+                standings = state.get("standings")
+                if standings and standings[0].is_reached:
+                    break
+            if standings:
+                every = np.arange(len(rows))
+                p = special.expit(refits._logits(refits._points[-1], every, Y.shape[1]))
+                truth, (part,) = figure_of(p, Y[rows], figure), standings[0].parts
+                found.append((n, part.is_reached, not part.low <= truth <= part.high, truth))
+        n, reached, wrong, truth = map(np.array, zip(*found, strict=True))
+        print(
+            f"{name} | {figure} {truth.mean():.3f} | ±{within:g} | learning | reached"
+            f" {100 * reached.mean():.0f} of 100 | false stops {wrong[reached].sum()} of"
+            f" {reached.sum()} | answers {n[reached].mean():,.0f}",
+            flush=True,
+        )
 
 
 def figure_of(p: Any, truth: Any, figure: str) -> float:

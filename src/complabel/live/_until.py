@@ -123,7 +123,7 @@ class Until:
         if not figures or self.probabilities is not None:
             return None
         rates = {"missed": self.missed, "invented": self.invented}
-        return functools.partial(_of_model, figures, rates, self.aim == FREQUENCIES)
+        return functools.partial(how_far_of_model, figures, rates, self.aim == FREQUENCIES)
 
     def state(self, seconds: Sequence[float]) -> dict[str, Any]:
         """Return what is known, as JSON; ``seconds`` are what answers took."""
@@ -152,9 +152,10 @@ class Until:
         }
 
 
-def _of_model(
+def how_far_of_model(
     goals: Sequence[Goal], rates: Any, has_equal_pairs: bool, answers: Answers, p: Array
 ) -> list[Standing]:
+    """Tell how far goals are that are about what models say which have not seen the answers."""
     answers = with_shares(answers) if has_equal_pairs else answers
     return how_far(answers, goals, probabilities=p, **rates)
 
