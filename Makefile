@@ -11,6 +11,10 @@ ifneq ($(shell cat $(VENV)/.place 2>/dev/null),$(CURDIR))
 $(shell rm -f $(VENV)/.report,tables $(VENV)/.test $(VENV)/.docs)
 endif
 
+# Nothing is compiled while it is installed. So what is imported is compiled then, and kept: else each
+# of the processes that tests start would compile torch and SciPy anew, which takes it as long again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Two workers with one thread each: more threads than cores would wait for one another.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
 
