@@ -319,10 +319,10 @@ def test_a_fit_beside_a_machine_says_how_often_people_were_unsure(folder, tmp_pa
     write_features(tmp_path / "X.csv", folder[0])
     text = (tmp_path / "people.csv").read_text("utf-8").splitlines(keepends=True)
     unsure = [re.sub(",(yes|no),", ",unsure,", line) for line in text[1:8]]
-    told = []
+    told, chosen = [], "selection-likelihood:kernel=linear,alpha=0.1,scaling=global,rank=none"
     for name, lines in (("people.csv", [*unsure, *text[8:]]), ("sure.csv", text[8:])):
         (tmp_path / name).write_text("".join([text[0], *lines]), "utf-8")
-        options = ("--machine", "machine.csv", "--features", "X.csv", "--force")
+        options = ("--machine", "machine.csv", "--features", "X.csv", "--force", "--method", chosen)
         code, out, _ = run("fit", name, *options, "--out", "model.safetensors")
         assert (code, "people were unsure 7 times" in out) == (0, name == "people.csv")
         told.append(out[out.index("each answer of the machine") :].splitlines()[:3])

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 from complabel import asking
+from complabel.cli import _app
 
 CHECKOUT = Path(__file__).parents[2]
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -78,9 +80,7 @@ def test_what_readme_links_to_is_there():
 
 
 def test_the_commands_that_readme_shows_exist():
-    from complabel.cli._app import app
-
-    known = {command.name for command in app.registered_commands} | {"study"}
+    known = {*get_command(_app.app).list_commands(None)}  # also those of the experiments
     consoles = blocks(README, "console")
     assert len(consoles) >= 3
     for _, console in consoles:

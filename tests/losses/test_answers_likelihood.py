@@ -52,6 +52,7 @@ def test_one_naming_without_propensities(case):
     check(case)
 
 
+@examples(30)
 @given(cases(questions=("named", "asked"), most_named=1, rates=(0.0,)))
 def test_several_namings_and_facts(case):
     check(case)
@@ -119,6 +120,7 @@ def check_single_precision(case):
     np.testing.assert_allclose(gradient, slopes, rtol=1e-3, atol=1e-4)
 
 
+@examples(25)
 @given(cases(scale=4.0))
 def test_single_precision(case):
     check_single_precision(case)
@@ -136,6 +138,7 @@ def rebuilt(answers, places, items=None):
     return Answers.from_arrays(**arrays, item=item[places], n_items=answers.n_items)
 
 
+@examples(25)
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_answers_and_items_does_not_matter(case, random):
     places = np.array(

@@ -36,7 +36,7 @@ def mistaken(draw, **given):
     return Case(case.logits, case.answers, settings)
 
 
-@examples(60)
+@examples(40)
 @given(mistaken())
 def test_all_kinds_mixed(case):
     check(case)
@@ -114,7 +114,7 @@ def test_a_menu_of_two_by_hand(named, all_apply):
     assert values[0] == pytest.approx(np.log(chance), rel=1e-13)
 
 
-@examples(40)
+@examples(20)
 @given(mistaken(most_items=2), st.integers(0, 99), st.booleans())
 def test_gradients_of_propensities_and_rates(case, seed, by_label):
     answers, n_labels = case.answers, case.logits.shape[1]
@@ -143,6 +143,7 @@ def test_gradients_of_propensities_and_rates(case, seed, by_label):
     check_slopes(found, total, log_w, odds)
 
 
+@examples(25)
 @given(mistaken(), st.lists(st.integers(0, 2), max_size=4))
 def test_batches_and_differentiable_values(case, rows):
     rows = [row % len(case.logits) for row in rows]
