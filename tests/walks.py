@@ -50,7 +50,7 @@ class Followed:
         self._has_goal = bool(self.milestones)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Take note of a call, as ``sys.settrace`` tells them: lines of functions are not followed."""
+        """Take note of a call; the signature is that of ``sys.settrace``."""
         name = _name_of(frame) if event == "call" else None
         if name is None:
             return
