@@ -11,8 +11,13 @@ ifneq ($(shell cat $(VENV)/.place 2>/dev/null),$(CURDIR))
 $(shell rm -f $(VENV)/.report,tables $(VENV)/.test $(VENV)/.docs)
 endif
 
-# Two workers with one thread each: more threads than cores would wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2
+# Nothing is compiled while it is installed. So what is imported is compiled then, and kept: else each
+# of the processes that tests start would compile torch and SciPy anew, which takes it as long again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Two workers with one thread each: more threads than cores would wait for one another. Each takes one
+# half of the tests, so that what the tests of a file share is seldom made by both.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 .PHONY: help demo test lint types check slow theory newcomer portability fuzz reference docs benchmark clean
 

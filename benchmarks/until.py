@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 
 from complabel.answers import Answers
-from complabel.datasets import make_digits
+from complabel.datasets import load_file, make_digits
 from complabel.experiments.datasets import load_dataset
 from complabel.frequencies import interval_at_goal
 from complabel.live._learner import Refits
@@ -66,7 +66,10 @@ def load(name: str, folder: Path | None) -> tuple[Any, Any]:
     if name == "digits":
         data = make_digits(3000, random_state=0)
         return data.X, data.Y
-    data = load_dataset(name, data_dir=folder)
+    if name == "corel5k-all":
+        data = load_file(Path(folder or ".") / "corel5k" / "Corel5k-sparse.arff")
+    else:
+        data = load_dataset(name, data_dir=folder)
     return data.X, data.Y
 
 
@@ -150,8 +153,8 @@ def of_frequencies(
     print(
         f"{name} | {n_labels} labels | ±{within:g} | {people} | false stops"
         f" {100 * np.mean(wrong):.1f}, worst label {100 * max(wrong):.1f} | not reached"
-        f" {100 * np.mean(never):.1f} | answers {asked.mean():,.0f} | random labels {n_labels * n[-1].mean():,.0f}"
-        f" | fixed number {n_labels * fixed:,}",
+        f" {100 * np.mean(never):.1f} | answers {asked.mean():,.0f}"
+        f" | random labels {n_labels * n[-1].mean():,.0f} | fixed number {n_labels * fixed:,}",
         flush=True,
     )
 

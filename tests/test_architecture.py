@@ -5,8 +5,6 @@ import functools
 import importlib
 import inspect
 import itertools
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -23,6 +21,7 @@ from tests.house import (
     room_of,
     sizes,
 )
+from tests.spawned import python
 
 WITHOUT_TORCH = ROOMS[: ROOMS.index("losses")] + BUILDINGS["experiments"][:3]
 HEAVY = {"torch", "sklearn", "matplotlib", "pandas", "scipy"}
@@ -85,16 +84,7 @@ def test_a_kind_of_question_costs_at_most_twelve_files():
 @pytest.fixture(scope="module")
 def walks():
     """The table of the walks as the script prints it: its own process loads no test, no thread."""
-    completed = subprocess.run(
-        [sys.executable, "-m", "tests.walks"],
-        cwd=CHECKOUT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stderr
-    return completed.stdout.strip()
+    return python("-m", "tests.walks", cwd=CHECKOUT, timeout=300).strip()
 
 
 def test_walks_do_not_outgrow_their_numbers(walks):
@@ -163,11 +153,7 @@ def test_rooms_without_tensors_do_not_import_torch(house):
 def loaded_after(code):
     """The top-level modules that a fresh interpreter has loaded after running some code."""
     script = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
-    completed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert completed.returncode == 0, completed.stderr
-    return set(completed.stdout.splitlines()[-1].split())
+    return set(python("-c", script).splitlines()[-1].split())
 
 
 def test_importing_the_package_loads_nothing_heavy():
@@ -216,24 +202,6 @@ def test_packages_that_import_names_when_they_are_used_tell_type_checkers_the_sa
         assert {*getattr(module, "__all__", ())} <= {*dir(module)}
         with pytest.raises(AttributeError, match="no attribute 'absent'"):
             _ = module.absent
-
-
-def test_the_command_line_starts_without_anything_heavy():
-    assert not loaded_after("import complabel.cli") & {"torch", "sklearn", "matplotlib"}
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"]], ids=" ".join)
-def test_asking_for_help_loads_nothing_heavy(arguments):
-    code = f"""
-import sys
-from complabel.cli import main
-sys.argv = ["complabel", *{arguments!r}]
-try:
-    main()
-except SystemExit as stop:
-    assert stop.code in (None, 0), stop.code
-"""
-    assert not loaded_after(code) & {"torch", "sklearn", "matplotlib"}
 
 
 def public_modules(house: House) -> list[str]:

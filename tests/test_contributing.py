@@ -3,12 +3,12 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from tests.house import House, circles
+from tests.spawned import python
 
 from complabel.cli import main
 
@@ -125,17 +125,7 @@ def source(tmp_path_factory):
 
 def run(source, folder, *words):
     """Run Python with the package of a folder of sources; return what it printed."""
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(source)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python(*words, cwd=folder, env={**os.environ, "PYTHONPATH": str(source)})
 
 
 def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):

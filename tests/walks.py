@@ -50,7 +50,7 @@ class Followed:
         self._has_goal = bool(self.milestones)
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
-        """Take note of a call; the signature is that of ``sys.setprofile``."""
+        """Take note of a call; the signature is that of ``sys.settrace``."""
         name = _name_of(frame) if event == "call" else None
         if name is None:
             return
@@ -60,7 +60,7 @@ class Followed:
             self.milestones.remove(reached)
             self._note_stack(frame)
         if self._has_goal and not self.milestones:
-            sys.setprofile(None)
+            sys.settrace(None)
             raise _ReachedError
 
     def _note_stack(self, frame: FrameType | None) -> None:
@@ -125,17 +125,17 @@ def run_command(command: str, followed: Followed | None) -> str:
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
-            sys.setprofile(followed)
+            sys.settrace(followed)
             main()
         except SystemExit as stop:
             if stop.code:
-                sys.setprofile(None)
+                sys.settrace(None)
                 report = f"{command!r} ended with {stop.code}:\n{printed.getvalue()}"
                 raise RuntimeError(report) from stop
         except _ReachedError:
             pass
         finally:
-            sys.setprofile(None)
+            sys.settrace(None)
     return printed.getvalue()
 
 
@@ -158,10 +158,10 @@ def refit(followed: Followed) -> None:
     refits = Refits(X)
     refits.update(answers.only(answers.item < 40), [6.0] * 40)
     try:
-        sys.setprofile(followed)
+        sys.settrace(followed)
         state = refits.update(answers, [6.0] * 60)
     finally:
-        sys.setprofile(None)
+        sys.settrace(None)
     assert len(state["curve"]) == 2, state
 
 

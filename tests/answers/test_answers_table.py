@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -9,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.answers.records import back, make, records, same
 from tests.examples import examples
+from tests.spawned import python
 
 from complabel.answers import Answers, UnlistedLabelsWarning
 from complabel.errors import AnnotationError, InputError
@@ -287,10 +286,7 @@ said = {
 answers = Answers.from_table(said)
 print(answers, answers.label_names, answers.known_relevant.tolist())
 """
-    completed = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert completed.stdout == (
+    assert python("-c", script) == (
         "Answers(2 items, 3 labels, 3 answers: 1 named, 2 asked) "
         "('fog', 'sea', 'sky') [[0, 0, 1], [0, 1, 1]]\n"
     )

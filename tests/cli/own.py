@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+from tests.importers.samples import annotation, choices, task
 
 from complabel.datasets import make_synthetic
 from complabel.simulate import draw_answers
@@ -45,25 +46,7 @@ def write_files(folder):
     ]
     write_table(folder / "asked.csv", ["item", "label", "answer", "question", "probability"], asked)
     tasks = [
-        {
-            "id": number,
-            "data": {"item": item},
-            "annotations": [
-                {
-                    "id": number,
-                    "completed_by": 7,
-                    "was_cancelled": False,
-                    "result": [
-                        {
-                            "from_name": "not_this",
-                            "to_name": "image",
-                            "type": "choices",
-                            "value": {"choices": [label]},
-                        }
-                    ],
-                }
-            ],
-        }
+        task(number, {"item": item}, annotation(number, choices("not_this", label)))
         for number, (item, label) in enumerate(chosen)
     ]
     (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
@@ -90,3 +73,4 @@ def write_arff(path, seed=0, *, option=""):
         for x, y in zip(data.X, data.Y, strict=True)
     ]
     path.write_text("\n".join([*header, "@data", *rows]) + "\n", encoding="utf-8")
+    return path

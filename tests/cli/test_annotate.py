@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 from tests.cli.own import ITEMS, NAMES, write_table
+from tests.spawned import python
 
 CHECKOUT = Path(__file__).parents[2]
 TYPED = "annotate texts.csv --text text --labels labels.txt --no-browser"
@@ -252,9 +253,7 @@ def test_ctrl_c_ends_it_without_a_traceback_also_while_the_model_learns(folder, 
 @pytest.mark.slow
 def test_nothing_that_was_confirmed_is_lost_when_the_server_is_killed():
     script = CHECKOUT / "benchmarks" / "annotate_server.py"
-    words = [sys.executable, script, "kills", "--kills", "5"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
+    told = python(script, "kills", "--kills", 5, timeout=600)
 
-    assert done.returncode == 0, done.stderr
-    assert "lost: 0\ntwice: 0\nnever confirmed: 0\nchanged: 0\n" in done.stdout
-    assert "questions that both people had: 0" in done.stdout
+    assert "lost: 0\ntwice: 0\nnever confirmed: 0\nchanged: 0\n" in told
+    assert "questions that both people had: 0" in told

@@ -1,22 +1,20 @@
 """`complabel ask --against` and `complabel audit`: from a machine's labels to a page."""
 
-import csv
 import json
 import re
 import shlex
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.own import read_table, write_back, write_table
 from tests.frequencies.test_strata import world
 
 NAMES = ["cat", "dog", "sofa", "tree"]
 
 
-def write(path, rows):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["item", "label", "answer", "question"])
-        writer.writerows(rows)
+HEADER = ["item", "label", "answer", "question"]
+KNOWN = ("--items", "all.txt", "--label-names", "labels.txt")
 
 
 @pytest.fixture
@@ -28,19 +26,17 @@ def folder(tmp_path, monkeypatch):
         for item in range(200)
         for label in range(4)
     ]
-    write(tmp_path / "machine.csv", rows)
+    write_table(tmp_path / "machine.csv", HEADER, rows)
+    (tmp_path / "labels.txt").write_text("\n".join(NAMES), "utf-8")
+    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
     return Y, machine
 
 
 def answer(questions, target, Y):
-    with open(questions, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_table(Path(questions))
     for row in rows:
         row["answer"] = ["no", "yes"][Y[int(row["item"][1:]), NAMES.index(row["label"])]]
-    with target.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    write_back(target, rows)
     return {(row["item"], row["label"]) for row in rows}
 
 
@@ -114,7 +110,6 @@ def test_answers_about_items_that_the_machine_lacks_need_all_items(folder, tmp_p
     (tmp_path / "machine.csv").write_text("".join(kept), "utf-8")
     code, _, errors = run("audit", "machine.csv", "people.csv")
     assert (code, f"({len(gone)} in all)" in errors, "--items" in errors) == (*(1, True, True),)
-    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
     code, out, _ = run("audit", "machine.csv", "people.csv", "--items", "all.txt")
     assert (code, f"{4 * len(gone)} of 800 pairs" in out) == (0, True)
     code, out, _ = run("ask", "people.csv", *AGAINST, "--items", "all.txt", "--out", "more.csv")
@@ -144,7 +139,6 @@ def test_what_a_machine_does_not_list_is_a_no_only_if_the_user_says_so(folder, t
     lines = (tmp_path / "machine.csv").read_text("utf-8").splitlines(keepends=True)
     rows = [line for line in lines if "no" not in line.split(",")]
     (tmp_path / "yes.csv").write_text("".join(rows), "utf-8")
-    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
     told = {}
     for machine, given, named in (
         ("yes.csv", (), "--only-yes"),
@@ -164,10 +158,8 @@ def test_what_a_machine_does_not_list_is_a_no_only_if_the_user_says_so(folder, t
 
 
 def write_wide(path, values, names=NAMES):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["item", *names])
-        writer.writerows([f"i{at}", *row] for at, row in enumerate(values.tolist()))
+    rows = [[f"i{at}", *row] for at, row in enumerate(values.tolist())]
+    write_table(path, ["item", *names], rows)
 
 
 def test_a_table_of_probabilities_is_a_machine(folder, tmp_path, run):
@@ -175,14 +167,11 @@ def test_a_table_of_probabilities_is_a_machine(folder, tmp_path, run):
     asked(folder, tmp_path, run, *AGAINST)
     at = [2, 0, 3, 1]  # columns in another order
     write_wide(tmp_path / "wide.csv", machine[:150, at], [NAMES[each] for each in at])
-    (tmp_path / "labels.txt").write_text("\n".join(NAMES), "utf-8")
-    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
-    given = ("--items", "all.txt", "--label-names", "labels.txt")
     lines = (tmp_path / "machine.csv").read_text("utf-8").splitlines(keepends=True)
     (tmp_path / "machine.csv").write_text("".join(lines[:601]), "utf-8")
     found = []
     for name in ("wide.csv", "machine.csv"):
-        assert run("audit", name, "people.csv", *given, "--json", f"{name}.json")[0] == 0
+        assert run("audit", name, "people.csv", *KNOWN, "--json", f"{name}.json")[0] == 0
         found.append(json.loads((tmp_path / f"{name}.json").read_text("utf-8")))
     assert found[0] == found[1]
     write_wide(tmp_path / "scores.csv", np.where(Y, 0.7, 0.05))
@@ -234,10 +223,7 @@ def test_other_machines_are_measured_where_questions_are_random_for_them(folder,
     assert told["same"][1] == pytest.approx((machine == second)[:, 1].mean())
     assert told["audit"] is None
     # Questions about random labels say of both how good they are.
-    (tmp_path / "labels.txt").write_text("\n".join(NAMES), "utf-8")
-    (tmp_path / "all.txt").write_text("".join(f"i{at}\n" for at in range(200)), "utf-8")
-    known = ("--items", "all.txt", "--label-names", "labels.txt", "--force")
-    asked(folder, tmp_path, run, *known, n=300)
+    asked(folder, tmp_path, run, *KNOWN, "--force", n=300)
     code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
     assert (code, "do not tell" in out) == (0, False)
     told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
@@ -333,10 +319,10 @@ def test_a_fit_beside_a_machine_says_how_often_people_were_unsure(folder, tmp_pa
     write_features(tmp_path / "X.csv", folder[0])
     text = (tmp_path / "people.csv").read_text("utf-8").splitlines(keepends=True)
     unsure = [re.sub(",(yes|no),", ",unsure,", line) for line in text[1:8]]
-    told = []
+    told, chosen = [], "selection-likelihood:kernel=linear,alpha=0.1,scaling=global,rank=none"
     for name, lines in (("people.csv", [*unsure, *text[8:]]), ("sure.csv", text[8:])):
         (tmp_path / name).write_text("".join([text[0], *lines]), "utf-8")
-        options = ("--machine", "machine.csv", "--features", "X.csv", "--force")
+        options = ("--machine", "machine.csv", "--features", "X.csv", "--force", "--method", chosen)
         code, out, _ = run("fit", name, *options, "--out", "model.safetensors")
         assert (code, "people were unsure 7 times" in out) == (0, name == "people.csv")
         told.append(out[out.index("each answer of the machine") :].splitlines()[:3])

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.cli.own import ITEMS, write_table
 from tests.features.pictures import noise, write_pictures
+from tests.spawned import python
 
 from complabel.features import text_features
 from complabel.files import read_features
@@ -211,9 +212,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     assert not (tmp_path / "A.npz").exists()
     done = {}
     for out in ("A.npz", "B.npz"):
-        done[out] = subprocess.run(
-            command(out), cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        ).stdout
+        done[out] = python(*command(out)[1:], cwd=tmp_path, env=environment)
     assert "items were done before an interruption" in done["A.npz"]
     assert "interruption" not in done["B.npz"]
     assert (tmp_path / "A.npz").read_bytes() == (tmp_path / "B.npz").read_bytes()

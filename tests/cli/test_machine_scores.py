@@ -4,7 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from tests.cli.test_audit import NAMES, folder, write
+from tests.cli.own import write_table
+from tests.cli.test_audit import HEADER, NAMES, folder
 
 from complabel.answers import Answers
 from complabel.files import read_answers
@@ -34,7 +35,7 @@ def scored(folder, tmp_path):
     words = np.array(["no", "yes"], dtype=object)[[Y[pair] for pair in pairs]]
     words[:25] = "unsure"
     rows = [(f"i{i}", NAMES[k], word, "asked") for (i, k), word in zip(pairs, words, strict=True)]
-    write(tmp_path / "people.csv", rows)
+    write_table(tmp_path / "people.csv", HEADER, rows)
     return machine, sure.reshape(machine.shape), np.array(pairs[:25])
 
 
@@ -67,7 +68,7 @@ def test_a_confidence_that_some_answers_lack_is_not_guessed(scored, tmp_path, ru
     rows = [
         (f"i{i}", NAMES[k], ["no", "yes"][machine[i, k]], "asked") for i, k in np.ndindex(200, 4)
     ]
-    write(tmp_path / "machine.csv", rows)
+    write_table(tmp_path / "machine.csv", HEADER, rows)
     _, plain = audited(run, tmp_path)
     with_confidence(tmp_path / "machine.csv", [None, *sure.ravel().tolist()[1:]])
     out, found = audited(run, tmp_path, "--force")

@@ -1,11 +1,13 @@
 """What commands do not load: libraries that take seconds, and the laboratory."""
 
 import json
+import signal
 import subprocess
 import sys
 
 import pytest
 from tests.cli.own import DATA, NAMES, write_files
+from tests.spawned import python
 
 from complabel.methods import make_classifier
 from complabel.simulate import draw_complementary
@@ -26,7 +28,9 @@ ASK = "ask named.csv --label-names labels.txt --features X.csv -n 10 --out quest
 INSPECT = "inspect named.csv --label-names labels.txt --features X.csv"
 FIT = "fit named.csv --label-names labels.txt --features X.csv"
 # Commands in one process, with what neither a command nor those before it load.
-LISTS = [("methods", {"numpy", "pandas"} | TRAINING), ("datasets", {"numpy", "pandas"} | TRAINING)]
+NUMBERS = {"numpy", "pandas"} | TRAINING
+LISTS = [("--help", {"scipy", "matplotlib", "pydantic"} | NUMBERS)]
+LISTS += [(name, {"matplotlib"} | NUMBERS) for name in ("--version", "methods", "datasets")]
 TOOL = [
     *((f"show {name}.safetensors", {"pandas"} | TRAINING) for name in PREDICTING),
     # To turn columns into arrays, pyarrow loads pandas.
@@ -42,6 +46,22 @@ TOOL = [
     (f"{FIT} --out s.safetensors --folds 0 --method selection-likelihood:{SETTINGS}", LABORATORY),
     # One that is only compared with is found by its name.
     (f"{FIT} --out l.safetensors --folds 0 --method lift", {"complabel.experiments.studies"}),
+]
+# At its end a server says which modules are loaded; it serves until Ctrl-C.
+SERVER = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from complabel.cli import main
+try:
+    main()
+except (SystemExit, KeyboardInterrupt):
+    pass
+finally:
+    print("LOADED", *sys.modules, flush=True)
+"""
+SERVERS = [
+    "annotate X.csv --text item --labels labels.txt --no-browser --port 0",
+    "serve ridge.safetensors --port 0",
 ]
 SCRIPT = """
 import json, sys
@@ -71,12 +91,23 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize("listed", [LISTS, TOOL], ids=["lists", "tool"])
 def test_commands_load_only_what_they_need(folder, listed):
     commands = [(command, sorted(heavy)) for command, heavy in listed]
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(commands)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    python("-c", SCRIPT, json.dumps(commands), cwd=folder)
+
+
+@pytest.mark.parametrize("typed", SERVERS)
+def test_the_servers_load_no_experiments(folder, typed):
+    pytest.importorskip("uvicorn")
+    words = [sys.executable, "-c", SERVER, *typed.split()]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    server = subprocess.Popen(words, cwd=folder, **pipes)
+    told = ""
+    for line in server.stdout:
+        told += line
+        if "http://" in line:
+            break
+    server.send_signal(signal.SIGINT)
+    told += server.communicate(timeout=120)[0]
+    _, found, modules = told.rpartition("LOADED")
+    assert found, told
+    assert {"complabel.cli", "starlette"} <= {*modules.split()}
+    assert not [name for name in modules.split() if name.startswith("complabel.experiments")]

@@ -1,8 +1,5 @@
 """Features from every format: read back as they were written, or refused with the place."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -14,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from tests.examples import examples
 from tests.files.files import IDS, NAMES, WITH_IDS, WITHOUT_IDS, write_text
+from tests.spawned import python
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 from complabel.files import iterate_features, read_features
@@ -370,9 +368,7 @@ def test_without_the_extra_arrays_are_read_and_tables_say_what_to_install(tmp_pa
     np.save(tmp_path / "X.npy", X[:2])
     write_text(tmp_path / "X.csv", "item,label\nx,1\n")
     write_text(tmp_path / "X.parquet", "")
-    script = [sys.executable, "-c", WITHOUT_THE_EXTRA, str(tmp_path)]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=120, check=False)
-    first, *refusals = done.stdout.splitlines()
-    assert first == "['0', '1']", done.stderr
+    first, *refusals = python("-c", WITHOUT_THE_EXTRA, tmp_path).splitlines()
+    assert first == "['0', '1']"
     assert len(refusals) == 4
     assert all('pip install "complabel[tables]"' in line for line in refusals)

@@ -1,12 +1,11 @@
 """The three commands: mutants are read or cleanly refused, and what is neither is told."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.fuzz import driver, importers, models, mutants, readers
+from tests.spawned import python
 
 import complabel
 from complabel.errors import AnnotationError, DatasetFormatError, ModelFileError
@@ -144,14 +143,7 @@ def test_a_table_of_which_no_answers_can_be_made_is_a_find(monkeypatch, tmp_path
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["readers", "importers", "models"])
 def test_the_command_runs_from_the_root_in_several_processes(name):
-    completed = subprocess.run(
-        [sys.executable, "-m", f"tests.fuzz.{name}", "--mutants", "501", "--jobs", "2"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stdout + completed.stderr
-    assert "501 of 501 mutants, 0 finds" in completed.stdout
-    assert completed.stdout.splitlines()[-1].startswith("501 mutants of seed 0: ")
+    words = ("-m", f"tests.fuzz.{name}", "--mutants", 501, "--jobs", 2)
+    told = python(*words, cwd=ROOT, timeout=300)
+    assert "501 of 501 mutants, 0 finds" in told
+    assert told.splitlines()[-1].startswith("501 mutants of seed 0: ")

@@ -47,6 +47,21 @@ def task(number, data, *annotations):
     }
 
 
+def record(number, data, form, **more):
+    """An annotation in a flat export: one choice is bare text, several are an object."""
+    return {
+        **data,
+        "id": number,
+        **{at: got[0] if len(got) == 1 else {"choices": got} for at, got in form.items() if got},
+        "annotator": 7,
+        "annotation_id": 1000 + number,
+        "created_at": "2026-03-09T22:16:08.728353Z",
+        "updated_at": "2026-03-09T22:16:08.728378Z",
+        "lead_time": 4.288,
+        **more,
+    }
+
+
 LABEL_STUDIO = [
     task(
         1,
@@ -80,30 +95,13 @@ TREES = [
         annotation(10, choices("not_this", ["animal", "cat"], ["plant"], kind="taxonomy")),
     )
 ]
+A = {"image": "/a.jpg", "item": "a"}
+NO_TIME = dict.fromkeys(("created_at", "updated_at"))
 JSON_MIN = [
-    {
-        "id": 1,
-        "image": "/a.jpg",
-        "item": "a",
-        "not_this": {"choices": ["sea", "city"]},
-        "this": "sky",
-        "annotator": 7,
-        "annotation_id": 10,
-        "created_at": "2026-03-09T22:16:08.728353Z",
-        "updated_at": "2026-03-09T22:16:08.728378Z",
-        "lead_time": 4.288,
-    },
-    {
-        "id": 1,
-        "image": "/a.jpg",
-        "item": "a",
-        "not_this": "sea",
-        "annotator": "b@c.org",
-        "annotation_id": 11,
-        "created_at": None,
-        "updated_at": None,
-        "lead_time": 2.5,
-    },
+    record(1, A, {"not_this": ["sea", "city"], "this": ["sky"]}, annotation_id=10),
+    record(
+        1, A, {"not_this": ["sea"]}, annotator="b@c.org", annotation_id=11, lead_time=2.5, **NO_TIME
+    ),
     {"id": 3, "image": "/c.jpg", "item": "c", "annotator": None, "annotation_id": None},
 ]
 
@@ -114,17 +112,8 @@ ASKED = [
     task(2, {**ASKED_DATA, "item": "b"}, annotation(11, choices("answer", "unsure"))),
 ]
 ASKED_MIN = [
-    {
-        "id": number,
-        **each["data"],
-        "item": f"{number}",
-        "answer": said,
-        "annotator": 7,
-        "annotation_id": 10 + number,
-        "created_at": None,
-        "lead_time": 2.5,
-    }
-    for number, (each, said) in enumerate(zip(ASKED, ("yes", "No"), strict=True))
+    record(number, ASKED_DATA | {"item": f"{number}"}, {"answer": [said]}, created_at=None)
+    for number, said in enumerate(("yes", "No"))
 ]
 
 

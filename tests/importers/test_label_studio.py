@@ -11,6 +11,7 @@ from tests.importers.samples import (
     annotation,
     choices,
     delimited,
+    record,
     task,
 )
 
@@ -87,12 +88,8 @@ PLAIN = [
     task(3, {"id": "c"}, annotation(3)),
 ]
 PLAIN_MIN = [
-    {"id": at, "item": item, "annotator": 7, "annotation_id": at, "lead_time": 2.5, **chosen}
-    for at, item, chosen in (
-        (1, "a", {"choice": {"choices": ["sea", "sky"]}}),
-        (2, "b", {"choice": "city"}),
-        (3, "c", {}),
-    )
+    record(at, {"item": item}, {"choice": chosen})
+    for at, item, chosen in ((1, "a", ["sea", "sky"]), (2, "b", ["city"]), (3, "c", []))
 ]
 EXPORTS = {"a.json": PLAIN, "min.json": PLAIN_MIN}
 EXPORTS |= {name: delimited(sign, PLAIN_MIN) for name, sign in (("a.csv", ","), ("a.tsv", "\t"))}

@@ -6,13 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 from tests.importers.reading import refused, write
-from tests.importers.samples import annotation, choices, delimited, task
+from tests.importers.samples import annotation, choices, delimited, record, task
 
 from complabel.answers import Answers
 from complabel.importers import Options, detect, import_answers, label_studio_config
 
 LABELS = ("sea, open", 'the "old" town', "no", "été")
-TIME = "2026-03-09T22:16:08.728353Z"
 FORMATS = ("a.json", "min.json", "a.csv", "semicolons.csv")
 
 
@@ -29,20 +28,7 @@ def export(folder, name, tasks, filled):
             for number, ((data, _), chosen) in enumerate(zip(given, results, strict=True), 1)
         ]
         return write(folder, name, content)
-    records = [
-        {
-            "id": number,
-            **data,
-            # One choice is bare text, several are an object.
-            **{each: c[0] if len(c) == 1 else {"choices": c} for each, c in form.items()},
-            "annotator": 7,
-            "annotation_id": 1000 + number,
-            "created_at": TIME,
-            "updated_at": TIME,
-            "lead_time": 4.288,
-        }
-        for number, (data, form) in enumerate(given, 1)
-    ]
+    records = [record(number, *each) for number, each in enumerate(given, 1)]
     if name == "min.json":
         return write(folder, name, records)
     sign = {"a.csv": ",", "semicolons.csv": ";"}[name]

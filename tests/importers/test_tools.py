@@ -13,8 +13,9 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from tests.importers import samples
 from tests.importers.reading import refused, write
-from tests.importers.samples import delimited
+from tests.importers.samples import annotation, choices, delimited, record
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -143,51 +144,17 @@ def of_label_studio(form):
 
 
 def nested(records):
-    return [
-        {
-            "id": number,
-            "annotations": [
-                {
-                    "id": 1000 + number,
-                    "completed_by": int(who),
-                    "result": [
-                        {
-                            "id": "x",
-                            "from_name": control,
-                            "to_name": "item",
-                            "type": "choices",
-                            "origin": "manual",
-                            "value": {"choices": chosen},
-                        }
-                    ]
-                    * bool(chosen),
-                    "was_cancelled": skipped,
-                    "ground_truth": False,
-                    "created_at": "2026-11-23T08:59:38.176969Z",
-                    "lead_time": seconds,
-                    "task": number,
-                }
-            ],
-            "data": data,
-            "predictions": [],
-        }
-        for number, data, control, chosen, skipped, who, seconds in records
-    ]
+    made = []
+    for number, data, control, chosen, skipped, who, seconds in records:
+        results = [choices(control, *chosen)] * bool(chosen)
+        more = {"completed_by": int(who), "was_cancelled": skipped, "lead_time": seconds}
+        made.append(samples.task(number, data, annotation(1000 + number, *results, **more)))
+    return made
 
 
 def flat(records):
     return [
-        {
-            **data,
-            "id": number,
-            # One choice is bare text, several are an object, and without a choice there is no key.
-            **({control: chosen[0] if len(chosen) == 1 else {"choices": chosen}} if chosen else {}),
-            "annotator": int(who),
-            "annotation_id": 1000 + number,
-            "created_at": "2026-11-23T08:58:43.167678Z",
-            "updated_at": "2026-11-23T08:58:43.167714Z",
-            "lead_time": seconds,
-        }
+        record(number, data, {control: chosen}, annotator=int(who), lead_time=seconds)
         for number, data, control, chosen, _, who, seconds in records
     ]
 
@@ -339,12 +306,8 @@ TO_JUDGE = {"item": "a", "label": "sea", "question": "asked", "text": "a"}
 
 
 def label_studio(data, **chosen):
-    filled = [(1, data, control, labels, False, "1", 1.0) for control, labels in chosen.items()]
-    made = nested(filled)
-    made[0]["annotations"][0]["result"] = [
-        each for task in made for each in task["annotations"][0]["result"]
-    ]
-    return made[:1]
+    filled = [choices(control, *labels) for control, labels in chosen.items()]
+    return [samples.task(1, data, annotation(1001, *filled))]
 
 
 def prodigy(task, answer, *accept):

@@ -52,7 +52,7 @@ def log_odds(logits, answers, *, missed, invented, exclusion_rates=None):
     return likelihood.log_odds(z, missed=rates(missed), invented=rates(invented)).numpy()
 
 
-@examples(60)
+@examples(40)
 @given(mistaken(propensities=False, most_answers=4))
 def test_given_all_answers_with_at_most_one_naming(case):
     named = case.answers.item[case.answers.question == "named"]

@@ -1,8 +1,6 @@
 """ONNX files, run by onnxruntime, beside what the classifiers themselves predict."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import torch
 from scipy import sparse
 from tests.methods.saving.test_networks import ACTIVATIONS, mlp
 from tests.methods.small import COMPLEMENTARY, LEARNERS, N_FEATURES, N_LABELS, PROBLEM, brief
+from tests.spawned import python
 
 from complabel.errors import InputError, OutputError
 from complabel.experiments.methods import GDFClassifier
@@ -196,7 +195,4 @@ assert "torch" not in sys.modules
 
 
 def test_without_the_extra_it_says_what_to_install():
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert 'pip install "complabel[onnx]"' in done.stdout, done.stderr
+    assert 'pip install "complabel[onnx]"' in python("-c", WITHOUT)

@@ -61,9 +61,10 @@ class Session:
     def __init__(self, environment: Path, folder: Path) -> None:
         self.bin = environment / ("Scripts" if os.name == "nt" else "bin")
         self.folder = folder
-        hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COMPLABEL_DATA")
-        self.variables = {key: value for key, value in os.environ.items() if key not in hidden}
-        self.variables["XDG_CACHE_HOME"] = str(folder / "cache")
+        hidden = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "COMPLABEL_DATA"}
+        hidden.add("PYTHONDONTWRITEBYTECODE")  # each command would compile torch and SciPy anew
+        self.outside = {key: value for key, value in os.environ.items() if key not in hidden}
+        self.variables = self.outside | {"XDG_CACHE_HOME": str(folder / "cache")}
 
     def run(self, *command: str, expect: int = 0) -> str:
         """Run a command to its end; return what it printed."""
@@ -117,7 +118,11 @@ def demand(truth: object, what: str) -> None:
 
 
 def install(environment: Path, variables: dict[str, str]) -> None:
-    """Make an environment and install the project with the command in README."""
+    """Make an environment and install the project with the command in README.
+
+    What pip has downloaded before is not downloaded again, and only what is imported is compiled.
+    """
+    variables = {**variables, "PIP_COMPILE": "0"}
     subprocess.run([sys.executable, "-m", "venv", str(environment)], check=True, timeout=LIMIT)
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
     command = f"pip install -c constraints.txt {EXTRAS}"
@@ -368,7 +373,7 @@ def main() -> None:
         folder.mkdir()
         session = Session(Path(root) / "environment", folder)
         with step("install"):
-            install(Path(root) / "environment", session.variables)
+            install(Path(root) / "environment", session.outside)
         with step("help, version, datasets"):
             demand("Usage" in session.run("complabel", "--help"), "--help shows the usage")
             session.run("complabel", "--version")

@@ -33,7 +33,7 @@ def test_plain_labels_are_answers_that_name_them():
     y, known = COMPLEMENTARY[PROPER], np.zeros_like(COMPLEMENTARY[PROPER])
     known[:5] = Y[PROPER][:5]
     for relevant in (None, known):
-        plain, told = (fixed(alpha="auto", cardinality="auto") for _ in range(2))
+        plain, told = (fixed(alpha="auto", cardinality="auto", cv=2) for _ in range(2))
         plain.fit(X[PROPER], y, relevant=relevant)
         told.fit(X[PROPER], Answers.from_complementary(y, relevant=relevant))
         np.testing.assert_array_equal(told.decision_function(X), plain.decision_function(X))

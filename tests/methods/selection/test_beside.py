@@ -16,6 +16,7 @@ from complabel.simulate import draw_answers
 DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)
 PEOPLE = draw_answers(DATA.Y, question="asked", random_state=1)
 LINEAR = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+CHOSEN = clone(LINEAR).set_params(alpha=0.02, scaling="global", rank=None)  # nothing is searched
 
 
 def beside(machine, people=PEOPLE, classifier=LINEAR, **options):
@@ -71,7 +72,7 @@ def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_s
 
 
 def test_with_a_kernel_the_model_is_saved_and_predicts_the_same(tmp_path):
-    kernel = SelectionLikelihoodClassifier(kernel="rbf", n_components=20, random_state=0)
+    kernel = clone(CHOSEN).set_params(kernel="rbf", gamma=0.1, n_components=20)
     found = beside(DATA.Y, classifier=kernel).classifier
     found.save(tmp_path / "model.safetensors")
     again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
@@ -82,7 +83,7 @@ def test_with_a_kernel_the_model_is_saved_and_predicts_the_same(tmp_path):
 def test_answers_of_people_with_the_weight_0_are_left_out():
     few = np.arange(PEOPLE.n_answers) < 200
     weighted, fewer = (
-        beside(DATA.Y, people).classifier.decision_function(DATA.X)
+        beside(DATA.Y, people, CHOSEN).classifier.decision_function(DATA.X)
         for people in (PEOPLE.with_weight(few.astype(float)), PEOPLE.only(few))
     )
     np.testing.assert_array_equal(weighted, fewer)
@@ -92,7 +93,7 @@ def test_gaps_and_probabilities_are_read_as_no_answer_and_as_yes_or_no():
     p = np.where(DATA.Y == 1, 0.9, 0.2)
     p[::3, 1] = np.nan
     words = np.where(np.isnan(p), np.nan, p >= 0.5)
-    first, second = beside(p), beside(words)
+    first, second = (beside(each, classifier=CHOSEN) for each in (p, words))
     np.testing.assert_array_equal(
         first.classifier.decision_function(DATA.X), second.classifier.decision_function(DATA.X)
     )

@@ -95,7 +95,7 @@ def test_sparse_blocks_stay_sparse():
     near(fixed().fit(array, ANSWERS["asked"]), fixed().fit(thin, ANSWERS["asked"]), 1e-6)
 
 
-@pytest.mark.parametrize("name", ["free", "frequencies"])
+@pytest.mark.parametrize("name", ["free", pytest.param("frequencies", marks=pytest.mark.slow)])
 def test_rows_count_by_their_weights(name):
     answers, settings = CASES[name]
     weights = np.random.default_rng(0).integers(4, size=N).astype(float)  # some are 0
