@@ -151,16 +151,27 @@ def compare(sitting: dict[str, Any], at: float) -> dict[str, Any] | None:
     now, later = known[at], known[at + 10]
     areas = [*zip(now["scores"], np.array(now["errors"]), strict=True)]
     before = len(now["scores"]) - 1  # the number of the earlier model in the later curve
+    said = ten_more(np.array(now["minutes"]), areas)
     return {
-        "said": ten_more(np.array(now["minutes"]), areas),
+        "said": said,
+        "by slope": by_slope(np.array(now["minutes"]), areas) if said else None,
         "came": later["scores"][-1] - later["scores"][before],
         "of all": later["of_all"][-1] - later["of_all"][before],
     }
 
 
+def by_slope(minutes: Any, areas: list[tuple[float, Any]]) -> tuple[float, float]:
+    """Return the interval if each doubling of minutes gains what the last one did."""
+    at = np.abs(np.log(2 * minutes / minutes[-1])).argmin()
+    ahead = np.log2(1 + 10 / minutes[-1]) / np.log2(minutes[-1] / minutes[at])
+    (before, by_item), (now, by_item_now) = areas[at], areas[-1]
+    gain, reach = now - before, 1.2816 * np.linalg.norm(by_item_now - by_item)
+    return ahead * (gain - reach), ahead * (gain + reach)
+
+
 def print_coverage(sittings: list[dict[str, Any]]) -> None:
     """Print how often the interval of 80 % held what came, and means of what was said and came."""
-    print("| minutes | score | interval | held | held of all | said | came | length |")
+    print("| minutes | score | interval | held | of all | by slope | said | came | length |")
     for at in ASKED:
         compared = [one for one in (compare(sitting, at) for sitting in sittings) if one]
         told = [one for one in compared if one["said"]]
@@ -168,6 +179,7 @@ def print_coverage(sittings: list[dict[str, Any]]) -> None:
         for which in ("came", "of all"):
             held = [one["said"]["low"] <= one[which] <= one["said"]["high"] for one in told]
             cells.append(sum(held))
+        cells.append(sum(one["by slope"][0] <= one["came"] <= one["by slope"][1] for one in told))
         said = np.array([[*one["said"].values()] for one in told]).reshape(-1, 3)  # gain, low, high
         came = [one["came"] for one in told]
         means = said[:, 0].mean(), np.mean(came), (said[:, 2] - said[:, 1]).mean()
