@@ -184,7 +184,7 @@ def main() -> None:
     options = parser.parse_args()
     digits = options.data == "digits"
     data = make_digits() if digits else load_dataset(options.data, data_dir=options.data_dir)
-    found, ahead = defaultdict(list), defaultdict(list)
+    found = defaultdict(list)
     warnings.simplefilter("ignore")
     for draw, times in itertools.product(range(options.draws), options.times):
         order = np.random.default_rng(draw).permutation(len(data.X))
@@ -195,20 +195,13 @@ def main() -> None:
             print(times, minutes, "ticks ahead by {:.3f} ± {:.3f}, on truth {:.3f}".format(*told))
         for way in () if options.halves else ("asked", "ticked", "mixed"):
             sitting = Sitting(data.X[pool], data.Y[pool], way, TIMES[times], draw)
-            told = {}
             for minutes in CHECKED:
                 sitting.until(minutes)
                 p = sitting.refits.model.predict_proba(data.X[test])
                 found[times, way, minutes].append(average_precision(data.Y[test], p))
-                told[minutes] = sitting.state
                 if minutes in RIVAL_CHECKED and way != "mixed":
                     by_rival = average_precision(data.Y[test], rival(sitting, data.X[test]))
                     found[times, f"{way}, rival", minutes].append(by_rival)
-            for minutes in (10, 20):
-                gain, later = told[minutes]["ten_minutes"], told[minutes + 10]
-                if gain and later["score"]:
-                    real = later["score"] - told[minutes]["score"]
-                    ahead[times, way, minutes].append((gain["gain"], gain["error"], real))
             ticked = len(sitting.took["ticked"])
             last = [round(found[times, way, minutes][-1], 3) for minutes in CHECKED]
             print(draw, times, way, sitting.n_answers, "answers,", ticked, "ticked:", *last)
@@ -217,9 +210,6 @@ def main() -> None:
     for (times, way), group in itertools.groupby(sorted(found), key=lambda key: key[:2]):
         cells = [f"{key[2]}: {mean_and_error(found[key])}" for key in group]
         print(f"{times:9} {way:15}", "  ".join(cells))
-    print("\ngain of ten minutes: said, its error, and what came")
-    for key, values in sorted(ahead.items()):
-        print(*key, *(f"{value:.3f}" for value in np.mean(values, axis=0)))
 
 
 def mean_and_error(values: list[float]) -> str:

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from complabel import load
@@ -12,10 +13,10 @@ from complabel._questions import KINDS
 from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.files import COLUMNS
-from complabel.live import Learner
+from complabel.live import Learner, _learner
 from complabel.live._asker import Asker, News
 from complabel.live._drawing import RandomQuestions
-from complabel.live._learner import LearningError, Refits, area, kinds_and_worth
+from complabel.live._learner import LearningError, Refits, area, kinds_and_worth, ten_more, worth_it
 from complabel.methods import read_header
 
 N_ITEMS, LABELS = 400, ["a", "b", "c", "d"]
@@ -113,15 +114,41 @@ def test_minutes_are_those_of_people_and_a_pause_does_not_count(learned):
     assert point[0] == pytest.approx((29 * 6 + 60) / 60)
 
 
-def test_what_ten_minutes_bring_is_the_slope_between_two_models_on_the_same_answers(learned):
-    _, states = learned
-    assert states[0]["ten_minutes"] is None
-    curve, gain = states[-1]["curve"], states[-1]["ten_minutes"]
-    slope = (curve[2][1] - curve[0][1]) / np.log2(11 / 5)
-    assert gain["gain"] == pytest.approx(slope * np.log2(21 / 11))
-    # Both models are right about much the same, so the difference is surer than two scores are.
-    apart = np.hypot(curve[2][2], curve[0][2]) / np.log2(11 / 5) * np.log2(21 / 11)
-    assert 0 < gain["error"] < apart
+def curve_of(*scores, errors=(0.03, 0.02)):
+    """Return a score after half of the minutes and one after all; their difference has an error."""
+    before, now = np.array([errors[0], 0.0]), np.array([errors[0], errors[1]])
+    return [(scores[0], before), (scores[1], now)]
+
+
+def test_what_ten_minutes_bring_is_that_of_bayes_on_a_grid_of_shares():
+    found = ten_more(np.array([5.0, 10.0]), curve_of(0.6, 0.7))
+    # Of .3 that the score lacks, a doubling takes a share away: .12 with a spread of .06 in other
+    # sittings. Here it was .1 / .3, with an error of .02 / .3. The next ten minutes are a doubling.
+    share = np.linspace(-0.5, 1, 30_001)
+    weight = norm.pdf(share, 0.12, 0.06) * norm.pdf(0.1 / 0.3, share, 0.02 / 0.3)
+    weight /= weight.sum()
+    assert found["gain"] == pytest.approx(0.3 * (weight @ share))
+    for name, tail in (("low", 0.1), ("high", 0.9)):
+        below = norm.cdf(found[name], 0.3 * share, 0.7 * 0.02)  # the later score has an error, too
+        assert weight @ below == pytest.approx(tail, abs=1e-4)
+
+
+def test_nothing_is_said_of_ten_minutes_that_cannot_be_known():
+    assert ten_more(np.array([10.0]), curve_of(0.6, 0.7)[1:]) is None
+    assert ten_more(np.array([0.0, 0.0]), curve_of(0.6, 0.7)) is None
+    assert ten_more(np.array([8.0, 10.0]), curve_of(0.6, 0.7)) is None
+    for error in (0.0, 0.051):
+        assert ten_more(np.array([5.0, 10.0]), curve_of(0.6, 0.6, errors=(0.03, error))) is None
+    assert worth_it(None)
+
+
+@pytest.mark.parametrize(("now", "worth"), [(0.82, True), (0.8, False)])
+def test_ten_minutes_are_worth_it_while_they_may_bring_one_case_of_a_hundred(now, worth):
+    found = ten_more(np.array([5.0, 10.0]), curve_of(0.8, now, errors=(0.01, 0.002)))
+    assert found["low"] < found["gain"] < found["high"]
+    assert worth_it(found) == worth
+    assert worth_it(found, least=found["high"])
+    assert ("you may stop" in _learner._advice(now, 0.01, found)) != worth
 
 
 def test_noise_has_no_score_although_a_model_can_learn_it_by_heart():

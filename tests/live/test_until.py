@@ -4,17 +4,22 @@ import csv
 import io
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import special
 from starlette.testclient import TestClient
 
 from complabel._questions import KINDS
 from complabel.errors import StoreError
 from complabel.files import read_answers
 from complabel.live import Annotation, Until, read_things
+from complabel.live._asker import Asker
 from complabel.live._drawing import Question, RandomQuestions
+from complabel.live._learner import Refits
 from complabel.live._until import aimed_questions, minutes_left, shares_of
+from complabel.simulate import draw_answers
 from complabel.trust import Goal, how_far
 
 LABELS = ["sea", "sky", "city", "night"]
@@ -166,6 +171,41 @@ def test_questions_in_another_order_are_another_sitting(things, tmp_path):
     first.store.close()
     with pytest.raises(StoreError):
         Annotation.open(**open_, until=Until([Goal.parse("f1 +-.1")], 4, probabilities=1 - p))
+
+
+@pytest.mark.parametrize(
+    ("ten_minutes", "reached", "told"),
+    [
+        (None, False, "not known yet"),
+        ({"gain": 0.02, "low": 0.01, "high": 0.03}, False, "+0.010 to +0.030"),
+        ({"gain": 0.002, "low": -0.004, "high": 0.008}, True, "-0.004 to +0.008"),
+    ],
+)
+def test_a_model_ends_when_more_answers_are_not_worth_their_time(ten_minutes, reached, told):
+    learner = SimpleNamespace(state=lambda: {"ten_minutes": ten_minutes, "answers": 90})
+    until = Until([Goal.parse("model")], 4, learner=learner)
+    kind = KINDS["asked"]
+    asker = Asker(RandomQuestions(NAMES, 4, lambda: kind, kind), LABELS, lambda: 0.0)
+    until.look(lambda mark: asker.news(mark[0], len(NAMES)), 90)
+    (goal,) = until.state([])["goals"]
+    assert (until.is_reached, goal["reached"]) == (reached, reached)
+    assert told in goal["sentence"]
+
+
+def test_a_model_that_learns_meanwhile_is_measured_on_items_that_it_has_not_seen():
+    Y = np.array([[applies(item, label) for label in LABELS] for item in NAMES], dtype=np.uint8)
+    rng = np.random.default_rng(0)
+    X = Y @ rng.normal(size=(4, 6)) + rng.normal(size=(900, 6)) / 2
+    answers = draw_answers(Y, question="asked", random_state=0)
+    until = Until([Goal.parse("precision +-.2"), Goal.parse("frequencies +-.1")], 4)
+    find = until.of_model()
+    refits = Refits(X, find=find)
+    (standing,) = refits.update(answers, np.ones(900))["standings"]
+    assert str(standing.goal) == "precision +-.2"
+    p = special.expit(refits._logits(refits._points[-1], np.arange(900), 4))
+    (part,) = standing.parts
+    assert part.low <= Y[p >= 0.5].mean() <= part.high
+    assert Until([Goal.parse("frequencies +-.1")], 4).of_model() is None
 
 
 def test_labels_in_another_order_have_their_own_predictions(things, tmp_path):

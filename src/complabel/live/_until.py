@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from complabel.trust import (
     FREQUENCIES,
     MODEL,
     Goal,
+    Part,
     Standing,
     how_far,
     order_of_evaluation,
@@ -114,6 +115,8 @@ class Until:
             return how_far(answers, [goal], **rates)[0]
         if self.probabilities is not None and goal.figure != MODEL:
             return how_far(answers, [goal], probabilities=self.probabilities, **rates)[0]
+        if goal.figure == MODEL and self.learner is not None:
+            return _of_the_end(goal, self.learner.state() or {})
         found = () if self.learner is None else self.learner.standings
         return next((each for each in found if each.goal == goal), None)
 
@@ -150,6 +153,16 @@ class Until:
             "answers_left": [_plain(each) for each in left],
             "minutes_left": [_plain(each) for each in minutes_left(left, seconds)],
         }
+
+
+def _of_the_end(goal: Goal, learned: Mapping[str, Any]) -> Standing:
+    """Return how far a model is from where more answers are not worth their time."""
+    from complabel.live._learner import worth_it  # imports torch
+
+    more, unknown = learned.get("ten_minutes"), (math.nan,) * 3
+    ends = (0.0, 0.0, 1.0) if more is None else (more["gain"], more["low"], more["high"])
+    part = Part(None, *ends, not worth_it(more), unknown)
+    return Standing(goal, [part], learned.get("answers", 0), unknown)
 
 
 def how_far_of_model(

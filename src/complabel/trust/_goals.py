@@ -171,6 +171,13 @@ class Standing:
         by = f"by {self.n_judgements:,} judgements of single labels"
         if not self.goal.by_label:
             (part,) = self.parts
+            if self.goal.figure == MODEL and part.high == 1:
+                return "It is not known yet what more answers bring."
+            if self.goal.figure == MODEL:
+                return (
+                    "Ten more minutes of answers change the model's score by"
+                    f" {part.low:+.3f} to {part.high:+.3f} (80 %)."
+                )
             if math.isnan(part.value):
                 return f"{title} over all labels is not known yet."
             return (

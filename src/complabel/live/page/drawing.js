@@ -170,7 +170,8 @@ export function goalOf(goal) {
   box.append(element("h2", { textContent: `Goal: ${goal.goal.replace("+-", "± ")}` }));
   const bar = element("div", { className: "bar", ariaHidden: "true" });
   const filled = element("div");
-  const known = goal.of > 1 ? [0, goal.known / goal.of] : [goal.low, goal.high];
+  const isCount = goal.of > 1 || goal.within === null;
+  const known = isCount ? [0, goal.known / goal.of] : [goal.low, goal.high];
   filled.style.left = `${100 * known[0]}%`;
   filled.style.width = `${100 * (known[1] - known[0])}%`;
   bar.append(filled);
@@ -178,7 +179,8 @@ export function goalOf(goal) {
   return box;
 }
 
-function stillOpen({ of, known, value, low, high, within, answers_left, minutes_left }) {
+function stillOpen({ sentence, of, known, value, low, high, within, answers_left, minutes_left }) {
+  if (within === null) return sentence;
   const share = (x) => x.toFixed(within < 0.1 ? 3 : 2);
   let now = `${known} of ${of} labels are known well enough.`;
   if (of === 1) {
