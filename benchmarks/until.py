@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from complabel._questions import KINDS
 from complabel.answers import Answers
 from complabel.datasets import load_file, make_digits
 from complabel.experiments.datasets import load_dataset
 from complabel.frequencies import interval_at_goal
+from complabel.live._asker import Asker
+from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import Refits
-from complabel.live._until import how_far_of_model
+from complabel.live._until import Until, how_far_of_model
 from complabel.trust._goals import _CONFIDENCE, Goal, Standing, _part
 from complabel.trust._metrics import _chances, figures_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
@@ -34,7 +37,7 @@ FIXED = 0.05  # level of the interval for a fixed number of answers
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("level", "frequencies", "figures", "learning"))
+    parser.add_argument("what", choices=("level", "frequencies", "figures", "learning", "time"))
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--sittings", type=int, default=2000)
     parser.add_argument("--within", type=float, nargs="*", default=[0.03, 0.05])
@@ -53,7 +56,9 @@ def main() -> None:
         for people in given.people:
             rates = (MISSED, INVENTED) if people == "err" else (0.0, 0.0)
             for within in given.within:
-                if given.what == "learning":
+                if given.what == "time":
+                    of_time(name, Y > 0, within, given)
+                elif given.what == "learning":
                     of_learning(name, X, Y > 0, within, given)
                 elif given.what == "frequencies":
                     of_frequencies(name, Y, within, people, rates, given)
@@ -218,6 +223,49 @@ def of_figures(
                 f" | {time.perf_counter() - began:.0f} s",
                 flush=True,
             )
+
+
+def of_time(name: str, Y: Any, within: float, given: Any) -> None:
+    """Print how often the time left was as it was said, for the frequency of each label."""
+    kind, names = KINDS["asked"], [str(row) for row in range(len(Y))]
+    labels = [str(label) for label in range(Y.shape[1])]
+    held: dict[int, list[bool]] = {minute: [] for minute in (5, 10, 20)}
+    ratios: dict[int, list[float]] = {minute: [] for minute in held}
+    ends = []
+    for draw in range(given.sittings):
+        rng = np.random.default_rng([given.seed, draw])
+        until = Until([Goal("frequencies", within, True)], len(labels))
+        aimed: Any = {"seed": draw, "weights": until.weights}
+        source = RandomQuestions(names, len(labels), lambda: kind, kind, **aimed)
+        asker = Asker(source, labels, lambda: 0.0)
+        told, minutes = {}, 0.0
+        while not until.is_reached:
+            event = asker.next("ann")
+            if event is None:
+                break
+            asked = asker.questions[event.number]
+            seconds = float(rng.lognormal(np.log(1.5), 0.5))
+            said = "yes" if Y[asked.item, asked.labels[0]] else "no"
+            _, n = asker.answer(event.id, "ann", said, seconds)
+            for minute in held:
+                if minutes < minute <= minutes + seconds / 60 and until.standings:
+                    goal = until.state(asker.latest_seconds("asked"))["goals"][0]
+                    told[minute] = goal["minutes_left"]
+            minutes += seconds / 60
+            if n >= until.next_look:
+                until.look(lambda mark, asker=asker: asker.news(mark[0], len(Y)), n)
+        ends.append(minutes)
+        for minute, (low, middle, high) in told.items():
+            held[minute].append(low <= minutes - minute <= high)
+            ratios[minute].append((minutes - minute) / middle)
+    print(
+        f"{name} | ±{within:g} | minutes {np.mean(ends):.0f} | held after 5, 10, 20: "
+        + ", ".join(
+            f"{100 * np.mean(each):.0f} of 100 ({np.median(ratios[minute]):.2f} times as long)"
+            for minute, each in held.items()
+        ),
+        flush=True,
+    )
 
 
 def of_learning(name: str, X: Any, Y: Any, within: float, given: Any) -> None:

@@ -140,7 +140,9 @@ def test_shares_of_labels():
 def test_minutes_left_allow_for_both_that_are_unknown():
     steady = np.full(100, 6.0)
     low, middle, high = minutes_left((50, 100, 200), steady)
-    assert (low, middle, high) == pytest.approx((5, 10, 20))
+    assert middle == pytest.approx(10)
+    assert 4.9 < low <= 5  # a little more is unknown than both of these
+    assert 20 <= high < 20.5
     unsteady = np.tile([2.0, 10.0], 50)
     wider = minutes_left((50, 100, 200), unsteady)
     assert wider[0] < low < middle < high < wider[2]

@@ -105,7 +105,7 @@ def test_figures_are_those_of_estimate_metrics(figure):
     p = rng.random((4000, 3)) ** 2
     answers = asked((rng.random(p.shape) < p).astype(np.uint8))
     near, far = how_far(answers, [f"{figure} +-.2", f"{figure} +-.005"], probabilities=p)
-    plain = getattr(estimate_metrics(answers, p, confidence=0.965), figure)
+    plain = getattr(estimate_metrics(answers, p, confidence=0.97), figure)
     (reached,), (open_,) = near.parts, far.parts
     assert (near.is_reached, far.is_reached) == (True, False)
     assert (reached.low, reached.value, reached.high) == (plain.low, plain.value, plain.high)
@@ -146,6 +146,8 @@ def test_questions_left_by_what_a_question_is_about():
     found = standing((8, 10, 12), (20, 30, 50), (0, 0, 0))
     assert questions_left(found, 1) == (28, 40, 62)
     assert questions_left(found, 1, 0.9) == (32, 45, 69)  # a tenth is about the others
+    open_ = standing((8, 10, 12), (20, 30, 50))
+    assert questions_left(open_, 1, 0.5) == (42, 60, 93)  # 2 x 10 before the first one is known
     assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
 
 

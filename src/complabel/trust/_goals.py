@@ -40,7 +40,7 @@ _GOAL = re.compile(
 _EXAMPLES = '"frequencies +-.03", "f1 +-.05", "precision +-.05 by label" or "model"'
 # Who stops when an interval is short enough stops too often where chance made it short. With
 # intervals that would hold this often at a fixed time, 95 of 100 hold (benchmarks/until.py).
-_CONFIDENCE = 0.965
+_CONFIDENCE = 0.97
 # Fewer judgements, or fewer that say yes or no, tell nothing of their own error.
 _FEWEST, _FEWEST_OF_EACH = 50, 5
 # The interval that holds at all times is shortest, for its confidence, at about this number.
@@ -104,21 +104,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Part:
-    """What is known of one figure.
-
-    Attributes
-    ----------
-    label : str or None
-        None: over all labels.
-    value : float
-        NaN if nothing is known.
-    low, high : float
-        The interval. Once the goal is reached, it is the interval to quote. Before, it is the
-        longer interval that holds whenever somebody stops, for any reason.
-    is_reached : bool
-    left : tuple of float
-        How many more answers are needed: with chances of .1, .5 and .9 it is at most this number.
-    """
+    """What is known of one figure, as :class:`Standing` says."""
 
     label: str | None
     value: float
@@ -135,12 +121,15 @@ class Standing:
     Attributes
     ----------
     goal : Goal
-    parts : sequence of Part
-        One for each label, or one over all labels.
+    parts : sequence
+        One for each label, or one over all labels. Each has its ``label`` (None: all), ``value``
+        (NaN if nothing is known), ``low``, ``high``, ``is_reached`` and ``left``. Once the goal is
+        reached, the interval is the one to quote. Before, it is a longer one, which holds whenever
+        somebody stops, for any reason.
     n_judgements : int
         On how many judgements of single labels the figures rest.
     left : tuple of float
-        How many more answers are needed for all parts together, as in :class:`Part`.
+        How many more answers are needed: with chances of .1, .5 and .9 it is at most this number.
     """
 
     goal: Goal
@@ -160,10 +149,10 @@ class Standing:
 
     def next_look(self, n_answers: int) -> int:
         """Return at how many answers to look again; looks in between could only mislead."""
-        soon = max(n_answers // 20, 5)
-        if not self.goal.by_label and math.isfinite(self.left[0]):
-            soon = max(soon, int(self.left[0] / 2))
-        return n_answers + soon
+        if self.goal.figure == FREQUENCIES:
+            return n_answers + max(n_answers // 50, 5)
+        half = self.left[0] / 2 if not self.goal.by_label and math.isfinite(self.left[0]) else 0
+        return n_answers + max(n_answers // 20, 5, int(half))
 
     def sentence(self) -> str:
         """Return what may be quoted, if nobody is asked any more."""
@@ -240,7 +229,7 @@ def how_far(
     For frequencies, which are about these items, the interval at the goal is one of Clopper and
     Pearson at 96.3 %. Its chance of missing at that moment, at most 5 %, is a finite sum over all
     courses of answers. For the other
-    figures it is the interval of :func:`estimate_metrics` at 96.5 %, which was measured. Before the
+    figures it is the interval of :func:`estimate_metrics` at 97 %, which was measured. Before the
     goal, the interval is that of a confidence sequence (Robbins 1970): it holds at all times
     together, exactly for frequencies, and for large numbers of answers for the other figures.
 
@@ -287,9 +276,12 @@ def questions_left(
 ) -> tuple[float, float, float]:
     """Return how many questions about ``size`` labels each are left, at chances of .1, .5, .9.
 
-    Of the questions, the share ``useful`` is about labels that are not known well enough yet.
+    Once a label is known well enough, the share ``useful`` of the questions is about the others.
     """
-    total = np.array(standing.left) / size / useful
+    middles = [part.left[1] for part in standing.parts]
+    before, whole = len(middles) * min(middles), sum(middles)  # until the first label is known
+    longer = (before + (whole - before) / useful) / whole if whole > 0 else 1.0
+    total = np.array(standing.left) / size * longer
     if standing.goal.by_label:  # a question is about a label at most once
         total = np.maximum(total, standing.farthest.left)
     low, middle, high = np.ceil(total).tolist()
@@ -397,5 +389,5 @@ def _left(
 
 # The number of answers left is wrong by a factor. In 8 of 10 cases its logarithm is at most this,
 # over the root of the answers so far (scene, yeast and digits in benchmarks/until.py).
-_SPREAD_OF_LEFT = 5.0
-_SPREAD_OF_AVERAGE_PRECISION = 11.0
+_SPREAD_OF_LEFT = 4.5
+_SPREAD_OF_AVERAGE_PRECISION = 10.0
