@@ -347,7 +347,7 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
     each = ", ".join(f"{name} {count:,}" for name, count in by_person.items())
     say(f"wrote {annotation.out}: {annotation.asker.answered:,} answers ({each})")
     if annotation.until is not None:
-        annotation.until.look(annotation.news, annotation.asker.answered)
+        annotation.until.look(annotation.news, annotation.asker.answered, last=True)
         for standing in annotation.until.standings:
             say(f"{'reached' if standing.is_reached else 'not reached'}: {standing.goal}")
             say(f"  {standing.sentence()}")

@@ -90,8 +90,14 @@ class Until:
         """Return in which proportion to ask about labels, (K,)."""
         return self._weights
 
-    def look(self, news_since: Callable[[tuple[int, int, int]], News], n_answered: int) -> None:
-        """Find how far the goals are by all answers so far."""
+    def look(
+        self,
+        news_since: Callable[[tuple[int, int, int]], News],
+        n_answered: int,
+        *,
+        last: bool = False,
+    ) -> None:
+        """Find how far the goals are whose next look is due, or all of them at the end."""
         news = news_since((0, 0, 0) if self._news is None else self._news.mark)
         self._news = news if self._news is None else self._news.then(news)
         answers = self._news.answers
@@ -99,7 +105,7 @@ class Until:
             answers = with_shares(answers)
         known = {standing.goal: standing for standing in self.standings}
         for goal in self.goals:
-            if n_answered >= self._due.get(goal, 0):
+            if last or n_answered >= self._due.get(goal, 0):
                 standing = self._of(goal, answers)
                 if standing is not None:
                     known[goal] = standing
