@@ -6,7 +6,7 @@ to a server in another country. Without questions ahead, the page asks for the n
 the answer is stored.
 
 With --picture, it draws the picture of the page instead: a simulated person, who makes no mistakes,
-answers about canvases of digits, in 1.4 seconds in the median.
+answers about canvases of digits, in 1.4 seconds in the median. With --goals, the sitting has goals.
 """
 
 from __future__ import annotations
@@ -133,8 +133,11 @@ def ask(address: str, route: str, body: Any = None, **query: str) -> Any:
         return json.load(reply)
 
 
-def draw_page(out: Path, n_answers: int) -> None:
-    """Answer about canvases of digits until a model has learned, and draw the page then."""
+def draw_page(out: Path, n_answers: int, *, goals: bool = False) -> None:
+    """Answer about canvases of digits until a model has learned, and draw the page then.
+
+    With ``goals``, nothing learns; the goals are label frequencies, and F1 of rough predictions.
+    """
     data = load_dataset("digits")
     names = [f"canvas-{row:04d}.png" for row in range(2000)]
     truth = dict(zip(names, data.Y, strict=False))
@@ -148,7 +151,14 @@ def draw_page(out: Path, n_answers: int) -> None:
         features = pd.DataFrame(data.X[:2000]).assign(item=names)
         features.to_csv(folder / "X.csv", index=False)
         (folder / "labels.txt").write_text("\n".join(map(str, range(10))))
-        with serving(folder, "canvases", "--features", "X.csv") as address:
+        more = ["--features", "X.csv"]
+        if goals:
+            rough = np.where(data.Y[:2000], 0.8, 0.15) + rng.normal(0, 0.25, (2000, 10))
+            predictions = pd.DataFrame(rough.clip(0.01, 0.99), columns=[*map(str, range(10))])
+            predictions.assign(item=names).to_csv(folder / "p.csv", index=False)
+            wanted = ("frequencies +-.12", "f1 +-.05")
+            more = ["--against", "p.csv", *(word for goal in wanted for word in ("--until", goal))]
+        with serving(folder, "canvases", *more) as address:
 
             def reply(seconds: float) -> None:
                 asked = ask(address, "next", person="Ann")
@@ -159,11 +169,12 @@ def draw_page(out: Path, n_answers: int) -> None:
             for done in range(1, n_answers + 1):
                 reply(float(rng.lognormal(np.log(1.4), 0.4)))
                 while (
-                    done % 50 == 0
+                    not goals
+                    and done % 50 == 0
                     and (ask(address, "progress")["learning"] or {}).get("answers", 0) < done
                 ):
                     time.sleep(0.1)
-            driver.set_window_size(1200, 800)
+            driver.set_window_size(1200, 860 if goals else 800)
             driver.get(f"{address}&person=Ann")
             for _ in range(20):
                 time.sleep(rng.uniform(0.8, 1.8))
@@ -202,8 +213,11 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--answers", type=int, default=250, help="in each row")
     parser.add_argument("--picture", type=Path, help="draw the page to this PNG file instead")
+    parser.add_argument("--goals", type=Path, help="the same, with goals")
     args = parser.parse_args()
-    if args.picture:
+    if args.goals:
+        draw_page(args.goals, n_answers=130, goals=True)
+    elif args.picture:
         draw_page(args.picture, n_answers=1500)
     else:
         compare(args.items, args.answers)

@@ -97,7 +97,7 @@ class Until:
         *,
         last: bool = False,
     ) -> None:
-        """Find how far the goals are whose next look is due, or all of them at the end."""
+        """Find how far the goals are; one over all labels is reached only when a look is due."""
         news = news_since((0, 0, 0) if self._news is None else self._news.mark)
         self._news = news if self._news is None else self._news.then(news)
         answers = self._news.answers
@@ -105,15 +105,19 @@ class Until:
             answers = with_shares(answers)
         known = {standing.goal: standing for standing in self.standings}
         for goal in self.goals:
-            if last or n_answered >= self._due.get(goal, 0):
-                standing = self._of(goal, answers)
-                if standing is not None:
-                    known[goal] = standing
-                    if not self._is_of_learner(goal):  # those change when there is another model
-                        self._due[goal] = standing.next_look(n_answered)
+            standing = self._of(goal, answers)
+            if standing is None:
+                continue
+            if last or goal.by_label or self._is_of_learner(goal):
+                known[goal] = standing
+            elif n_answered >= self._due.get(goal, 0):
+                known[goal] = standing
+                self._due[goal] = standing.next_look(n_answered)
+            elif not standing.is_reached:  # in between, it is shown how far it is, and no more
+                known[goal] = standing
         standings = [known[goal] for goal in self.goals if goal in known]
-        soon = n_answered + max(5, n_answered // 50)
-        self.next_look = min(self._due.get(goal, soon) for goal in self.goals)
+        often = 50 if self.aim == FREQUENCIES else 20
+        self.next_look = n_answered + max(5, n_answered // often)
         self.standings = standings
         self.is_reached = len(standings) == len(self.goals) and all(
             standing.is_reached for standing in standings

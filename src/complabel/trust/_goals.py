@@ -149,9 +149,7 @@ class Standing:
 
     def next_look(self, n_answers: int) -> int:
         """Return at how many answers to look again; looks in between could only mislead."""
-        if self.goal.figure == FREQUENCIES:
-            return n_answers + max(n_answers // 50, 5)
-        half = self.left[0] / 2 if not self.goal.by_label and math.isfinite(self.left[0]) else 0
+        half = self.left[0] / 2 if math.isfinite(self.left[0]) else 0
         return n_answers + max(n_answers // 20, 5, int(half))
 
     def sentence(self) -> str:
