@@ -96,7 +96,7 @@ def sit(
         of_all.append(_area_of_all(refits, points[-1].models, X, yes))
         refits._points = [*points]
         try:
-            areas = refits._areas(answers)
+            areas = refits._areas(answers, np.flatnonzero(answers.answered))
         except LearningError:  # nobody has said yet that a label applies
             continue
         known.append(

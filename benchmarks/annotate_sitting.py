@@ -129,7 +129,8 @@ def halves(sitting: Sitting, minutes: float, test: Any, truth: Any) -> tuple[flo
         so_far = np.cumsum(np.where(kinds == kind, answers.seconds, 0))
         refits = Refits(sitting.X)
         refits._refit(answers.only((kinds == kind) & (so_far <= time)), minutes)
-        areas.append(refits._areas(answers)[-1])
+        scored = np.flatnonzero(answers.answered)
+        areas.append(refits._areas(answers, scored)[-1])
         on_truth.append(average_precision(truth, refits.model.predict_proba(test)))
     (one, by_item), (other, by_item_of_other) = areas
     error = float(np.sqrt(((by_item_of_other - by_item) ** 2).sum()))

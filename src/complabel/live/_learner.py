@@ -274,11 +274,6 @@ class Refits:
             self._points.pop()
         self._points.append(now)
 
-    def _scored(self, answers: Answers) -> Ints:
-        """Return the items with the latest answers, in their order."""
-        items = np.flatnonzero(answers.answered)
-        return np.sort(items[np.argsort(-self._latest[items])[:_MOST_SCORED]])
-
     def _logits(self, point: _Point, scored: Ints, n_labels: int) -> Array:
         """Return logits (m, K) by models that have seen no answer about these items."""
         logits, fold = np.empty((len(scored), n_labels)), self._fold[scored]
@@ -286,8 +281,7 @@ class Refits:
             logits[fold == number] = point.models[number](self._X[scored[fold == number]])
         return logits
 
-    def _areas(self, answers: Answers) -> list[tuple[float, Array]]:
-        scored = self._scored(answers)
+    def _areas(self, answers: Answers, scored: Ints) -> list[tuple[float, Array]]:
         said = answers[scored].statements()
         areas = []
         for point in self._points:
@@ -296,7 +290,9 @@ class Refits:
         return areas
 
     def _figures(self, answers: Answers) -> dict[str, Any]:
-        areas = self._areas(answers)
+        items = np.flatnonzero(answers.answered)
+        scored = np.sort(items[np.argsort(-self._latest[items])[:_MOST_SCORED]])
+        areas = self._areas(answers, scored)
         curve = [
             [point.minutes, value, float(np.linalg.norm(by_item))]
             for point, (value, by_item) in zip(self._points, areas, strict=True)
@@ -306,7 +302,6 @@ class Refits:
         advice = _advice(score, error, more)
         found = {"score": score, "error": error, "curve": curve}
         if self._find is not None:
-            scored = self._scored(answers)
             logits = self._logits(self._points[-1], scored, answers.n_labels)
             found["standings"] = self._find(answers[scored], special.expit(logits))
         return {**found, "ten_minutes": more, "advice": advice}
