@@ -112,6 +112,8 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--until 'f1 +-.1'", "--features"),
         ("--until model --against p.csv", "--features"),
         ("--against p.csv", "also give --until"),
+        ("--until model --until 'f1 +-.1' --question named --features X.csv", "--until f1 +-.1"),
+        ("--until 'frequencies +-.1' --missed .6 --invented .5", "--missed and --invented"),
         ("--until 'f1 +-.1' --against p.csv", "nothing about 4 pairs"),
         ("--until 'frequencies +-.1' --question menu-2", "--question menu-2"),
     ],

@@ -285,6 +285,7 @@ def test_a_round_is_no_longer_than_its_goals_need(run, folder):
     asked = [row for row in read_table(folder / "q.csv") if not row["answer"]]
     assert low <= high == len(asked) < 250
     assert run(*typed, "--until", "f1 +-.1")[0] == 1
+    assert run(*typed, "--until", "frequencies +-.1", "--kind", "named")[0] == 1
     assert run("ask", "--against", "asked.csv", "--until", "frequencies +-.1", *typed[-2:])[0] == 1
 
 

@@ -12,7 +12,7 @@ from scipy import special
 from starlette.testclient import TestClient
 
 from complabel._questions import KINDS
-from complabel.errors import StoreError
+from complabel.errors import InputError, StoreError
 from complabel.files import read_answers
 from complabel.live import Annotation, Until, read_things
 from complabel.live._asker import Asker
@@ -125,6 +125,7 @@ def test_labels_are_drawn_in_proportion_to_their_weights():
 def test_what_was_drawn_by_weight_is_not_drawn_twice_without_weights():
     kind = KINDS["asked"]
     drawn = RandomQuestions(NAMES[:50], 4, lambda: kind, kind)
+    drawn.is_weighted = True  # as the file of answers says
     for number in range(50):
         drawn.restore(Question(number, number, "asked", (3,), 0.7, None))
     rest = [drawn.draw() for _ in range(150)]
@@ -200,14 +201,13 @@ def test_a_model_that_learns_meanwhile_is_measured_on_items_that_it_has_not_seen
     X = Y @ rng.normal(size=(4, 6)) + rng.normal(size=(900, 6)) / 2
     answers = draw_answers(Y, question="asked", random_state=0)
     until = Until([Goal.parse("precision +-.2"), Goal.parse("frequencies +-.1")], 4)
-    find = until.of_model()
-    refits = Refits(X, find=find)
+    refits = Refits(X)
+    until.learn_from(refits)
     (standing,) = refits.update(answers, np.ones(900))["standings"]
     assert str(standing.goal) == "precision +-.2"
     p = special.expit(refits._logits(refits._points[-1], np.arange(900), 4))
     (part,) = standing.parts
     assert part.low <= Y[p >= 0.5].mean() <= part.high
-    assert Until([Goal.parse("frequencies +-.1")], 4).of_model() is None
 
 
 def test_labels_in_another_order_have_their_own_predictions(things, tmp_path):
@@ -215,17 +215,62 @@ def test_labels_in_another_order_have_their_own_predictions(things, tmp_path):
     out = tmp_path / "answers.csv"
     Annotation.open(things, LABELS[::-1], out=out, question="asked").store.close()
     goals = [Goal.parse("precision +-.1"), Goal.parse("frequencies +-.1")]
-    until = Until(goals, 4, probabilities=p)
-    annotation = Annotation.open(things, LABELS, out=out, until=until)
-    sit(annotation, 400)
-    (told, _) = progress(annotation)["goals"]
-    assert told["high"] < 0.1  # "sea", of which the predictions say yes, never applies
+    aimed = Until(goals[:1], 4, probabilities=p[:, ::-1])
+    first = Annotation.open(things, LABELS[::-1], out=tmp_path / "b.csv", until=aimed)
+    sit(first, 50)
+    first.store.close()
+    for path, of in ((out, goals), (tmp_path / "b.csv", goals[:1])):
+        until = Until(of, 4, probabilities=p)
+        annotation = Annotation.open(things, LABELS, out=path, until=until)
+        sit(annotation, 400)
+        (told, *_) = progress(annotation)["goals"]
+        assert told["high"] < 0.1  # "sea", of which the predictions say yes, never applies
+        questions = annotation.asker.questions.values()
+        assert len({(each.item, each.labels) for each in questions}) == len(questions)
+        annotation.store.close()
+
+
+def test_questions_of_a_file_keep_their_chances(things, tmp_path):
+    rng = np.random.default_rng(0)
+    chance = np.where([applies(item, "night") for item in NAMES], 0.9, 0.2)
+    asked = np.flatnonzero(rng.random(900) < chance)
+    rows = "".join(f"{at},night,,asked,{chance[at]}\n" for at in asked)
+    (tmp_path / "q.csv").write_text(f"item,label,answer,question,probability\n{rows}")
+    until = Until([Goal.parse("frequencies +-.1")], 4)
+    open_ = {"out": tmp_path / "answers.csv", "questions": tmp_path / "q.csv", "until": until}
+    annotation = Annotation.open(things, LABELS, **open_)
+    sit(annotation)
+    until.look(annotation.news, len(asked), last=True)
+    assert until.standings[0].parts[3].value == pytest.approx(0.5, abs=0.1)
     annotation.store.close()
+    rows = "".join(f"{at},night,,asked,\n" for at in asked)
+    (tmp_path / "q.csv").write_text(f"item,label,answer,question,probability\n{rows}")
+    with pytest.raises(InputError, match="probability"):
+        Annotation.open(things, LABELS, **{**open_, "out": tmp_path / "b.csv"})
+
+
+def test_a_label_is_open_as_long_as_one_goal_is():
+    kind = KINDS["asked"]
+    asker = Asker(RandomQuestions(NAMES, 4, lambda: kind, kind), LABELS, lambda: 0.0)
+    for _ in range(120):
+        event = asker.next("ann")
+        asked = asker.questions[event.number]
+        said = "yes" if applies(asked.item, LABELS[asked.labels[0]]) else "no"
+        asker.answer(event.id, "ann", said, 1.0)
+    until = Until([Goal.parse(f"frequencies +-{within}") for within in (0.25, 0.12, 0.4)], 4)
+    until.look(lambda mark: asker.news(mark[0], len(NAMES)), 120)
+    known = [[part.is_reached for part in standing.parts] for standing in until.standings]
+    assert all(known[0])
+    assert {*known[1]} == {True, False}
+    np.testing.assert_array_equal(until.weights() < 1, known[1])
 
 
 def test_items_that_cannot_be_shown_are_not_asked_about():
     p = np.random.default_rng(1).random((30, 3))
     source = aimed_questions(p, "recall", 0.5, 0, [4, 9])
-    assert len(source.questions) == 28 * 3
-    assert not {4, 9} & {question.item for question in source.questions}
-    assert {question.copies for question in source.questions} == {1, 2}
+    drawn = list(iter(source.draw, None))
+    assert source.total == len(drawn) == 28 * 3
+    assert not {4, 9} & {question.item for question in drawn}
+    assert {question.copies for question in drawn} == {1, 2}
+    mended = aimed_questions(p, "recall", 0.5, 0, [])  # goes on at the same places
+    assert [mended.questions[question.number] for question in drawn] == drawn

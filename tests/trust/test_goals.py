@@ -1,6 +1,7 @@
 """Goals as they are typed, and how far they are: by counts, and beside the estimates themselves."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,11 +145,13 @@ def standing(*left):
 
 def test_questions_left_by_what_a_question_is_about():
     found = standing((8, 10, 12), (20, 30, 50), (0, 0, 0))
-    assert questions_left(found, 1) == (28, 40, 62)
+    assert questions_left(found, 1, 1.0) == (28, 40, 62)
+    assert questions_left(found, 1) == (60, 90, 150)  # 30 of each label, until the last is known
     assert questions_left(found, 1, 0.9) == (32, 45, 69)  # a tenth is about the others
     open_ = standing((8, 10, 12), (20, 30, 50))
     assert questions_left(open_, 1, 0.5) == (42, 60, 93)  # 2 x 10 before the first one is known
     assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
+    assert questions_left(replace(found, goal=Goal.parse("f1 +-.1")), 2) == (14, 20, 31)
 
 
 def test_any_first_questions_have_chances_in_proportion():

@@ -96,8 +96,8 @@ def ask(
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     until: list[str] | None = option(
         "GOAL",
-        "Ask no more than this needs, such as frequencies +-.03 (of each label), by ANSWERS so far."
-        " May be given several times.",
+        "Ask no more than this needs, by ANSWERS so far: frequencies +-.03, or another number, for"
+        " the frequency of each label.",
     ),
     kind: str = option("KIND", f"What to ask. {kinds_in_words()}", default="asked"),
     to_evaluate: Path | None = option(
@@ -277,9 +277,9 @@ def _at_random(
         n = known.n_items if kind != "asked" else known.n_items * known.n_labels - told
     if until:
         n = min(n, _left(until, answers, kind))
-    if not n:
-        say("each goal is reached: nothing more has to be asked, and nothing was written")
-        raise SystemExit(0)
+        if not n:
+            say("each goal is reached: nothing more has to be asked, and nothing was written")
+            raise SystemExit(0)
     table = suggest_questions(known, n, kind=kind, random_state=given.seed)
     return table, known.label_names, given.fit
 
@@ -287,16 +287,23 @@ def _at_random(
 def _left(texts: Sequence[str], answers: Answers, kind: str) -> int:
     """Say how far goals are, and return how many more questions are enough with a chance of .9."""
     from complabel._questions import QuestionKind
-    from complabel.trust import how_far, questions_left
+    from complabel.trust import FREQUENCIES, Goal, how_far, questions_left
 
-    left = 0.0
-    for standing in how_far(answers, texts):
+    left, goals = 0.0, [Goal.parse(text) for text in texts]
+    for goal in goals:
+        if goal.figure != FREQUENCIES:
+            raise InputError(
+                f"--until {goal}: ask knows only frequencies, such as frequencies +-.03; for others"
+                " use complabel annotate, or complabel.trust.how_far in Python"
+            )
+    goals[0].refuse_question(QuestionKind.parse(kind, answers.n_labels))
+    for standing in how_far(answers, goals):
         say(f"{'reached' if standing.is_reached else 'not reached'}: {standing.goal}")
         say(f"  {standing.sentence()}")
         size = QuestionKind.parse(kind, answers.n_labels).n_offered(answers.n_labels)
         low, _, high = questions_left(standing, size)
         if not standing.is_reached:
-            say(f"  in 8 of 10 cases, {low:,.0f} to {high:,.0f} more questions are enough")
+            say(f"  it takes {low:,.0f} to {high:,.0f} more questions in 8 of 10 cases")
         left = max(left, high)
     return int(left)
 

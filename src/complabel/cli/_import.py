@@ -102,6 +102,8 @@ def import_(
     merged = [text.partition("=") for text in merge or ()]
     if not all(old and new for old, _, new in merged):
         raise InputError(f"--merge is {', '.join(merge or ())}; give OLD=NEW, the names of labels")
+    if len({old for old, *_ in merged}) < len(merged):
+        raise InputError(f"--merge is {', '.join(merge or ())}; give each label OLD once")
     settings = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),

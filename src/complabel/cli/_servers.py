@@ -86,9 +86,8 @@ def annotate(
     until: list[str] | None = option(
         "GOAL",
         "Ask until this is known, and say how far it is: frequencies +-.03 (of each label);"
-        " precision, recall, f1 or average-precision +-.05, over all labels, or by label with these"
-        " words behind it; model: until more answers are not worth their time. May be given several"
-        " times.",
+        " precision, recall, f1 or average-precision +-.05 (over all labels; f1 +-.05 by label: of"
+        " each label); model: until more answers are not worth their time. Repeat it for more.",
     ),
     against: Path | None = option(
         "FILE",
@@ -160,7 +159,7 @@ def annotate(
     _warn_of(found)
     about = question if questions is None else None
     goals = _until(until, against, features, (missed, invented), about, found, names)
-    learner = None if features is None else _learner(features, found, seed, goals, trusted or ())
+    learner = None if features is None else _learner(features, found, seed, trusted or ())
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
@@ -266,25 +265,23 @@ def _until(
             )
         return None
     from complabel.live import Until
-    from complabel.trust import FIGURES, FREQUENCIES, MODEL, Goal
+    from complabel.trust import FIGURES, FREQUENCIES, Goal
 
+    if sum(rates) >= 1:
+        raise InputError("--missed and --invented add up to 1 or more, so that yes would mean no")
     goals = [Goal.parse(text) for text in texts]
     found = Until(goals, len(labels), missed=rates[0], invented=rates[1])
     if question not in (None, "mixed"):
         kind = QuestionKind.parse(question, len(labels), others=["mixed"])
         found.size = kind.n_offered(len(labels))
-        if not kind.judges and any(goal.figure != MODEL for goal in goals):
-            raise InputError(
-                f"--until {goals[0]} needs answers that say of random labels whether they apply;"
-                f" --question {question} asks for labels that do not. Give --question asked, ticked"
-                " or ticked-M"
-            )
+        for goal in goals:
+            goal.refuse_question(kind)
     given = (FREQUENCIES,) if against is None else (FREQUENCIES, *FIGURES)
     of_model = [goal for goal in goals if goal.figure not in given]
     if of_model and features is None:
         raise InputError(
             f"--until {of_model[0]} is about a model: give --features, from which one learns"
-            " meanwhile, or, but for the goal model, --against with the predictions of one"
+            " meanwhile, or --against with the predictions of one (but not for the goal model)"
         )
     if against is not None:
         _, said = own.read_machine(against, list(things.names), labels)
@@ -297,9 +294,7 @@ def _until(
     return found
 
 
-def _learner(
-    path: Path, things: Things, seed: int, until: Until | None, trusted: Sequence[str]
-) -> Learner:
+def _learner(path: Path, things: Things, seed: int, trusted: Sequence[str]) -> Learner:
     import numpy as np
 
     from complabel.features import advice
@@ -319,13 +314,7 @@ def _learner(
         remark(f"hint: {hint}")
     notes = {"features": str(path), "recipe": found.recipe, "made_of": [*found.made_of]}
     rows = numbers >= 0
-    of: Any = {"seed": seed, "notes": notes, "trusted": trusted}
-    if until is not None:
-        of["find"] = until.of_model()
-    learner = Learner(found.X[rows], numbers[rows], **of)
-    if until is not None:
-        until.learner = learner
-    return learner
+    return Learner(found.X[rows], numbers[rows], seed=seed, notes=notes, trusted=trusted)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:

@@ -25,7 +25,7 @@ from starlette.routing import Route
 
 from complabel._questions import QuestionKind
 from complabel.answers import COLUMNS, Answers
-from complabel.errors import ComplabelError, OutputError, StoreError
+from complabel.errors import ComplabelError, InputError, OutputError, StoreError
 from complabel.files import PICTURES, AnswerWriter
 from complabel.live._asker import LONGEST, Asker, Event, News, RefusedError
 from complabel.live._drawing import (
@@ -104,16 +104,19 @@ class Annotation:
             _source_of, things, question, questions, learner, until, (overlap, seed, things.broken)
         )
         source, mixed, question = make(labels)
-        about = {"labels": list(labels), "question": question, "seed": seed}
+        about: dict[str, Any] = {"labels": list(labels), "question": question, "seed": seed}
+        if isinstance(source, RandomQuestions) and source.is_weighted:
+            about["weighted"] = True
         store = open_store(out.with_name(f"{out.name}.sqlite"), about, mend=mend)
         try:
             # Questions number the labels as the file of answers does: new ones are the last.
             if until is not None:
                 until.agree(labels, store.labels)
+                until.has_equal_pairs = store.is_weighted
             if store.labels != [*labels]:
                 source, mixed, _ = make(store.labels)
             if isinstance(source, RandomQuestions):
-                source.since = store.since
+                source.since, source.is_weighted = store.since, store.is_weighted
             asker = Asker(source, store.labels, time.time)
             if mixed is not None:
                 mixed.times = asker.latest_seconds
@@ -125,6 +128,8 @@ class Annotation:
         except BaseException:
             store.close()
             raise
+        if learner is not None and until is not None:
+            until.learn_from(learner)
         token = token or store.token
         return cls(things, labels, asker, store, out, learner, token, mixed, until)
 
@@ -186,9 +191,11 @@ class Annotation:
         source = self.asker.source
         if isinstance(source, RandomQuestions) and source.is_weighted:
             asked = [at for at, kind in enumerate(columns["question"]) if kind == "asked"]
-            shares = shares_of(np.array([columns["label"][at] for at in asked], dtype=object))
-            for at, share in zip(asked, shares.tolist(), strict=True):
-                columns["probability"][at] = share
+            said = [at for at in asked if columns["answer"][at] != "unsure"]
+            labels = [columns["label"][at] for at in said]
+            shares = dict(zip(labels, shares_of(np.array(labels, dtype=object)), strict=True))
+            for at in asked:
+                columns["probability"][at] = shares.get(columns["label"][at])
         known = self._known()
         return {name: [*values, *known[name]] for name, values in columns.items()}
 
@@ -259,7 +266,7 @@ class Annotation:
         """Look now and then how far the goals are, until they are reached."""
         assert self.until is not None
         learned: Any = None
-        while not self.ended.wait(0.2) and not self.until.is_reached:
+        while not self.ended.wait(0.2):
             now = None if self.learner is None else self.learner.standings
             if self.asker.answered >= self.until.next_look or now is not learned:
                 learned = now
@@ -446,6 +453,11 @@ def _source_of(
     if questions is not None:
         digest = hashlib.sha256(questions.read_bytes()).hexdigest()
         source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        if until is not None and until.needs_chances and not source.tells_chances:
+            raise InputError(
+                f"--until needs random questions, and none in {questions} has a probability; draw"
+                " them with complabel ask, without --against"
+            )
         return source, None, f"those of a file, {digest}"
     if question == "mixed":
         mixed = Mixed.of(n_labels, None if learner is None else learner.best_kind)
@@ -454,7 +466,7 @@ def _source_of(
     aim = None if until is None or kind.name != "asked" else until.aim
     if until is not None and aim not in (None, FREQUENCIES):
         aimed = aimed_questions(until.probabilities, str(aim), *how)
-        return aimed, None, f"those that tell about {aim}, {until.mark}"
+        return aimed, None, f"those that tell about {aim}, {until.mark(labels)}"
     weights = None if until is None or aim is None else until.weights
     made = RandomQuestions(things.names, n_labels, lambda: kind, kind, *how, weights)
     return made, None, question

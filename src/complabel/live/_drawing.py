@@ -172,18 +172,10 @@ class RandomQuestions:
         return made
 
     def restore(self, question: Question) -> None:
-        n_then = self._n_then(question)
-        if question.kind == "asked" and question.probability != 1 / n_then:
-            drawn = self._labels(question.item, KINDS["asked"])[0]
-            self.is_weighted |= n_then < self.n_labels or drawn != question.labels
         self._count(question)
 
-    def _n_then(self, question: Question) -> int:
-        """Return how many labels there were when a question was drawn."""
-        return bisect_right(self.since, question.number) if self.since else self.n_labels
-
     def _count(self, question: Question) -> None:
-        n_then = self._n_then(question)
+        n_then = bisect_right(self.since, question.number) if self.since else self.n_labels
         used = self._used.setdefault(n_then, np.zeros(len(self.names), dtype=np.int32))
         size = n_then if question.labels is None else len(question.labels)
         before = sum(each[question.item] for n, each in self._used.items() if n < n_then)
@@ -263,13 +255,21 @@ class ListedQuestions:
 
     questions: Sequence[Question]
     known: Sequence[tuple[int, dict[str, Any]]] = ()
+    without: frozenset[int] = frozenset()  # items that cannot be shown
     _next: int = 0
 
     @property
     def total(self) -> int | None:
-        return len(self.questions)
+        return sum(question.item not in self.without for question in self.questions)
+
+    @property
+    def tells_chances(self) -> bool:
+        """Whether some answers will say how often labels apply."""
+        return any(q.probability or (q.kind, q.labels) == ("ticked", None) for q in self.questions)
 
     def draw(self) -> Question | None:
+        while self._next < len(self.questions) and self.questions[self._next].item in self.without:
+            self._next += 1
         if self._next == len(self.questions):
             return None
         self._next += 1

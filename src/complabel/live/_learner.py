@@ -134,6 +134,10 @@ class Learner:
         kinds = (self._state or {}).get("kinds", {})
         return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
 
+    def follow(self, find: Callable[[Answers, Array], list[Standing]]) -> None:
+        """Find the ``standings`` after each refit, as :meth:`Refits.follow` does."""
+        self._ask("follow", find)
+
     def save(self, path: str | Path) -> None:
         self._ask("save", str(Path(path).absolute()), self._notes)
 
@@ -192,8 +196,7 @@ class Refits:
     later, so that the differences between them are no chance of who was asked what.
 
     ``seed`` is that of the folds and of the model; ``trusted`` people are right about what others
-    say otherwise. ``find`` gets answers, and what models that have not learned from them say about
-    their items; what it finds are the ``standings``.
+    say otherwise.
     """
 
     def __init__(
@@ -202,9 +205,9 @@ class Refits:
         *,
         seed: int = 0,
         trusted: Sequence[str] = (),
-        find: Callable[[Answers, Array], list[Standing]] | None = None,
     ) -> None:
-        self._X, self._trusted, self._find = X, trusted, find
+        self._X, self._trusted = X, trusted
+        self._find: Callable[[Answers, Array], list[Standing]] | None = None
         self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)
         self._of_folds = [clone(self.model) for _ in range(_FOLDS)]
         order = np.random.default_rng(seed).permutation(X.shape[0])
@@ -214,6 +217,13 @@ class Refits:
         self._latest = np.zeros(X.shape[0])  # the id of the latest answer about each item
         self._state: dict[str, Any] = {"score": None, "curve": [], "ten_minutes": None}
         self._state["advice"] = f"The model starts when {_FEWEST} items have an answer."
+
+    def follow(self, find: Callable[[Answers, Array], list[Standing]]) -> None:
+        """Let ``find`` have answers, and what models say about their items that have not seen them.
+
+        What it finds after each refit are the ``standings``.
+        """
+        self._find = find
 
     def known(self) -> tuple[tuple[int, int, int], int]:
         """Return until when all is known, and how many answers count."""

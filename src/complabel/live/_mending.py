@@ -117,7 +117,7 @@ def _beside(path: Path) -> Path:
 
 
 def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str, Any]]:
-    """Return the whole questions and events of a damaged file; its mark, token and labels."""
+    """Return the whole questions and events of a damaged file; what it says of itself."""
     found: dict[str, list[list[Any]]] = {name: [] for name in ROWS}
     about: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:  # SQLite may change what it reads
@@ -128,7 +128,12 @@ def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str,
         with contextlib.closing(sqlite3.connect(copy)) as connection:
             for name in ROWS:
                 found[name] = list(_read_whole(connection, name))
-            for key, types in (("mark", str), ("token", str), ("labels", list | dict)):
+            for key, types in (
+                ("mark", str),
+                ("token", str),
+                ("labels", list | dict),
+                ("weighted", bool),
+            ):
                 told = "SELECT value FROM about WHERE key = ?"
                 with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
                     value = json.loads(connection.execute(told, (key,)).fetchone()[0])

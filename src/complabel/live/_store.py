@@ -85,7 +85,8 @@ class AnswerStore:
     ``since`` has the number of the first question that may be about each label: those before say
     nothing about it. ``mark`` and ``token`` are drawn when the file is made. By the mark, pages
     know which answers belong to this file. The token lets people in: an address still holds when
-    the server is started again.
+    the server is started again. ``is_weighted`` says whether some labels were ever preferred, as a
+    true ``weighted`` in ``about`` says of now.
 
     A StoreError says that the file cannot be opened, is none of these files, was made with labels
     that are gone or with other questions, or is in use by another server; a DamagedError says what
@@ -167,7 +168,7 @@ class AnswerStore:
             since = dict.fromkeys(since, 0)
         gone = [name for name in since if name not in about["labels"]]
         for key in about if known else ():
-            if gone if key == "labels" else known.get(key) != about[key]:
+            if gone if key == "labels" else key != "weighted" and known.get(key) != about[key]:
                 raise _other(self.path, key, gone or known.get(key), about[key])
         execute("PRAGMA journal_mode = WAL")
         known = known or {"mark": secrets.token_hex(8), "token": new_token(), **about}
@@ -176,7 +177,11 @@ class AnswerStore:
             (first,) = execute("SELECT coalesce(max(number) + 1, 0) FROM questions").fetchone()
             since |= dict.fromkeys(self.added, max(first, *since.values()))
             known["labels"] = since
-        if version < _VERSION or self.added:
+        self.is_weighted = bool(known.get("weighted") or about.get("weighted"))
+        is_new = self.is_weighted and not known.get("weighted")
+        if is_new:
+            known["weighted"] = True
+        if version < _VERSION or self.added or is_new:
             with transaction(self._connection):
                 self._make(known, version)
         self.labels, self.since = [*since], [*since.values()]
@@ -430,6 +435,8 @@ def _other(path: Path, key: str, before: Any, now: Any) -> StoreError:
     if key == "labels":
         told = f"labels that are gone: {some_of(before)}"
         same = "these labels, too (complabel import --merge joins labels in a table of answers)"
+    if key == "question":
+        same = "the same --question or --questions, or the same --until and --against"
     return StoreError(
         f"{path}: these answers were given with {told}; to go on, give {same}, or begin anew with"
         " another --out"

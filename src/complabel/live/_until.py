@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -34,11 +36,12 @@ if TYPE_CHECKING:
 # stay a sample to learn from.
 _OF_KNOWN = 0.1
 _FIRST_LOOK = 20  # answers
+_MANY = 1_000_000  # pairs of an item and a label; a look takes seconds, so there are only due ones
 _MOST_AIMED = 200_000  # questions of a sitting that are drawn by a model's predictions
 _NORMAL_80 = 1.2816
 # Times as said are too short or too long by this share beside what is allowed for (scene and yeast
 # in benchmarks/until.py).
-_BESIDE = 0.08
+_BESIDE = 0.06
 _LEFT = 10  # a person who took this many times the median had left the desk
 
 
@@ -53,7 +56,7 @@ class Until:
 
     goals: Sequence[Goal]
     n_labels: int
-    size: int = 1  # labels on offer in a question
+    size: int | None = None  # labels on offer in a question; None: as far as it is seen
     probabilities: Any = None
     missed: float = 0.0
     invented: float = 0.0
@@ -61,9 +64,12 @@ class Until:
     standings: list[Standing] = field(default_factory=list)
     is_reached: bool = False
     next_look: int = _FIRST_LOOK
+    has_equal_pairs: bool = False  # whether all pairs of a label had the same chance
+    _looking: threading.Lock = field(default_factory=threading.Lock)
     _due: dict[Goal, int] = field(default_factory=dict)  # at how many answers to look again
     _news: News | None = None
     _weights: Array = field(init=False)
+    _per_answer: float = 1.0  # judgements
 
     def __post_init__(self) -> None:
         self._weights = np.ones(self.n_labels)
@@ -77,9 +83,17 @@ class Until:
         return figures[0] if figures and self.probabilities is not None else None
 
     @property
-    def mark(self) -> str:
-        """A digest of the predictions."""
-        return hashlib.sha256(np.ascontiguousarray(self.probabilities).tobytes()).hexdigest()
+    def needs_chances(self) -> bool:
+        """Whether a goal needs answers to random questions."""
+        return any(goal.figure != MODEL for goal in self.goals)
+
+    def mark(self, labels: Sequence[str]) -> str:
+        """Return a digest of the predictions, whatever the order of the labels."""
+        order = sorted(range(len(labels)), key=lambda label: labels[label])
+        found = hashlib.sha256(json.dumps([labels[label] for label in order]).encode())
+        for label in order:
+            found.update(np.ascontiguousarray(self.probabilities[:, label]).tobytes())
+        return found.hexdigest()
 
     def agree(self, given: Sequence[str], labels: Sequence[str]) -> None:
         """Put the labels of predictions, as they were given, into the order of the answers."""
@@ -97,14 +111,27 @@ class Until:
         *,
         last: bool = False,
     ) -> None:
-        """Find how far the goals are; one over all labels is reached only when a look is due."""
+        """Find how far the goals are.
+
+        A goal over all labels counts as reached only when its look is due.
+        """
+        with self._looking:
+            self._look(news_since, n_answered, last)
+
+    def _look(
+        self, news_since: Callable[[tuple[int, int, int]], News], n_answered: int, last: bool
+    ) -> None:
         news = news_since((0, 0, 0) if self._news is None else self._news.mark)
         self._news = news if self._news is None else self._news.then(news)
         answers = self._news.answers
-        if self.aim == FREQUENCIES:
+        if self.has_equal_pairs:
             answers = with_shares(answers)
+        self._per_answer = float(answers.n_offered.mean()) if answers.n_answers else 1.0
         known = {standing.goal: standing for standing in self.standings}
         for goal in self.goals:
+            is_due = last or goal.by_label or n_answered >= self._due.get(goal, 0)
+            if not is_due and np.size(self.probabilities) > _MANY:
+                continue
             standing = self._of(goal, answers)
             if standing is None:
                 continue
@@ -122,11 +149,13 @@ class Until:
         self.is_reached = len(standings) == len(self.goals) and all(
             standing.is_reached for standing in standings
         )
-        for standing in standings:
-            if standing.goal.by_label:
-                reached = np.array([part.is_reached for part in standing.parts])
-                self._weights = _weights_of(reached)
-                break
+        by_label = [
+            [part.is_reached for part in standing.parts]
+            for standing in standings
+            if standing.goal.by_label
+        ]
+        if by_label:
+            self._weights = _weights_of(np.all(by_label, axis=0))
 
     def _of(self, goal: Goal, answers: Answers) -> Standing | None:
         rates: Any = {"missed": self.missed, "invented": self.invented}
@@ -142,13 +171,14 @@ class Until:
         others = (FREQUENCIES,) if self.probabilities is None else (FREQUENCIES, *FIGURES)
         return goal.figure not in others
 
-    def of_model(self) -> Callable[[Answers, Array], list[Standing]] | None:
-        """Return what finds how far goals are that are about the model which learns meanwhile."""
+    def learn_from(self, learner: Learner) -> None:
+        """Let a learner find how far the goals are that are about its model."""
+        self.learner = learner
         figures = [g for g in self.goals if self._is_of_learner(g) and g.figure != MODEL]
-        if not figures:
-            return None
-        rates = {"missed": self.missed, "invented": self.invented}
-        return functools.partial(how_far_of_model, figures, rates, self.aim == FREQUENCIES)
+        if figures:
+            rates = {"missed": self.missed, "invented": self.invented}
+            find = functools.partial(how_far_of_model, figures, rates, self.has_equal_pairs)
+            learner.follow(find)
 
     def state(self, seconds: Sequence[float]) -> dict[str, Any]:
         """Return what is known, as JSON; ``seconds`` are what answers took."""
@@ -158,8 +188,9 @@ class Until:
         }
 
     def _told(self, standing: Standing, seconds: Array) -> dict[str, Any]:
-        aimed = self.aim == FREQUENCIES and self.size == 1
-        left = questions_left(standing, self.size, 1 - _OF_KNOWN if aimed else 1.0)
+        aimed = self.has_equal_pairs and self.size == 1
+        size = self._per_answer if self.size is None else self.size
+        left = questions_left(standing, size, 1 - _OF_KNOWN if aimed else None)
         part = standing.farthest
         return {
             "goal": str(standing.goal),
@@ -182,8 +213,8 @@ def _of_the_end(goal: Goal, learned: Mapping[str, Any]) -> Standing:
     from complabel.live._learner import worth_it  # imports torch
 
     more, unknown = learned.get("ten_minutes"), (math.nan,) * 3
-    told = more or {"gain": 0.0, "low": 0.0, "high": 1.0}
-    part = Part(None, told["gain"], told["low"], told["high"], not worth_it(more), unknown)
+    gain, low, high = unknown if more is None else (more["gain"], more["low"], more["high"])
+    part = Part(None, gain, low, high, not worth_it(more), unknown)
     return Standing(goal, [part], learned.get("answers", 0), unknown)
 
 
@@ -249,15 +280,16 @@ def aimed_questions(
 ) -> ListedQuestions:
     """Return questions in an order in which they tell most about a figure of predictions."""
     rng = np.random.default_rng([seed, 3])
-    items = np.setdiff1d(np.arange(len(probabilities)), without)
-    pairs, chance = order_of_evaluation(probabilities[items], figure, _MOST_AIMED, rng)
+    pairs, chance = order_of_evaluation(probabilities, figure, _MOST_AIMED, rng)
     item, label = np.divmod(pairs, probabilities.shape[1])
     copies = 1 + (rng.random(len(pairs)) < overlap)
+    columns = (item.tolist(), label.tolist(), chance.tolist(), copies.tolist())
     return ListedQuestions(
         [
-            Question(number, int(items[i]), "asked", (int(k),), float(p), None, int(n))
-            for number, (i, k, p, n) in enumerate(zip(item, label, chance, copies, strict=True))
-        ]
+            Question(number, i, "asked", (k,), p, None, n)
+            for number, (i, k, p, n) in enumerate(zip(*columns, strict=True))
+        ],
+        without=frozenset(without),
     )
 
 

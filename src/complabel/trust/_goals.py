@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from complabel._parameters import Array
+from complabel._questions import QuestionKind
 from complabel._settings import setting
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -47,7 +49,7 @@ _FEWEST, _FEWEST_OF_EACH = 50, 5
 _USUAL = 200
 _N_DRAWS = 400
 _QUANTILES = (0.1, 0.5, 0.9)
-_NORMAL_95 = 1.96
+_AT_GOAL = float(special.ndtri((1 + _CONFIDENCE) / 2))  # standard errors
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,15 @@ class Goal:
                 f' between 0 and .5, such as "{parts["figure"]} +-.05"'
             )
         return cls(figure, within, figure == FREQUENCIES or parts["by"] is not None)
+
+    def refuse_question(self, kind: QuestionKind) -> None:
+        """Refuse a kind of question whose answers tell nothing of this goal."""
+        if self.figure != MODEL and not kind.judges:
+            raise InputError(
+                f"{setting('until', self)} needs answers that say of labels whether they apply;"
+                f" {setting('question', kind.word)} asks for labels that do not. Give asked, ticked"
+                " or ticked-M"
+            )
 
     def __str__(self) -> str:
         by = " by label" * (self.by_label and self.figure != FREQUENCIES)
@@ -158,7 +169,7 @@ class Standing:
         by = f"by {self.n_judgements:,} judgements of single labels"
         if not self.goal.by_label:
             (part,) = self.parts
-            if self.goal.figure == MODEL and part.high == 1:
+            if self.goal.figure == MODEL and math.isnan(part.value):
                 return "It is not known yet what more answers bring."
             if self.goal.figure == MODEL:
                 return (
@@ -197,8 +208,8 @@ def how_far(
     ----------
     answers : Answers
         All answers so far. Used are judgements of labels drawn at random: with a ``probability``,
-        or a "ticked" question about all labels. A pair of an item and a label counts once; if
-        people contradict each other about it, it does not count.
+        or a "ticked" question about all labels. For frequencies, a pair of an item and a label
+        counts once; if people contradict each other about it, it does not count.
     goals : sequence of Goal or str
         Such as ``"frequencies +-.03"`` (of each label), ``"f1 +-.05"`` (over all labels),
         ``"precision +-.1 by label"``, and the same for ``recall`` and ``average_precision``.
@@ -270,18 +281,20 @@ def how_far(
 
 
 def questions_left(
-    standing: Standing, size: int, useful: float = 1.0
+    standing: Standing, size: float, useful: float | None = None
 ) -> tuple[float, float, float]:
     """Return how many questions about ``size`` labels each are left, at chances of .1, .5, .9.
 
-    Once a label is known well enough, the share ``useful`` of the questions is about the others.
+    If labels that are known well enough are preferred less, ``useful`` is the share of the
+    questions that is about the others, from the first label that is known on. None: all labels are
+    asked about equally often.
     """
-    middles = [part.left[1] for part in standing.parts]
-    before, whole = len(middles) * min(middles), sum(middles)  # until the first label is known
-    longer = (before + (whole - before) / useful) / whole if whole > 0 else 1.0
-    total = np.array(standing.left) / size * longer
-    if standing.goal.by_label:  # a question is about a label at most once
-        total = np.maximum(total, standing.farthest.left)
+    total, middles = np.array(standing.left) / size, [part.left[1] for part in standing.parts]
+    if useful is not None and sum(middles) > 0:
+        before, whole = len(middles) * min(middles), sum(middles)
+        total *= (before + (whole - before) / useful) / whole
+    elif useful is None and standing.goal.by_label:
+        total = np.array(standing.farthest.left) * len(middles) / size
     low, middle, high = np.ceil(total).tolist()
     return low, middle, high
 
@@ -355,7 +368,7 @@ def _part(figure: Figure, pairs: ScoredPairs, goal: Goal) -> Part:
     left = _left(figure, n, half, within, spread)
     if math.isnan(figure.value) or not n:
         return Part(None, figure.value, 0.0, 1.0, False, left)
-    wide = _whenever(n) / _NORMAL_95
+    wide = _whenever(n) / _AT_GOAL
     low = max(0.0, figure.value - wide * (figure.value - figure.low))
     high = min(1.0, figure.value + wide * (figure.high - figure.value))
     return Part(None, figure.value, low, high, False, left)

@@ -192,6 +192,6 @@ function stillOpen({ sentence, of, known, value, low, high, within, answers_left
   const whole = (x) => Math.ceil(x).toLocaleString("en");
   const [soonest, , latest] = minutes_left;
   const time =
-    latest === null ? "" : `, ${range(whole(soonest), whole(latest))} minutes of people's work`;
-  return `${now} In 8 of 10 sittings, ${range(whole(fewest), whole(most))} more answers are enough${time}.`;
+    latest === null ? "" : ` and ${range(whole(soonest), whole(latest))} minutes of people's work`;
+  return `${now} It takes ${range(whole(fewest), whole(most))} more answers${time}, in 8 of 10 sittings.`;
 }
