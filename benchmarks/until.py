@@ -277,7 +277,8 @@ def of_learning(name: str, X: Any, Y: Any, within: float, given: Any) -> None:
             rows = rng.permutation(len(Y))[: given.items]
             label = rng.integers(Y.shape[1], size=len(rows))
             find = functools.partial(how_far_of_model, [goal], {}, False)
-            refits = Refits(X[rows], seed=draw, find=find)
+            refits = Refits(X[rows], seed=draw)
+            refits.follow(find)
             for n in range(50, len(rows) + 1, 50):
                 yes = np.zeros((n, Y.shape[1]), dtype=np.uint8)
                 yes[np.arange(n), label[:n]] = 1
