@@ -122,6 +122,9 @@ def test_few_answers_or_answers_of_one_sort_reach_nothing():
     for Y in (np.ones(p.shape, dtype=np.uint8), np.zeros(p.shape, dtype=np.uint8)):
         (standing,) = how_far(asked(Y), ["precision +-.2"], probabilities=p)
         assert not standing.is_reached
+    for few in (np.zeros(p.shape), np.where(np.arange(400)[:, np.newaxis] < 2, 0.9, p / 3)):
+        (standing,) = how_far(asked(labels(400)[:, 1:]), ["f1 +-.2"], probabilities=few)
+        assert not standing.is_reached  # hardly anything is predicted
     (standing,) = how_far(Answers.from_complementary(1 - Y), ["f1 +-.2"], probabilities=p)
     assert (standing.is_reached, standing.n_judgements) == (False, 0)
     assert "not known yet" in standing.sentence()

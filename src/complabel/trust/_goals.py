@@ -362,8 +362,10 @@ def _part(figure: Figure, pairs: ScoredPairs, goal: Goal) -> Part:
     by_rank = goal.figure == "average_precision"
     spread = _SPREAD_OF_AVERAGE_PRECISION if by_rank else _SPREAD_OF_LEFT
     n_yes = float(pairs.said.sum())
-    enough = n >= _FEWEST and min(n_yes, n - n_yes) >= _FEWEST_OF_EACH
-    if half <= within and enough:
+    # A model that predicts hardly anything has an F1 near 0, and nothing tells its error.
+    n_predicted = n if by_rank else int(pairs.n_said[pairs.predicted[pairs.place]].sum())
+    enough = n >= _FEWEST and min(n_yes, n - n_yes, n_predicted) >= _FEWEST_OF_EACH
+    if 0 < half <= within and enough:
         return Part(None, figure.value, figure.low, figure.high, True, (0.0,) * 3)
     left = _left(figure, n, half, within, spread)
     if math.isnan(figure.value) or not n:
