@@ -263,7 +263,7 @@ class Annotation:
                         _logger.error(told, error, exc_info=is_bug)
 
     def _follow(self) -> None:
-        """Look now and then how far the goals are, until they are reached."""
+        """Look now and then how far the goals are, until the sitting ends."""
         assert self.until is not None
         learned: Any = None
         while not self.ended.wait(0.2):
