@@ -1,4 +1,4 @@
-"""What docs/theory.md works out by hand is what the package computes."""
+"""What docs/evidence/theory.md works out by hand is what the package computes."""
 
 import re
 from fractions import Fraction
@@ -17,7 +17,7 @@ from research.theory._simulation import simulate_once
 
 from complabel.transition import uniform_transition
 
-PAGE = (Path(__file__).parents[3] / "docs" / "theory.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "evidence" / "theory.md").read_text(encoding="utf-8")
 
 
 def test_the_page_shows_the_default_survey():
