@@ -60,14 +60,14 @@ fuzz: $(VENV)/.test ## Draw new examples for the property tests; read a million 
 reference: $(VENV)/.test ## Freeze every method's figures anew, after a change that was meant
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.reference.figures $(if $(DATA),--data-dir $(DATA))
 
-docs: $(VENV)/.docs ## Build the documentation to docs/_build/html
+docs: $(VENV)/.docs ## Build the manual and the evidence to docs/_build/html; run the examples
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 benchmark: $(VENV)/.test ## Time training against the plain way to write it
 	$(BIN)/python benchmarks/training_speed.py $(if $(DATA),--data-dir $(DATA))
 
 clean: ## Remove the environment and all that was built
-	rm -rf $(VENV) docs/_build docs/api/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) docs/_build docs/gallery docs/commands.md .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

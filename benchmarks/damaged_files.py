@@ -1,7 +1,7 @@
 """Every command once with each of its files damaged: what becomes of it.
 
 ``python benchmarks/damaged_files.py --out damaged.csv`` makes the files of a small session like the
-one of docs/own-data.md. Then each command runs with each of its files in turn emptied, cut in half,
+one of docs/answers.md. Then each command runs with each of its files in turn emptied, cut in half,
 doubled, in another encoding and so on. The table has a row for each run. A verdict is one of
 
 - traceback: an error of Python reached the user; hangs: the command did not end

@@ -1,12 +1,26 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+
 from complabel import __version__
+
+HERE = Path(__file__).parent
 
 project = "complabel"
 author = "The complabel developers"
 copyright = "2026, The complabel developers"
 release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
-exclude_patterns = ["_build"]
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_llm.txt",
+]
+exclude_patterns = ["_build", "examples", "_static"]
 toc_object_entries_show_parents = "hide"
 html_theme = "pydata_sphinx_theme"
 html_title = "complabel"
@@ -15,10 +29,10 @@ autodoc_typehints = "none"
 autodoc_default_options = {"exclude-members": "set_fit_request, set_score_request"}
 numpydoc_show_class_members = False
 myst_heading_anchors = 3
-# Files outside the documentation, and their pages on the site.
-PAGES = {"CONTRIBUTING.md": "contributing.md", "benchmarks/README.md": "speed.md"}
+myst_enable_extensions = ["colon_fence"]
+# Volume 1 is in the menu; volume 2, the evidence, is behind "More".
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 4,
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
 }
@@ -27,18 +41,61 @@ html_css_files = ["complabel.css"]
 html_js_files = ["scroll.js"]
 html_show_sourcelink = False
 # Pages without pages below them have nothing to show beside the text.
-html_sidebars = {page: [] for page in ("index", "own-data", "api")}
+html_sidebars = {page: [] for page in ("index", "start", "gallery/index")}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "write_computation_times": False,
+}
+
+# Each page as Markdown too, and llms.txt with a line for each page.
+llms_txt_suffix_mode = "replace"
+llms_txt_description = (
+    "complabel learns multi-label classifiers from complementary labels, from other answers that"
+    " people give, and from a language model's labels that people have checked."
+)
+
+
+def write_commands() -> None:
+    """Write the page of all commands from their help texts; examples become blocks of code."""
+    typer = [sys.executable, "-m", "typer", "complabel.cli._app", "utils", "docs"]
+    made = subprocess.run(
+        [*typer, "--name", "complabel", "--title", "Commands"],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    examples = re.compile(r"^Examples:\n\n((?:\$ .*\n+)+)", flags=re.MULTILINE)
+    page = examples.sub(
+        lambda found: "```console\n" + found[1].replace("\n\n", "\n").strip() + "\n```\n\n",
+        made.stdout,
+    )
+    (HERE / "commands.md").write_text(page, encoding="utf-8")
+
+
+# Files outside the documentation, and their pages on the site.
+PAGES = {
+    "CONTRIBUTING.md": "/evidence/contributing.md",
+    "benchmarks/README.md": "/evidence/speed.md",
+}
 
 
 def link_to_pages(*event):
     """Replace links to files by links to their pages, in the text that an event ends with."""
     content = event[-1]
     for file, page in PAGES.items():
-        for start in ("](", "](../"):
-            content[0] = content[0].replace(f"{start}{file}", f"]({page}")
+        content[0] = re.sub(rf"\]\((\.\./)*{re.escape(file)}", f"]({page}", content[0])
 
 
 def setup(app):
-    """Change links in the pages themselves, and in the files that they include."""
+    """Write the page of commands; change links in pages, and in the files that they include."""
+    write_commands()
     app.connect("source-read", link_to_pages)
     app.connect("include-read", link_to_pages)

@@ -1,6 +1,6 @@
 """Estimate the sharpness of a biased draw from the complementary labels that it gave.
 
-On released labels: docs/released.md.
+On released labels: docs/evidence/released.md.
 """
 
 import math

@@ -30,7 +30,7 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
-# (experiments) and 40,000 (tests); docs/trials.md says what is in the way. A machine's labels were
+# (experiments) and 40,000 (tests); docs/evidence/trials.md says what is in the way. A machine's labels were
 # allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. It took 1,700: with
 # files for intervals, goals, sittings that end and merged labels, and names for goals and for
 # merged labels. Tests were allowed none; they have 800 more for both.

@@ -15,13 +15,13 @@ PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"
 def test_an_index_shows_no_link_to_a_file_that_it_does_not_have():
     hook = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
     shown = (CHECKOUT / hook["fragments"][0]["path"]).read_text(encoding="utf-8")
-    assert "](docs/own-data.md)" in shown
+    assert "](docs/answers.md)" in shown
     for each in hook["substitutions"]:
         shown = re.sub(each["pattern"], each["replacement"], shown)
     links = re.findall(r"\]\(([^)]*)\)", shown)
     assert all(link.startswith("http") for link in links), links
-    assert "[Your own data]" not in shown
-    assert "Your own data" in shown
+    assert "[Answers that you have]" not in shown
+    assert "Answers that you have" in shown
 
 
 def test_the_citation_names_this_version():

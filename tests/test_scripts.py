@@ -15,7 +15,7 @@ from tests.house import House, n_test_lines, sizes
 CHECKOUT = Path(__file__).parents[1]
 PAGES = [
     *(CHECKOUT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
-    *sorted((CHECKOUT / "docs").glob("*.md")),
+    *sorted((CHECKOUT / "docs").rglob("*.md")),
     CHECKOUT / "Makefile",
 ]
 SCRIPTS = sorted((CHECKOUT / "benchmarks").glob("*.*"))

@@ -1,4 +1,11 @@
-"""The exceptions of complabel, one type for each kind of problem."""
+"""The exceptions of complabel, one type for each kind of problem, and where help stands."""
+
+MANUAL = "docs/{}.md"  # where its pages are; once they have a public address: "https://.../{}.html"
+
+
+def manual_page(name: str) -> str:
+    """Return where a page of the manual is, for a help text or a message."""
+    return MANUAL.format(name)
 
 
 class ComplabelError(Exception):

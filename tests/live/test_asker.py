@@ -269,7 +269,7 @@ def test_mixed_questions_take_turns_until_both_kinds_are_timed_and_then_the_bett
             kinds.append(asker.questions[event.number].kind)
             said = ("yes", 1.0) if kinds[-1] == "asked" else ([], ticking)
             asker.answer(event.id, "ann", *said)
-        # Five labels are worth 3.7 answers of yes or no (docs/how-to-ask.md).
+        # Five labels are worth 3.7 answers of yes or no (docs/evidence/questions.md).
         assert Counter(kinds[:20]) == {"asked": 10, "ticked": 10}
         assert {*kinds[20:]} == {wanted}
         assert f"yes or no takes 1.0 s, ticking 5 labels {ticking:.1f} s" in mixed.why

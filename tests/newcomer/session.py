@@ -127,7 +127,7 @@ def install(environment: Path, variables: dict[str, str]) -> None:
     python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
     command = f"pip install -c constraints.txt {EXTRAS}"
     readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    demand(f"`{command}`" in readme, "README says how to install")
+    demand(f"\n{command}\n" in readme, "README says how to install")
     words = ["-m", *shlex.split(command)]
     subprocess.run(
         [str(python), *words, "-qq"], cwd=CHECKOUT, env=variables, check=True, timeout=LIMIT

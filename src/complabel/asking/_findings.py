@@ -28,7 +28,7 @@ from complabel.asking._inspection import (
 )
 from complabel.asking._said import Said, similar_names
 
-# Number of questions that repair most of the damage of a biased choice: docs/frequencies.md.
+# Questions that repair most of the damage of a biased choice: docs/evidence/frequencies.md.
 _AUDIT = 200
 # With fewer answers than this, hardly anything is learned about a label.
 _FEW_MARKS = 20

@@ -288,7 +288,7 @@ class _Compared:
 BREAK_EVEN = {1: 1.0, 5: 3.7, 6: 3.6, 10: 9.4, 14: 12.0, 15: 10.0}
 """How many times as long as one yes or no, by the number of labels, ticking them may take so that
 it is worth as much: five random labels on the four datasets, all labels of scene, digits, yeast
-and corel5k (the study how-to-ask, docs/how-to-ask.md). With more labels, the last one holds."""
+and corel5k (the study in docs/evidence/questions.md). With more labels, the last one holds."""
 
 _MOST_TICKED = 40  # nobody reads more labels than this for each item: a menu of them is tried
 _MENU = 10  # labels of this menu

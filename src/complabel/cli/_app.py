@@ -27,7 +27,7 @@ from complabel.cli._lists import methods
 from complabel.cli._outputs import GuardedCommand
 from complabel.cli._predict import decide, onnx, predict, show_
 from complabel.cli._servers import annotate, serve
-from complabel.errors import ComplabelError
+from complabel.errors import ComplabelError, manual_page
 
 _EXPERIMENTS = "complabel.experiments.cli"
 """The module of the commands for experiments; it is imported only when they are asked for."""
@@ -58,6 +58,23 @@ class _VisibleLog(logging.Formatter):
         return visible(super().format(record))
 
 
+# The pages of the manual about the commands; what is not here is for experiments.
+_PAGES = {
+    **{name: name for name in ("annotate", "decide", "evaluate", "features", "inspect", "methods")},
+    "ask": "questions",
+    "audit": "machines",
+    "consensus": "people",
+    "demo": "start",
+    "fit": "answers",
+    "import": "answers",
+    "labelstudio-config": "tools",
+    "onnx": "models",
+    "predict": "models",
+    "serve": "models",
+    "show": "models",
+}
+
+
 def new_group(help_text: str, heading: str, *commands: Callable[..., None]) -> typer.Typer:
     """Return a group of commands, which stand below a heading in its list."""
     group = typer.Typer(
@@ -74,12 +91,14 @@ def _add(group: typer.Typer, heading: str, *commands: Callable[..., None]) -> No
     """
     for command in commands:
         first, *others = [" ".join(text.split()) for text in (command.__doc__ or "").split("\n\n")]
+        name = command.__name__.strip("_").replace("_", "-")
+        page = _PAGES.get(name, "evidence/studies")
         group.command(
-            command.__name__.strip("_").replace("_", "-"),
+            name,
             cls=GuardedCommand,
             help="\n\n".join([first, *others]),
             short_help=first,
-            epilog=getattr(command, "examples", None),
+            epilog=f"{getattr(command, 'examples', '')}\n\nManual: {manual_page(page)}".strip(),
             rich_help_panel=heading,
         )(command)
 
@@ -91,7 +110,8 @@ app = typer.Typer(
     cls=_WithExperiments,
     no_args_is_help=True,
     epilog="Exit codes: 0: done; 1: a file or a value is wrong; 2: a command or an option is used"
-    " wrongly; 130: stopped by Ctrl-C. Set NO_COLOR=1 to turn colours off.",
+    " wrongly; 130: stopped by Ctrl-C. Set NO_COLOR=1 to turn colours off."
+    f" The manual begins at {manual_page('index')}.",
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )

@@ -25,7 +25,7 @@ _DRAWN_FOR_ONE = 5  # only 30 % of all pictures show none of the other digits
 _TEST_GROUPS = (8, 9)  # of the ten groups of handwritten digits; the others are learned from
 _READILY = 16  # how many times as readily the first digit comes to mind as the last
 _ONE_IN = 8  # in the way "mixed", every eighth picture is asked about
-# A form with six labels takes so many times as long as a yes or no: docs/how-to-ask.md.
+# A form with six labels takes 1.1 times as long as a yes or no: docs/evidence/questions.md.
 _TIMES = 1.1
 _SHOWN = 8
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from complabel._parameters import Array
 from complabel.answers import Answers
-from complabel.errors import InputError
+from complabel.errors import InputError, manual_page
 from complabel.frequencies import judged_at_random
 from complabel.losses import check_propensities
 from complabel.methods._door import warn_assumed
@@ -81,5 +81,5 @@ def warn_of_free_namings() -> None:
         "labels were named freely, and the fit assumes that every label that does not apply is"
         " equally likely to be named. These answers cannot show whether this is true. If it is"
         " not, predictions are much worse. For some items, ask yes/no questions about random"
-        " labels, or offer small random menus (see docs/asking.md)"
+        f" labels, or offer small random menus (see {manual_page('questions')})"
     )

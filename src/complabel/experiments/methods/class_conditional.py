@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from complabel._parameters import Array, Constraints, Features, Real
 from complabel.answers import Answers
-from complabel.errors import AnnotationError
+from complabel.errors import AnnotationError, manual_page
 from complabel.experiments.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss
 from complabel.frequencies import (
     check_auto_or_given,
@@ -86,7 +86,8 @@ class ClassConditionalClassifier(GradientClassifier):
                 warn_assumed(
                     "nothing says how often each label applies, and every label is taken to be"
                     " named equally readily where it does not: give label_frequencies, or ask"
-                    " yes/no questions about random labels of some items (see docs/asking.md)",
+                    " yes/no questions about random labels of some items (see"
+                    f" {manual_page('questions')})",
                 )
             # the greater of two lower bounds, see CCMNClassifier
             bound = max(shares.max(), shares.sum() / (len(shares) - 1))
