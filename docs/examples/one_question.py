@@ -31,10 +31,10 @@ print(answers)
 
 said = answers.statements()  # which label of which item, and whether it applies
 fig, axes = plt.subplots(1, 4, figsize=(7, 2.4), layout="constrained")
-for picture, axis in enumerate(axes):
-    (at,) = np.flatnonzero(said.item == picture)
+two_of_each = [*np.flatnonzero(said.applies)[:2], *np.flatnonzero(~said.applies)[:2]]
+for at, axis in zip(two_of_each, axes, strict=True):
     answer = "yes" if said.applies[at] else "no"
-    axis.imshow(X[picture].reshape(16, 16), cmap="gray_r")
+    axis.imshow(X[said.item[at]].reshape(16, 16), cmap="gray_r")
     axis.set_title(f"Is there a {said.label[at]}?\n{answer}", fontsize=11)
     axis.set_axis_off()
 
