@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from sphinx_gallery.sorting import ExplicitOrder
+
 from complabel import __version__
 
 HERE = Path(__file__).parent
@@ -43,11 +45,14 @@ html_show_sourcelink = False
 # Pages without pages below them have nothing to show beside the text.
 html_sidebars = {page: [] for page in ("index", "start", "gallery/index")}
 
+# The order of reading.
+ORDER = """one_question five_questions seconds biased_naming label_studio table_of_codes tickets
+several_people machine_labels how_good thresholds intervals_hold own_network""".split()
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
-    "within_subsection_order": "ExampleTitleSortKey",
+    "within_subsection_order": ExplicitOrder([*(f"{name}.py" for name in ORDER)]),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,

@@ -53,9 +53,8 @@ hits = truth.ravel()[order]
 true["average_precision"] = (np.cumsum(hits) / np.arange(1, hits.size + 1))[hits].mean()
 for name, value in true.items():
     figure = getattr(figures, name)
-    print(
-        f"{name:17} {figure.value:.2f}, from {figure.low:.2f} to {figure.high:.2f}; true {value:.2f}"
-    )
+    interval = f"from {figure.low:.2f} to {figure.high:.2f}"
+    print(f"{name:17} {figure.value:.2f}, {interval}; true {value:.2f}")
 
 # %%
 # In a picture
@@ -93,5 +92,6 @@ for name in ("precision", "recall", "f1"):
 # %%
 # And then
 # --------
-# With files: ``complabel evaluate model.safetensors X.csv --answers answers.csv``: :doc:`/evaluate`.
+# With files: ``complabel evaluate model.safetensors X.csv --answers answers.csv``:
+# :doc:`/evaluate`.
 # Does such an interval hold? :doc:`/gallery/intervals_hold` counts 300 of them.

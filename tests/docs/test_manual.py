@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,14 @@ def test_an_example_uses_the_public_package_and_draws(script):
     ]
     assert not [name for name in modules if "._" in name]
     assert "matplotlib.pyplot" in modules
+
+
+def test_python_by_task_has_a_line_for_each_public_name():
+    page = (DOCS / "python.md").read_text(encoding="utf-8")
+    lines = "\n".join(re.findall(r"^```py\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE))
+    rooms = set(re.findall(r"automodule:: (complabel\.\w+)$", page, re.MULTILINE))
+    rooms -= {"complabel.errors", "complabel.experiments"}
+    assert len(rooms) > 10
+    for room in ["complabel", *sorted(rooms)]:
+        public = {*import_module(room).__all__} - {"__version__"}
+        assert {name for name in public if not re.search(rf"\b{name}\b", lines)} == set(), room
