@@ -3,6 +3,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from docutils.nodes import abbreviation, citation, classifier, label
+from sphinx_design.shared import PassthroughTextElement
+from sphinx_gallery.directives import imgsgnode
 from sphinx_gallery.sorting import ExplicitOrder
 
 from complabel import __version__
@@ -46,8 +49,22 @@ html_show_sourcelink = False
 html_sidebars = {page: [] for page in ("index", "start", "gallery/index")}
 
 # The order of reading.
-ORDER = """one_question five_questions seconds biased_naming label_studio table_of_codes tickets
-several_people machine_labels how_good thresholds intervals_hold own_network""".split()
+ORDER = [
+    "one_question",
+    "five_questions",
+    "seconds",
+    "biased_naming",
+    "label_studio",
+    "table_of_codes",
+    "tickets",
+    "several_people",
+    "machine_labels",
+    "how_good",
+    "thresholds",
+    "intervals_hold",
+    "own_network",
+    ,
+]
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
@@ -87,8 +104,9 @@ def write_commands() -> None:
 
 # Files outside the documentation, and their pages on the site.
 PAGES = {
-    "CONTRIBUTING.md": "/evidence/contributing.md",
-    "benchmarks/README.md": "/evidence/speed.md",
+    r"(\.\./)*CONTRIBUTING\.md": "/evidence/contributing.md",
+    r"(\.\./)*benchmarks/README\.md": "/evidence/speed.md",
+    r"(\.\./)*docs/": "/",  # in these files
 }
 
 
@@ -96,11 +114,23 @@ def link_to_pages(*event):
     """Replace links to files by links to their pages, in the text that an event ends with."""
     content = event[-1]
     for file, page in PAGES.items():
-        content[0] = re.sub(rf"\]\((\.\./)*{re.escape(file)}", f"]({page}", content[0])
+        content[0] = re.sub(rf"\]\({file}", f"]({page}", content[0])
+
+
+def add_picture(translator, node):
+    """Write a picture of an example into the Markdown of its page."""
+    translator.add(f"![{node['alt']}](/{node['uri'].lstrip('/')})\n\n")
+
+
+def pass_by(*_):
+    """Write what is in a node, and nothing for the node itself."""
 
 
 def setup(app):
     """Write the page of commands; change links in pages, and in the files that they include."""
     write_commands()
+    for node in (abbreviation, citation, classifier, label, PassthroughTextElement):
+        app.registry.add_translation_handlers(node, markdown=(pass_by, pass_by))
+    app.registry.add_translation_handlers(imgsgnode, markdown=(add_picture, pass_by))
     app.connect("source-read", link_to_pages)
     app.connect("include-read", link_to_pages)
