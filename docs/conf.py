@@ -1,4 +1,5 @@
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,14 +9,14 @@ from sphinx_design.shared import PassthroughTextElement
 from sphinx_gallery.directives import imgsgnode
 from sphinx_gallery.sorting import ExplicitOrder
 
-from complabel import __version__
+import complabel
 
 HERE = Path(__file__).parent
 
 project = "complabel"
 author = "The complabel developers"
 copyright = "2026, The complabel developers"
-release = __version__
+release = complabel.__version__
 
 extensions = [
     "myst_parser",
@@ -41,6 +42,7 @@ html_theme_options = {
     "navbar_align": "left",
     "navbar_persistent": ["search-button"],
 }
+html_search_scorer = str(HERE / "scorer.js")
 html_static_path = ["_static"]
 html_css_files = ["complabel.css"]
 html_js_files = ["scroll.js"]
@@ -63,7 +65,6 @@ ORDER = [
     "thresholds",
     "intervals_hold",
     "own_network",
-    ,
 ]
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
@@ -126,9 +127,25 @@ def pass_by(*_):
     """Write what is in a node, and nothing for the node itself."""
 
 
+def copy_page():
+    """Copy the page of `complabel annotate`, with a recorded sitting in place of its server."""
+    page, target = Path(complabel.__file__).parent / "live" / "page", HERE / "_static" / "try"
+    for name in ("page.js", "page.css", "drawing.js"):
+        shutil.copyfile(page / name, target / name)
+    about = (
+        '<aside id="recorded" aria-label="About this page">A recorded sitting: the curve is from'
+        " 1,500 answers of a simulated person. Each of your answers stands for about 38.</aside>"
+    )
+    files = '<link rel="stylesheet" href="recorded.css">\n<script src="recorded.js"></script>'
+    html = (page / "index.html").read_text(encoding="utf-8")
+    html = html.replace("</head>", f"{files}\n</head>").replace("<main ", f"{about}\n<main ", 1)
+    (target / "index.html").write_text(html, encoding="utf-8")
+
+
 def setup(app):
-    """Write the page of commands; change links in pages, and in the files that they include."""
+    """Make what is made, teach Markdown some nodes, and change links to files."""
     write_commands()
+    copy_page()
     for node in (abbreviation, citation, classifier, label, PassthroughTextElement):
         app.registry.add_translation_handlers(node, markdown=(pass_by, pass_by))
     app.registry.add_translation_handlers(imgsgnode, markdown=(add_picture, pass_by))
