@@ -30,12 +30,13 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 
 # A feature pays for its room: what comes in here needs something else to go, and only an issue that
 # brings an ability says how much room it gets. The goals are 35,500 lines (tool), 11,500
-# (experiments) and 40,000 (tests); docs/evidence/trials.md says what is in the way. A machine's labels were
-# allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. It took 1,700: with
+# (experiments) and 40,000 (tests); docs/evidence/trials.md says what is in the way. A machine's
+# labels were allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. It took 1,700: with
 # files for intervals, goals, sittings that end and merged labels, and names for goals and for
-# merged labels. Tests were allowed none; they have 800 more for both.
+# merged labels. Tests were allowed none; they have 800 more for both, and 50 for the checks of the
+# manual, which its issue asks for.
 MOST_LINES = {"tool": 46_150, "experiments": 11_500}
-MOST_TEST_LINES = 48_100
+MOST_TEST_LINES = 48_160
 MOST_FILES, MOST_PUBLIC_NAMES = 230, 161
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.
