@@ -7,6 +7,7 @@ function hint() {
     // Texts in narrow columns would make rows that are higher than the screen.
     const high = Math.max(0, ...[...place.querySelectorAll("tr")].map((row) => row.offsetHeight));
     if (scrolls && high > 200) place.classList.add("roomy");
+    if (scrolls) place.tabIndex = 0; // the arrow keys scroll what has the focus
     if (scrolls && !there) {
       const said = document.createElement("p");
       said.className = "scroll-hint";
@@ -18,5 +19,13 @@ function hint() {
   }
 }
 
+// The gallery of examples hides the words of its links behind their pictures.
+function name() {
+  for (const link of document.querySelectorAll(".sphx-glr-thumbcontainer a.internal")) {
+    link.setAttribute("aria-label", link.textContent);
+  }
+}
+
 window.addEventListener("load", hint);
+window.addEventListener("load", name);
 window.addEventListener("resize", hint);
