@@ -5,8 +5,10 @@ From a Label Studio export to predictions
 You have an export of Label Studio: people ticked what applies, in a form of their own. You get
 a model, and predictions for items that nobody annotated.
 
-The export is written here, as Label Studio writes it: 200 pictures of handwritten digits, two
-people, one task in twenty skipped. The people are simulated, and make no mistakes.
+The export is written here, as Label Studio writes it: 200 pictures of handwritten digits and two
+people. One task in twenty is skipped, one in twenty has no annotation, and one in twenty is a form
+that somebody submitted without a tick. The people are simulated. These forms are their only
+mistakes, because each picture shows at least one digit.
 """
 
 # %%
@@ -34,16 +36,18 @@ items = [f"{row:04}.png" for row in range(200)]
 
 
 def task(row):
-    """Return one task, with the annotation of one person."""
+    """Return one task, with the annotation of one person, or with none."""
     ticked = [name for name, yes in zip(names, Y[row], strict=True) if yes]
     choices = {"from_name": "shows", "to_name": "image", "type": "choices"}
+    filled = [{**choices, "value": {"choices": ticked}}]
     annotation = {
         "completed_by": {"email": ["ann@example.org", "ben@example.org"][row % 2]},
         "was_cancelled": row % 20 == 19,  # skipped
         "lead_time": 5.5,
-        "result": [{**choices, "value": {"choices": ticked}}],
+        "result": [] if row % 20 in (9, 19) else filled,  # 9: submitted without a tick
     }
-    return {"id": row, "data": {"item": items[row]}, "annotations": [annotation]}
+    annotations = [] if row % 20 == 4 else [annotation]  # 4: nobody has seen the task
+    return {"id": row, "data": {"item": items[row]}, "annotations": annotations}
 
 
 folder = Path(tempfile.mkdtemp())
@@ -64,18 +68,22 @@ except ComplabelError as error:
 # %%
 # Say what a choice means
 # -----------------------
-# A chosen digit is there, and people ticked *all* digits that are there. So the others are not.
+# A chosen digit is there, and people ticked *all* digits that are there. So the others are not. The
+# importer says what became of every task. A form without a tick says that no digit is there.
 
 table, tally = import_answers(
     export, options=Options(present=("shows",), question="ticked", label_names=tuple(names))
 )
 answers = Answers.from_table(table, items=items, label_names=names)
+for what, number in tally.counts.items():
+    if number:
+        print(f"{number:5}  {what}")
 print(answers)
 
 # %%
 # Learn, and predict
 # ------------------
-# How good is the model, with 50, 100 and all tasks? The true labels of other pictures tell.
+# How good is the model, with 25, 50, 100 and all tasks? The true labels of other pictures tell.
 
 X_test, Y_test = X[4000:], Y[4000:]
 sizes, curve = [25, 50, 100, 200], []
