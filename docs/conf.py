@@ -36,7 +36,7 @@ autodoc_default_options = {"exclude-members": "set_fit_request, set_score_reques
 numpydoc_show_class_members = False
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
-# Volume 1 is in the menu; volume 2, the evidence, is behind "More".
+# Only volume 1 is in the menu. Pages and the home page link to volume 2, the evidence.
 html_theme_options = {
     "header_links_before_dropdown": 4,
     "navbar_align": "left",
@@ -48,7 +48,7 @@ html_css_files = ["complabel.css"]
 html_js_files = ["scroll.js"]
 html_show_sourcelink = False
 # Pages without pages below them have nothing to show beside the text.
-html_sidebars = {page: [] for page in ("index", "start", "gallery/index")}
+html_sidebars = {page: [] for page in ("index", "start", "gallery/index", "evidence/**")}
 
 # The order of reading.
 ORDER = [
@@ -118,6 +118,12 @@ def link_to_pages(*event):
         content[0] = re.sub(rf"\]\({file}", f"]({page}", content[0])
 
 
+def lead_back(_, page, content):
+    """End each page of the evidence with a link to its index, which is not in the menu."""
+    if page.startswith("evidence/") and page != "evidence/index":
+        content[0] += "\n\n[All of the evidence](/evidence/index.md)\n"
+
+
 def add_picture(translator, node):
     """Write a picture of an example into the Markdown of its page."""
     translator.add(f"![{node['alt']}](/{node['uri'].lstrip('/')})\n\n")
@@ -150,4 +156,5 @@ def setup(app):
         app.registry.add_translation_handlers(node, markdown=(pass_by, pass_by))
     app.registry.add_translation_handlers(imgsgnode, markdown=(add_picture, pass_by))
     app.connect("source-read", link_to_pages)
+    app.connect("source-read", lead_back)
     app.connect("include-read", link_to_pages)
