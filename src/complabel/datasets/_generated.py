@@ -44,8 +44,8 @@ def make_digits(
 
     References
     ----------
-    .. [1] The images are those of ``sklearn.datasets.load_digits``: E. Alpaydin and C. Kaynak,
-       "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository, 1998.
+    The images are those of ``sklearn.datasets.load_digits``: E. Alpaydin and C. Kaynak,
+    "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository, 1998.
 
     Examples
     --------

@@ -64,12 +64,12 @@ def draw_complementary(
     Notes
     -----
     Each label gets a random exponential time whose rate is the label's weight. The labels with
-    the smallest times are a weighted draw without replacement [1]_.
+    the smallest times are a weighted draw without replacement.
 
     References
     ----------
-    .. [1] P. Efraimidis and P. Spirakis, "Weighted random sampling with a reservoir", Information
-       Processing Letters 97(5), 2006.
+    P. Efraimidis and P. Spirakis, "Weighted random sampling with a reservoir", Information
+    Processing Letters 97(5), 2006.
 
     Examples
     --------

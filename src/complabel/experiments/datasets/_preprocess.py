@@ -32,12 +32,13 @@ def preprocess(dataset: MultiLabelDataset, *, max_labels: int = 15) -> MultiLabe
 
     Notes
     -----
-    This is the preprocessing of [1]_, section "Datasets", after [2]_.
+    This is the preprocessing of Gao, Xu and Zhang, section "Datasets", after Xie and Huang.
 
     References
     ----------
-    .. [1] Gao, Xu and Zhang, "Complementary to Multiple Labels".
-    .. [2] M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
+    Gao, Xu and Zhang, "Complementary to Multiple Labels".
+
+    M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018.
 
     Examples
     --------
