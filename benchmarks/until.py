@@ -279,7 +279,8 @@ def of_learning(name: str, X: Any, Y: Any, within: float, given: Any) -> None:
             find = functools.partial(how_far_of_model, [goal], {}, False)
             refits = Refits(X[rows], seed=draw)
             refits.follow(find)
-            for n in range(50, len(rows) + 1, 50):
+            n, standings = 50, None
+            while n <= len(rows):
                 yes = np.zeros((n, Y.shape[1]), dtype=np.uint8)
                 yes[np.arange(n), label[:n]] = 1
                 applies = Y[rows[:n]] * yes
@@ -294,6 +295,7 @@ def of_learning(name: str, X: Any, Y: Any, within: float, given: Any) -> None:
                 standings = state.get("standings")
                 if standings and standings[0].is_reached:
                     break
+                n = standings[0].next_look(n) if standings else n + 50
             if standings:
                 every = np.arange(len(rows))
                 p = special.expit(refits._logits(refits._points[-1], every, Y.shape[1]))

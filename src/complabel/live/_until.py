@@ -135,7 +135,7 @@ class Until:
             standing = self._of(goal, answers)
             if standing is None:
                 continue
-            if last or goal.by_label or self._is_of_learner(goal):
+            if last or goal.by_label or goal.figure == MODEL:
                 known[goal] = standing
             elif n_answered >= self._due.get(goal, 0):
                 known[goal] = standing

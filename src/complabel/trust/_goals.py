@@ -71,8 +71,8 @@ class Goal:
     by_label: bool = False
 
     @classmethod
-    def parse(cls, text: str) -> Goal:
-        """Read a goal as it is typed.
+    def parse(cls, text: str, parameter: str = "until") -> Goal:
+        """Read a goal as it is typed; errors name the parameter that it was given as.
 
         Examples
         --------
@@ -82,10 +82,10 @@ class Goal:
         parts = _GOAL.fullmatch(text.strip().casefold())
         figure = "" if parts is None else re.sub("[ -]", "_", parts["figure"])
         if parts is None or figure not in (FREQUENCIES, MODEL, *_TITLES):
-            raise InputError(f"{setting('until', text)} is no goal; give {_EXAMPLES}")
+            raise InputError(f"{setting(parameter, text)} is no goal; give {_EXAMPLES}")
         if figure == MODEL:
             if parts["within"] or parts["by"]:
-                raise InputError(f"{setting('until', text)}: the goal model has no number")
+                raise InputError(f"{setting(parameter, text)}: the goal model has no number")
             return cls(MODEL)
         try:
             within = float(parts["within"] or "nan")
@@ -93,8 +93,8 @@ class Goal:
             within = math.nan
         if not 0 < within < 0.5:
             raise InputError(
-                f"{setting('until', text)} must say how well the figure is to be known, by a number"
-                f' between 0 and .5, such as "{parts["figure"]} +-.05"'
+                f"{setting(parameter, text)} must say how well the figure is to be known, by a"
+                f' number between 0 and .5, such as "{parts["figure"]} +-.05"'
             )
         return cls(figure, within, figure == FREQUENCIES or parts["by"] is not None)
 
@@ -260,7 +260,7 @@ def how_far(
     >>> [part.is_reached for part in standing.parts], standing.is_reached
     ([True, True, True], True)
     """
-    read = [goal if isinstance(goal, Goal) else Goal.parse(goal) for goal in goals]
+    read = [each if isinstance(each, Goal) else Goal.parse(each, "goals") for each in goals]
     rates = rates_of_mistakes(missed, invented, answers)
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     p = None
