@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -208,6 +209,14 @@ def test_a_model_that_learns_meanwhile_is_measured_on_items_that_it_has_not_seen
     p = special.expit(refits._logits(refits._points[-1], np.arange(900), 4))
     (part,) = standing.parts
     assert part.low <= Y[p >= 0.5].mean() <= part.high
+    kind = KINDS["asked"]
+    asker = Asker(RandomQuestions(NAMES, 4, lambda: kind, kind), LABELS, lambda: 0.0)
+    until = Until([standing.goal], 4)
+    far = replace(standing, parts=[replace(part, is_reached=False)])
+    for n, each, ends in ((100, far, False), (101, standing, False), (120, standing, True)):
+        until.learner = SimpleNamespace(standings=[each])  # between looks that are due, it goes on
+        until.look(lambda mark: asker.news(mark[0], len(NAMES)), n)
+        assert until.is_reached is ends
 
 
 def test_labels_in_another_order_have_their_own_predictions(things, tmp_path):
