@@ -115,8 +115,8 @@ class _History:
     """The latest steps and changes of the gradient, and the direction that follows from them."""
 
     def __init__(self, x: Tensor) -> None:
-        shape = (len(x), _HISTORY, x.shape[1])
-        self._steps, self._changes = x.new_zeros(shape), x.new_zeros(shape)
+        # Steps, and below them changes of the gradient: so that one product reads both.
+        self._pairs = x.new_zeros((len(x), 2 * _HISTORY, x.shape[1]))
         self._products = x.new_zeros((len(x), 2 * _HISTORY, _HISTORY), dtype=torch.float64)
         self._scale = x.new_ones(len(x), dtype=torch.float64)
         self._number = 0
@@ -126,13 +126,12 @@ class _History:
         along, squared = _dot(step, change), _dot(change, change)
         kept = along > 1e-10 * squared
         slot, mask = self._number % _HISTORY, kept.unsqueeze(1)
-        self._steps[:, slot] = torch.where(mask, step, 0.0)
-        self._changes[:, slot] = torch.where(mask, change, 0.0)
+        self._pairs[:, slot] = torch.where(mask, step, 0.0)
+        self._pairs[:, _HISTORY + slot] = torch.where(mask, change, 0.0)
         self._scale = torch.where(kept, along / squared, self._scale)
         self._number += 1
-        both = torch.cat([self._steps, self._changes], dim=1)
-        latest = self._changes[:, slot].unsqueeze(2)
-        self._products[:, :, slot] = torch.bmm(both, latest).double().squeeze(2)
+        latest = self._pairs[:, _HISTORY + slot].unsqueeze(2)
+        self._products[:, :, slot] = torch.bmm(self._pairs, latest).double().squeeze(2)
         # The products of changes with changes are symmetric. Those of steps with earlier changes
         # are not used.
         self._products[:, _HISTORY + slot] = self._products[:, _HISTORY:, slot]
@@ -145,9 +144,8 @@ class _History:
         first = max(0, self._number - _HISTORY)
         order = torch.arange(first, self._number) % _HISTORY
         scale = self._scale.view(-1, 1, 1)
-        column = gradient.unsqueeze(2)
-        by_step = torch.bmm(self._steps, column).double()[:, order]  # (B, m, 1)
-        by_change = torch.bmm(self._changes, column).double()[:, order]
+        along = torch.bmm(self._pairs, gradient.unsqueeze(2)).double()
+        by_step, by_change = along[:, order], along[:, _HISTORY + order]  # (B, m, 1)
         products = self._products[:, :, order]
         upper = torch.triu(products[:, order])
         diagonal = torch.diagonal(upper, dim1=1, dim2=2)
@@ -158,12 +156,11 @@ class _History:
             products[:, _HISTORY + order] @ first_part - by_change
         )
         weights = torch.linalg.solve_triangular(upper.transpose(1, 2), inner, upper=False)
-        of_steps, of_changes = (torch.zeros_like(self._products[:, :_HISTORY, :1]) for _ in "ab")
-        of_steps[:, order], of_changes[:, order] = weights, -scale * first_part
+        of_pairs = torch.zeros_like(along)
+        of_pairs[:, order], of_pairs[:, _HISTORY + order] = weights, -scale * first_part
+        of_pairs = of_pairs.transpose(1, 2).to(gradient.dtype)
         found = scale[:, :, 0].to(gradient.dtype) * gradient
-        for part, of_part in ((self._steps, of_steps), (self._changes, of_changes)):
-            found += torch.bmm(of_part.transpose(1, 2).to(part.dtype), part).squeeze(1)
-        return -found
+        return -(found + torch.bmm(of_pairs, self._pairs).squeeze(1))
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:

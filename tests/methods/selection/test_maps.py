@@ -46,20 +46,20 @@ def test_what_only_predicts_is_shown_as_the_classifier_and_predicts_the_same(tmp
 
 @pytest.mark.parametrize("scaling", ["global", "standardize", "rows"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
-def test_fewer_rows_than_columns_are_rotated_to_as_many_columns(form, scaling):
+def test_fewer_rows_than_columns_are_rotated_to_as_many_columns(form, scaling, monkeypatch):
     # A penalty on the norm depends on inner products of rows alone.
     wide = np.random.default_rng(1).poisson(0.3, size=(30, 90)) + np.eye(30, 90)
-    short = FeatureMap(scaling).fit_transform(form(wide)).in_short()
+    monkeypatch.setattr("complabel.methods.selection._features._MOST_ROTATED", 20)
+    prepared = FeatureMap(scaling).fit_transform(form(wide))
+    assert prepared.in_short(63).X.shape == wide.shape  # of few labels, only fewer rows
+    short = prepared.in_short(64)
     rows = normalize(wide) if scaling == "rows" else wide
     centred = rows - rows.mean(axis=0)
     spread = np.sqrt(centred.var(axis=0))
-    if scaling == "standardize":
-        scaled = centred / np.where(spread > 0, spread, 1)
-    else:
-        scaled = centred / np.sqrt((spread**2).mean())
+    of_all = np.sqrt((spread**2).mean())
+    scaled = centred / (np.where(spread > 0, spread, 1) if scaling == "standardize" else of_all)
     inner = scaled @ scaled.T
     assert short.X.shape == (30, 29)  # centred rows add up to 0
     np.testing.assert_allclose(short.X @ short.X.T, inner, atol=1e-5 * inner.max())
-    covariance = short.X.T @ short.X / 30
-    largest = short.spread.values.max()
-    np.testing.assert_allclose(covariance, np.diag(short.spread.values), atol=1e-5 * largest)
+    covariance, values = short.X.T @ short.X / 30, short.spread.values
+    np.testing.assert_allclose(covariance, np.diag(values), atol=1e-5 * values.max())

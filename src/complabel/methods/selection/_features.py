@@ -37,8 +37,9 @@ _MANY_KERNEL_ROWS = 50_000
 # Added to the diagonal of the landmarks' kernel, which is 1, so that its Cholesky factor exists.
 # Directions that vary less than this are rounding.
 _JITTER = 1e-8
-# Fewer rows than these, and than columns, are rotated to as many columns as rows in trials.
-_MOST_ROTATED = 2048
+# Fewer rows than these, and than columns, are rotated to as many columns as rows in trials. The
+# rotation takes its time once, and each fit gains by it, the more the more labels there are.
+_MOST_ROTATED, _MANY_LABELS, _MOST_OF_MANY_LABELS = 2048, 64, 4501
 _ROUNDING = 1e-10  # directions that vary less than this share of the most are rounding
 
 
@@ -100,14 +101,14 @@ class PreparedFeatures:
         vars(found)["spread"] = self.spread
         return found
 
-    def in_short(self) -> PreparedFeatures:
+    def in_short(self, n_labels: int = 1) -> PreparedFeatures:
         """Return the features in float32, for maps of which only the logits are used."""
         # Dense ones are scaled, so that float32 is precise enough, and rotated to their principal
         # directions, which saves the rotation in each step.
         from complabel._training import Scaling, Spread  # imports torch
 
         n, d = self.X.shape
-        if n < min(d, _MOST_ROTATED):
+        if n < min(d, _MOST_ROTATED if n_labels < _MANY_LABELS else _MOST_OF_MANY_LABELS):
             scaled, variances = _as_many_as_rows(self.X, self.scaling)
         elif sparse.issparse(self.X):
             X: Features = self.X

@@ -346,7 +346,8 @@ class Trials:
                 del self._prepared[oldest]  # frees memory before more is allocated
             prepared = features.fit_transform(self.X, self.choices.weights)
             assert not isinstance(prepared, PreparedBlocks)
-            self._prepared[features] = _Prepared(prepared, prepared.in_short())
+            short = prepared.in_short(self.choices.answers.n_labels)
+            self._prepared[features] = _Prepared(prepared, short)
         return self._prepared[features].whole
 
 
