@@ -361,6 +361,9 @@ def _part(figure: Figure, pairs: ScoredPairs, goal: Goal) -> Part:
     n, half, within = int(pairs.n_said.sum()), (figure.high - figure.low) / 2, goal.within
     by_rank = goal.figure == "average_precision"
     spread = _SPREAD_OF_AVERAGE_PRECISION if by_rank else _SPREAD_OF_LEFT
+    truth = float((pairs.chance * (1 - pairs.chance))[pairs.place].sum())
+    # Where mistakes scatter judgements more, the same number of them tells less of its own error.
+    spread *= math.sqrt(1 + float(pairs.noise.sum()) / truth) if truth else 1.0
     n_yes = float(pairs.said.sum())
     # A model that predicts hardly anything has an F1 near 0, and nothing tells its error.
     n_predicted = n if by_rank else int(pairs.n_said[pairs.predicted[pairs.place]].sum())
