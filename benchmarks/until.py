@@ -20,7 +20,13 @@ from complabel._questions import KINDS
 from complabel.answers import Answers
 from complabel.datasets import load_file, make_digits
 from complabel.experiments.datasets import load_dataset
-from complabel.frequencies import interval_at_goal
+from complabel.frequencies import (
+    Audit,
+    answers_left,
+    beside_predictions,
+    interval_at_goal,
+    interval_whenever,
+)
 from complabel.live._asker import Asker
 from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import Refits
@@ -29,7 +35,9 @@ from complabel.trust._goals import _CONFIDENCE, Goal, Standing, _part
 from complabel.trust._metrics import _chances, figures_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
 
+WHAT = ("level", "frequencies", "beside", "figures", "learning", "time")
 MISSED, INVENTED = 0.23, 0.028
+MACHINES = {"good": (0.1, 0.01), "middling": (0.2, 0.03), "bad": (0.5, 0.1)}  # missed, invented
 WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2)
 FIXED = 0.05  # level of the interval for a fixed number of answers
 
@@ -37,7 +45,7 @@ FIXED = 0.05  # level of the interval for a fixed number of answers
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("level", "frequencies", "figures", "learning", "time"))
+    parser.add_argument("what", choices=WHAT)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--sittings", type=int, default=2000)
     parser.add_argument("--within", type=float, nargs="*", default=[0.03, 0.05])
@@ -62,6 +70,8 @@ def main() -> None:
                     of_learning(name, X, Y > 0, within, given)
                 elif given.what == "frequencies":
                     of_frequencies(name, Y, within, people, rates, given)
+                elif given.what == "beside":
+                    of_frequencies_beside(name, X, Y, within, people, rates, given)
                 else:
                     of_figures(name, X, Y, within, people, rates, given)
 
@@ -162,6 +172,89 @@ def of_frequencies(
         f" | random labels {n_labels * n[-1].mean():,.0f} | fixed number {n_labels * fixed:,}",
         flush=True,
     )
+
+
+def of_frequencies_beside(
+    name: str, X: Any, Y: Any, within: float, people: str, rates: tuple[float, float], given: Any
+) -> None:
+    """Print how sittings go that know what a machine, or a model of other items, says."""
+    p, truth = predictions(X, Y, given.seed)
+    rng = np.random.default_rng(given.seed)
+    machines = {"model of other items": p >= 0.5}
+    for quality, (missed, invented) in MACHINES.items():
+        machines[f"{quality} machine"] = rng.random(p.shape) < np.where(truth, 1 - missed, invented)
+    for machine, predicted in {"no machine": None, **machines}.items():
+        runs: list[Any] = []
+        for label in range(truth.shape[1]):
+            column = None if predicted is None else predicted[:, label]
+            runs.append(ends_of_label(truth[:, label], column, within, rates, given))
+        n, wrong, ever, held = (np.array(each) for each in zip(*runs, strict=True))
+        n = np.sort(n, axis=0).astype(float)
+        asked = len(n) * n[0] + (n - n[0]).sum(axis=0) / 0.9
+        print(
+            f"{name} | {len(n)} labels | ±{within:g} | {people} | {machine} | false stops"
+            f" {100 * wrong.mean():.1f}, worst label {100 * wrong.mean(axis=1).max():.1f}"
+            f" | answers {asked.mean():,.0f} | left held {100 * np.nanmean(held):.0f}"
+            f" | whenever left out {100 * ever.mean():.1f}",
+            flush=True,
+        )
+
+
+def ends_of_label(
+    truth: Any, predicted: Any, within: float, rates: tuple[float, float], given: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Ask about one label in many sittings at once; all arrays are (sittings,)."""
+    rng = np.random.default_rng([given.seed, int(truth.sum())])
+    n_items, n_sittings = len(truth), given.sittings
+    missed, invented = rates
+    told, share = 1 - missed - invented, truth.mean()
+    orders = np.array([rng.permutation(n_items) for _ in range(n_sittings)])
+    said = rng.random(orders.shape) < np.where(truth[orders], 1 - missed, invented)
+    stop, wrong = np.full(n_sittings, n_items), np.zeros(n_sittings, dtype=bool)
+    ever, open_ = np.zeros(n_sittings, dtype=bool), np.arange(n_sittings)
+    left = np.full((n_sittings, n_items + 1, 2), np.nan, dtype=np.float32)
+    for n in range(1, n_items + 1):
+        at = np.repeat(np.arange(len(open_)), n)
+        item, applies = orders[open_, :n].ravel(), said[open_, :n].ravel()
+        unknown, weight = np.full(len(at), -1), np.ones(len(at))
+        audit = Audit(item, at, unknown, applies, weight, len(open_))
+        all_predicted = None
+        if predicted is not None:
+            all_predicted = np.broadcast_to(predicted[:, np.newaxis], (n_items, len(open_)))
+        yes, judged = said[open_, :n].sum(axis=1).astype(float), np.full(len(open_), float(n))
+        reached, at_goal, whenever, more = frequencies_at(
+            audit, all_predicted, yes, judged, within * told, n_items if told == 1 else np.inf
+        )
+        at_goal, whenever = ((ends - invented) / told for ends in (at_goal, whenever))
+        if n >= 20:
+            ever[open_] |= (share < whenever[:, 0]) | (share > whenever[:, 1])
+        left[open_, n] = more
+        ended = open_[reached]
+        stop[ended] = n
+        low, high = at_goal[reached].T
+        wrong[ended] = (share < low - 1e-9) | (share > high + 1e-9)
+        open_ = open_[~reached]
+        if not len(open_):
+            break
+    rows, third = np.arange(n_sittings), (stop / 25).astype(int) * 10
+    low, high = left[rows, third].T
+    held = np.where(third >= 20, (low <= stop - third) & (stop - third <= high), np.nan)
+    return stop, wrong, ever, held
+
+
+def frequencies_at(
+    audit: Audit, predicted: Any, yes: Any, judged: Any, within: float, n_items: float
+) -> tuple[Any, Any, Any, Any]:
+    """Return what a look tells: who is done, both intervals, and how many answers are left."""
+    items, width = np.full(len(yes), float(n_items)), np.full(len(yes), within)
+    draws: Any = {"n_draws": 1 if judged[0] % 10 else 100, "rng": np.random.default_rng(0)}
+    if predicted is None:
+        left = answers_left(yes, judged, width, items, **draws)
+    else:
+        yes, judged, items, left = beside_predictions(audit, predicted, width, items, **draws)
+    at_goal, whenever = interval_at_goal(yes, judged, items), interval_whenever(yes, judged)
+    more = np.quantile(left, [0.1, 0.9], axis=0).T
+    return left.max(axis=0) <= 0, at_goal, whenever, more
 
 
 def table_of_intervals(most: int, within: float, n_items: float) -> tuple[Any, Any]:

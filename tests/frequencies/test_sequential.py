@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from complabel.frequencies._sequential import answers_left, interval_at_goal, interval_whenever
+from complabel.frequencies import Audit
+from complabel.frequencies._sequential import (
+    answers_left,
+    beside_predictions,
+    interval_at_goal,
+    interval_whenever,
+)
 
 
 def false_stops(within, n_items, counts):
@@ -97,3 +103,51 @@ def test_answers_left_hold_as_often_as_they_say():
             held.append(least - 1 <= stop - 30 <= most + 1)
     assert 0.7 <= np.mean(held) <= 0.93
     assert not answers_left(yes[-1:], judged[-1:], np.array([0.05]), n_draws=9, rng=rng).any()
+
+
+def beside(predicted, item, applies, within=0.05):
+    """Return what is known of one label whose items were asked about one by one."""
+    said = np.asarray(applies), np.ones(len(item))
+    audit = Audit(np.asarray(item), *np.array([[0], [-1]]).repeat(len(item), 1), *said, 1)
+    whole: dict = {"n_draws": 50, "rng": np.random.default_rng(0)}
+    of = np.array([within]), np.array([float(len(predicted))])
+    return beside_predictions(audit, np.asarray(predicted)[:, np.newaxis], *of, **whole)
+
+
+def test_beside_predictions_is_the_share_of_both_sorts_of_items_together():
+    predicted = np.arange(1000) < 300
+    applies = [True] * 90 + [False] * 10 + [True] * 5 + [False] * 95
+    yes, judged, n_items, left = beside(predicted, [*range(100), *range(900, 1000)], applies)
+    assert yes / judged == pytest.approx(0.3 * 90 / 100 + 0.7 * 5 / 100)
+    assert judged > 200
+    assert n_items / judged == pytest.approx(1000 / 200)
+    plain = (np.array([each]) for each in (95.0, 200.0, 0.05, 1000.0))
+    assert left.max() < answers_left(*plain, n_draws=50, rng=np.random.default_rng(0)).min()
+
+
+@pytest.mark.parametrize("predicted", [np.arange(400) % 2 > 0, np.zeros(400, dtype=bool)])
+def test_predictions_that_tell_nothing_change_nothing(predicted):
+    applies = np.arange(100) % 4 < 2  # of what is predicted and what is not, a half
+    yes, judged, n_items, left = beside(predicted, range(100), applies)
+    assert (yes, judged, n_items) == (50, 100, 400)
+    plain = (np.array([each]) for each in (50.0, 100.0, 0.05, 400.0))
+    expected = answers_left(*plain, n_draws=50, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(left, expected, rtol=0.05)  # other draws
+
+
+def test_beside_predictions_few_stop_falsely_and_all_stop_sooner():
+    rng = np.random.default_rng(0)
+    truth = np.arange(2000) < 500
+    wrong, stops = [], []
+    for _ in range(40):
+        predicted = rng.random(2000) < np.where(truth, 0.85, 0.02)
+        item = rng.permutation(2000)
+        for n in range(10, 400, 10):
+            yes, judged, n_items, left = beside(predicted, item[:n], truth[item[:n]])
+            if not left.any():
+                break
+        ((low, high),) = interval_at_goal(yes, judged, n_items)
+        wrong.append(not low <= 0.25 <= high)
+        stops.append(n)
+    assert np.sum(wrong) <= 5  # 6 of 40 would be seen in 1 of 100 tests at most, if 5 % are wrong
+    assert np.mean(stops) < 200  # 290 answers are needed without a machine

@@ -84,6 +84,20 @@ def test_an_open_goal_has_the_interval_that_holds_at_all_times():
     assert f"0 of 3 labels are known within ± 0.01, by {len(said.label)} " in standing.sentence()
 
 
+def test_a_machine_saves_answers_about_frequencies():
+    Y = labels()
+    machine = Y ^ (np.random.default_rng(1).random(Y.shape) < 0.03)
+    how = {"missed": 0.25, "invented": 0.05}
+    answers = asked(Y, items_share=0.1, **how)
+    (alone,) = how_far(answers, ["frequencies +-.05"], **how)
+    (beside,) = how_far(answers, ["frequencies +-.05"], probabilities=machine, **how)
+    for part, plain, truth in zip(beside.parts, alone.parts, Y.mean(axis=0), strict=True):
+        assert part.low <= truth <= part.high
+        if truth > 0.2:  # where labels are rare, what people invent hides the machine's errors
+            assert part.high - part.low < plain.high - plain.low
+            assert part.left[1] < plain.left[1]
+
+
 def test_mistakes_are_taken_out():
     Y = labels(20_000)
     answers = asked(Y, missed=0.25, invented=0.05)

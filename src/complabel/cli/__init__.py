@@ -30,8 +30,13 @@ from complabel.cli._options import option as option
 from complabel.cli._options import share as share
 from complabel.cli._options import with_examples as with_examples
 from complabel.cli._outputs import Output as Output
-from complabel.cli._outputs import claim_folder as claim_folder
-from complabel.cli._outputs import claim_store as claim_store
+from complabel.cli._outputs import has_written as has_written
+from complabel.cli._outputs import is_own_page as is_own_page
+from complabel.cli._outputs import may_replace as may_replace
+from complabel.cli._outputs import refuse_no_folder as refuse_no_folder
+from complabel.cli._outputs import refuse_odd as refuse_odd
+from complabel.cli._outputs import try_to_write as try_to_write
+from complabel.cli._outputs import unused as unused
 from complabel.cli._own import advise_on as advise_on
 from complabel.cli._own import read_own_answers as read_own_answers
 from complabel.cli._own import read_own_features as read_own_features

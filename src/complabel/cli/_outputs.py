@@ -107,33 +107,9 @@ def _force_option() -> Any:
     return typer.main.get_command(app).params[0]
 
 
-def claim_folder(folder: Path, names: Sequence[str]) -> None:
-    """Refuse a folder in which files of these names cannot be written, or would be lost."""
-    claims, shown = _claims.get(), f"--output {folder}"
-    with explained(shown):
-        nearest = next(p for p in (folder, *folder.absolute().parents) if os.path.lexists(p))
-        if not nearest.is_dir():
-            raise OutputError(f"{shown}: {nearest} is a file; give the name of a folder")
-        there = [folder / name for name in names if os.path.lexists(folder / name)]
-        for path in there:
-            _refuse_odd(path, f"--output {path}", claims)
-        if there and not claims.force and not _is_own_report(there):
-            other = unused(folder if folder.name.strip(".") else folder / "report")
-            raise OutputError(
-                f"{shown}: {there[0]} exists; give another folder, such as {other}, or --force to"
-                " replace the files in it"
-            )
-        claims.replaceable |= set(map(behind_links, there))
-        _try(nearest, folder)
-
-
-def claim_store(path: Path) -> None:
-    """Refuse a store that cannot be made; a store that exists is continued."""
-    shown = f"--store {path}"
-    with explained(shown):
-        if not path.exists():
-            _refuse_folder(path, shown)
-            _try(behind_links(path).parent, path)
+def may_replace() -> bool:
+    """Return whether ``--force`` lets the command replace files."""
+    return _claims.get().force
 
 
 def has_written(path: Path) -> None:
@@ -175,10 +151,10 @@ def _claim(path: Path, option: str, mark: Output) -> None:
             f"{shown}: the name has the wrong ending for this kind of file; end it in {listed}"
         )
     with explained(shown):
-        _refuse_folder(path, shown)
+        refuse_no_folder(path, shown)
         exists = os.path.lexists(path)
-        _refuse_odd(path, shown, claims)
-        is_own = exists and mark.page and _is_own_page(path)
+        refuse_odd(path, shown)
+        is_own = exists and mark.page and is_own_page(path)
         if mark.source and path.with_name(f"{path.name}{mark.source}").is_file():
             is_own = True
         if exists and not claims.force and not is_own:
@@ -190,11 +166,12 @@ def _claim(path: Path, option: str, mark: Output) -> None:
         if exists:
             claims.replaceable.add(target)
         claims.written.append(path)
-        _try(target.parent, path)
+        try_to_write(target.parent, path)
 
 
-def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
+def refuse_odd(path: Path, shown: str) -> None:
     """Refuse a path that is no plain file, or that the command also reads or writes."""
+    claims = _claims.get()
     problem = ""
     if path.is_dir():
         problem = "this is a folder; give the name of a file"
@@ -208,14 +185,14 @@ def _refuse_odd(path: Path, shown: str, claims: _Claims) -> None:
         raise OutputError(f"{shown}: {problem}")
 
 
-def _refuse_folder(path: Path, shown: str) -> None:
+def refuse_no_folder(path: Path, shown: str) -> None:
     if not path.parent.is_dir():
         raise InputError(
             f"{shown}: there is no folder {path.parent}; make the folder, or give another path"
         )
 
 
-def _try(folder: Path, path: Path) -> None:
+def try_to_write(folder: Path, path: Path) -> None:
     """Write a file into a folder and remove it, as the output will be written."""
     trial = folder / f".{path.name}.{uuid.uuid4().hex}.part"
     try:
@@ -224,18 +201,12 @@ def _try(folder: Path, path: Path) -> None:
         trial.unlink(missing_ok=True)
 
 
-def _is_own_page(path: Path) -> bool:
+def is_own_page(path: Path) -> bool:
     """Return whether complabel wrote a page; a link counts as somebody else's."""
     if path.is_symlink():
         return False
     with path.open("rb") as file:
         return _MARK in file.read(_HEAD)
-
-
-def _is_own_report(paths: Sequence[Path]) -> bool:
-    pages = [path for path in paths if path.suffix == ".html"]
-    times = {path.lstat().st_mtime_ns for path in paths}
-    return bool(pages) and len(times) == 1 and all(map(_is_own_page, pages))
 
 
 def _same(path: Path, other: Path) -> bool:

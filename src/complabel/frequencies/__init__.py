@@ -15,6 +15,7 @@ from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclu
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
 from complabel.frequencies._sequential import answers_left as answers_left
+from complabel.frequencies._sequential import beside_predictions as beside_predictions
 from complabel.frequencies._sequential import interval_at_goal as interval_at_goal
 from complabel.frequencies._sequential import interval_whenever as interval_whenever
 from complabel.frequencies._strata import Strata as Strata

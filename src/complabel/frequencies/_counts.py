@@ -54,7 +54,9 @@ class Audit:
         marks: Any = (2 * answers.relevant + answers.absent)[rows].tocoo()
         answer, label, yes = rows[marks.row], marks.col, marks.data > 1
         item = answers.item[answer]
-        group = _form_of(answers)[answer] * answers.n_labels + label
+        # Probabilities are compared only within one form: each is drawn in its own way.
+        form = 2 * answers.n_offered.astype(np.intp) + (answers.question == "ticked")
+        group = form[answer] * answers.n_labels + label
         if strata is not None:  # chances that are known are not compared with those that are not
             chosen = np.isnan(answers.probability[answer])
             group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + chosen
@@ -223,12 +225,6 @@ class Named:
 def inverse_probability(answers: Answers) -> Array:
     """Return one over the probability of each question (A,); 1 where no probability is known."""
     return 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
-
-
-def _form_of(answers: Answers) -> Ints:
-    """Return a number (A,) for the form of each question: its kind and number of labels."""
-    # Probabilities are compared only within one form, because each form is drawn in its own way.
-    return np.asarray(2 * answers.n_offered + (answers.question == "ticked"), dtype=np.intp)
 
 
 def _scaled(inverse: Array, group: Ints) -> Array:

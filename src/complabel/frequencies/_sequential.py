@@ -16,7 +16,8 @@ import math
 import numpy as np
 from scipy import special
 
-from complabel._parameters import Array
+from complabel._parameters import Array, Bools
+from complabel.frequencies._counts import Audit
 
 # With intervals of Clopper and Pearson at this level, in both tails together, at most 5 % miss at
 # the moment when they are short enough, among any number of items: tests and benchmarks/until.py
@@ -30,23 +31,27 @@ _LEAST = 1e-12
 _SHARES = (1 - np.cos(np.linspace(0, np.pi, 201))) / 2  # many near 0 and 1
 _ROUNDS = 5
 _ROUNDING = 1e-6  # of a number of items
+# How many judgements one is worth beside predictions is judged by the same answers. So many times
+# as many are taken, so that at most 5 in 100 sittings stop falsely (benchmarks/until.py).
+_WORTH = 0.8
+_SPREAD = 3.5  # of the logarithm of what is left there, over the root of the answers so far
 
 
-def interval_at_goal(yes: Array, judged: Array, n_items: float = math.inf) -> Array:
+def interval_at_goal(yes: Array, judged: Array, n_items: Array | float = math.inf) -> Array:
     """Return intervals (K, 2) of shares, for who stops when an interval is short enough.
 
-    The shares are those among ``n_items``, of which some were judged. An infinite number is right
-    for any, and needs more answers.
+    The shares are those among ``n_items``, or (K,) numbers of items, of which some were judged. An
+    infinite number is right for any, and needs more answers.
     """
     n_yes, n_no = yes, judged - yes
-    if math.isfinite(n_items):  # what was judged is known: the rest tells less and less
+    if np.isfinite(n_items).all():  # what was judged is known: the rest tells less and less
         factor = (n_items - 1) / (n_items - judged + 1)
         n_yes, n_no = n_yes * factor, n_no * factor
     half = _LEVEL / 2
     low = special.betaincinv(np.maximum(n_yes, _LEAST), n_no + 1, half)
     high = special.betaincinv(n_yes + 1, np.maximum(n_no, _LEAST), 1 - half)
     ends = np.stack([np.where(n_yes > 0, low, 0.0), np.where(n_no > 0, high, 1.0)], axis=-1)
-    if math.isfinite(n_items):  # a label applies to a whole number of items
+    if np.isfinite(n_items).all():  # a label applies to a whole number of items
         ends[..., 0] = np.maximum(np.floor(ends[..., 0] * n_items + _ROUNDING), yes) / n_items
         most = n_items - (judged - yes)
         ends[..., 1] = np.minimum(np.ceil(ends[..., 1] * n_items - _ROUNDING), most) / n_items
@@ -84,7 +89,7 @@ def answers_left(
     yes: Array,
     judged: Array,
     within: Array,
-    n_items: float = math.inf,
+    n_items: Array | float = math.inf,
     *,
     n_draws: int,
     rng: np.random.Generator,
@@ -95,23 +100,71 @@ def answers_left(
     left = np.zeros_like(draws)
     for width in np.unique(within):
         at = within == width
-        needed = _answers_needed(float(width), n_items)
+        needed = _answers_needed(float(width))
         total = judged[at] + np.ones_like(draws[:, at])
         for _ in range(_ROUNDS):
             share = (yes[at] + draws[:, at] * (total - judged[at])) / total
-            total = np.maximum(np.interp(share, _SHARES, needed), judged[at] + 1)
+            more = np.interp(share, _SHARES, needed)
+            more = more / (1 + more / np.broadcast_to(n_items, at.shape)[at])  # of so many items
+            total = np.maximum(more, judged[at] + 1)
         left[:, at] = total - judged[at]
     ends = interval_at_goal(yes, judged, n_items)
     return np.where((ends[:, 1] - ends[:, 0]) / 2 <= within, 0.0, left)
 
 
 @functools.cache
-def _answers_needed(within: float, n_items: float) -> Array:
+def _answers_needed(within: float) -> Array:
     """Return how many answers make an interval short enough, where these shares of them are yes."""
-    low, high = np.ones_like(_SHARES), np.full_like(_SHARES, min(n_items, 2 / within**2))
+    low, high = np.ones_like(_SHARES), np.full_like(_SHARES, 2 / within**2)
     for _ in range(_HALVINGS):
         n = (low + high) / 2
-        ends = interval_at_goal(_SHARES * n, n, n_items)
+        ends = interval_at_goal(_SHARES * n, n)
         enough = (ends[:, 1] - ends[:, 0]) / 2 <= within
         low, high = np.where(enough, low, n), np.where(enough, n, high)
     return high
+
+
+def beside_predictions(
+    audit: Audit,
+    predicted: Bools,
+    within: Array,
+    n_items: Array,
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array, Array, Array]:
+    """Return counts that tell as much as judgements do beside predictions, and what is left (D, K).
+
+    It is known of all items whether a label is predicted. So the shares of "yes" among those
+    judged, predicted or not, tell more than all judgements together (post-stratification). The
+    counts are "yes", judgements and items, (K,), as if there were more of them.
+    """
+    share, n_labels = predicted.mean(axis=0), predicted.shape[1]
+    shares = np.array([share, 1 - share, np.ones(n_labels)])
+    is_predicted = predicted[audit.item, audit.label]
+    cells = (is_predicted, ~is_predicted, np.ones_like(is_predicted))
+    n, yes = (
+        np.array([np.bincount(audit.label, weight * cell, n_labels) for cell in cells])
+        for weight in (audit.weight, audit.weight * audit.applies)
+    )
+
+    def worth(times: Array) -> Array:
+        """How many judgements one is worth, if there are so many times as many."""
+        at, k = np.maximum(n * times, _LEAST), yes * times
+        # One "yes" and one "no" more: few errors of a machine tell badly how seldom they are.
+        variance = shares**2 * (k + 1) * (at + 1 - k) / (at + 2) ** 2 / at
+        gain = variance[2] / variance[:2].sum(axis=0)
+        return np.asarray(np.maximum(_WORTH * gain, 1.0))
+
+    now = at_end = worth(np.ones(n_labels))
+    value = (shares * yes / np.maximum(n, _LEAST))[:2].sum(axis=0)
+    is_yes, judged = np.where(now > 1, value * n[2], yes[2]), n[2]
+    for _ in range(2):  # the more errors are seen, the more is each judgement worth
+        counts = is_yes * at_end, judged * at_end, within, n_items * at_end
+        left = answers_left(*counts, n_draws=n_draws, rng=rng) / at_end
+        at_end = worth(1 + np.median(left, axis=0) / np.maximum(judged, 1))
+    spread = np.where(now > 1, _SPREAD / np.sqrt(np.maximum(judged, 1)), 0.0)
+    left *= np.exp(spread * rng.standard_normal(left.shape))
+    low, high = interval_at_goal(is_yes * now, judged * now, n_items * now).T
+    left = np.where((high - low) / 2 <= within, 0.0, np.maximum(left, 1.0))
+    return is_yes * now, judged * now, n_items * now, left

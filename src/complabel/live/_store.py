@@ -106,7 +106,9 @@ class AnswerStore:
             )
             version = _KIND.format_of(self._connection, self.path)
             if version == _VERSION:
-                _look_through(self._connection)
+                with _reading():  # a row that is not as it was written refuses the file
+                    for _ in _rows_as_written(self._connection):
+                        pass
             self._agree(about, version)
             self._place = _place(self.path)
             opened.pop_all()
@@ -376,13 +378,6 @@ def _read_head(connection: sqlite3.Connection) -> _Head:
     if head.keys() != {*ROWS}:
         raise NotAsWrittenError("it does not say how many answers there are")
     return head
-
-
-def _look_through(connection: sqlite3.Connection) -> None:
-    """Refuse a file with a row that is not as it was written."""
-    with _reading():
-        for _ in _rows_as_written(connection):
-            pass
 
 
 def _rows_as_written(connection: sqlite3.Connection) -> Iterator[tuple[str, sqlite3.Row]]:

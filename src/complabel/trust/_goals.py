@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from complabel._parameters import Array
+from complabel._parameters import Array, Bools
 from complabel._questions import QuestionKind
 from complabel._settings import setting
 from complabel.answers import Answers
@@ -20,6 +20,7 @@ from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     Audit,
     answers_left,
+    beside_predictions,
     checked_probabilities,
     interval_at_goal,
     interval_whenever,
@@ -214,8 +215,9 @@ def how_far(
         Such as ``"frequencies +-.03"`` (of each label), ``"f1 +-.05"`` (over all labels),
         ``"precision +-.1 by label"``, and the same for ``recall`` and ``average_precision``.
     probabilities : array-like of shape (n_items, n_labels) or None, default=None
-        For goals other than frequencies: the predictions that they are about, chances in [0, 1] by
-        a model that did not learn from these answers, as for :func:`estimate_metrics`.
+        Chances in [0, 1] by a model that did not learn from these answers, or what a machine says,
+        as for :func:`estimate_metrics`. Figures are about these predictions, and need them.
+        Frequencies need fewer answers with them, the fewer the better the predictions are.
     threshold : float or array-like of shape (n_labels,), default=0.5
         A label is predicted if its probability is at least this.
     missed, invented : float or array-like, default=0.0
@@ -272,7 +274,8 @@ def how_far(
         if goal.figure == MODEL:
             raise InputError('the goal "model" is for complabel annotate with --features')
         if goal.figure == FREQUENCIES:
-            found.append(_of_frequencies(goal, answers, names, *rates))
+            predicted = None if p is None else p >= cuts
+            found.append(_of_frequencies(goal, answers, names, predicted, *rates))
         elif p is None:
             raise InputError(f"{goal} needs predictions; also give {setting('probabilities')}")
         else:
@@ -300,7 +303,12 @@ def questions_left(
 
 
 def _of_frequencies(
-    goal: Goal, answers: Answers, names: Sequence[str], missed: Array, invented: Array
+    goal: Goal,
+    answers: Answers,
+    names: Sequence[str],
+    predicted: Bools | None,
+    missed: Array,
+    invented: Array,
 ) -> Standing:
     audit = Audit.of(answers).once()
     merged = audit.counts(missed, invented).merged()
@@ -308,9 +316,13 @@ def _of_frequencies(
     # People say yes of this share of what applies, beyond what they invent (Rogan and Gladen).
     told = 1 - merged.missed[0] - merged.invented[0]
     # Where people err, judged items are not known, either.
-    n_items = answers.n_items if (told == 1).all() else math.inf
+    n_items = np.full(len(yes), answers.n_items if (told == 1).all() else math.inf)
+    within = goal.within * told
     how: Any = {"n_draws": _N_DRAWS, "rng": np.random.default_rng(0)}
-    left = answers_left(yes, judged, goal.within * told, n_items, **how)
+    if predicted is None:
+        left = answers_left(yes, judged, within, n_items, **how)
+    else:
+        yes, judged, n_items, left = beside_predictions(audit, predicted, within, n_items, **how)
     at_goal, whenever = (
         np.clip((ends - merged.invented[0][:, np.newaxis]) / told[:, np.newaxis], 0, 1)
         for ends in (interval_at_goal(yes, judged, n_items), interval_whenever(yes, judged))

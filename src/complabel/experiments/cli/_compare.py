@@ -16,7 +16,6 @@ from complabel.cli import (
     JSON_FILE,
     MATCH_FREQUENCIES,
     METHOD_HELP,
-    claim_store,
     command,
     complain,
     explain,
@@ -72,6 +71,7 @@ def benchmark(
 
     After an interruption, the same command continues where it stopped.
     """
+    from complabel.experiments.cli._outputs import claim_store
     from complabel.experiments.cli._running import say_failed, watched
     from complabel.experiments.studies import Store, benchmark_plan, run_study
 
@@ -227,6 +227,7 @@ def tune(
     After an interruption, the same command continues where it stopped.
     """
     from complabel.experiments import studies
+    from complabel.experiments.cli._outputs import claim_store
     from complabel.experiments.cli._running import watched
 
     values = parse_grid(grid) if grid else None

@@ -19,8 +19,6 @@ from rich.text import Text
 
 from complabel.cli import (
     Log,
-    claim_folder,
-    claim_store,
     command,
     complain,
     duration,
@@ -33,8 +31,9 @@ from complabel.cli import (
 )
 from complabel.errors import InputError, StoreError
 from complabel.experiments.cli import _options as options
+from complabel.experiments.cli._outputs import claim_store
 from complabel.experiments.datasets import describe_datasets
-from complabel.experiments.reports import FORMATS, Summary, headline, summarize_study, write_report
+from complabel.experiments.reports import Summary, headline, summarize_study, write_report
 from complabel.experiments.studies import (
     Forecast,
     Monitor,
@@ -339,13 +338,6 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
             " scores again, or write them to a .json file with study export"
         )
     return results
-
-
-def claim_report(name: str, folder: Path | None) -> Path:
-    """Return the folder for a study's report, if it can be written there and nothing is lost."""
-    folder = folder or Path(f"{name}-report")
-    claim_folder(folder, [*FORMATS])
-    return folder
 
 
 def write_reports(results: StudyResults, folder: Path) -> None:
