@@ -92,8 +92,9 @@ def annotate(
     against: Path | None = option(
         "FILE",
         "With --until: predictions of a model, or a machine's answers, that precision, recall, F1"
-        " and average precision are about. Yes/no questions are those that tell most about them."
-        " [default: the model that learns from --features]",
+        " and average precision are about; yes/no questions are then those that tell most about"
+        " them. They save answers about frequencies. [default: the model that learns from"
+        " --features]",
     ),
     missed: float = options.share(
         "With --until: share of the labels that apply about which people say no."

@@ -71,8 +71,7 @@ def benchmark(
 
     After an interruption, the same command continues where it stopped.
     """
-    from complabel.experiments.cli._outputs import claim_store
-    from complabel.experiments.cli._running import say_failed, watched
+    from complabel.experiments.cli._running import claim_store, say_failed, watched
     from complabel.experiments.studies import Store, benchmark_plan, run_study
 
     claim_store(store)
@@ -227,8 +226,7 @@ def tune(
     After an interruption, the same command continues where it stopped.
     """
     from complabel.experiments import studies
-    from complabel.experiments.cli._outputs import claim_store
-    from complabel.experiments.cli._running import watched
+    from complabel.experiments.cli._running import claim_store, watched
 
     values = parse_grid(grid) if grid else None
     claim_store(store)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -17,23 +18,30 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from complabel._writing import behind_links, explained
 from complabel.cli import (
     Log,
     command,
     complain,
     duration,
     errors,
+    has_written,
+    is_own_page,
+    may_replace,
     new_table,
     output,
+    refuse_no_folder,
+    refuse_odd,
     remark,
     say,
     show,
+    try_to_write,
+    unused,
 )
-from complabel.errors import InputError, StoreError
+from complabel.errors import InputError, OutputError, StoreError
 from complabel.experiments.cli import _options as options
-from complabel.experiments.cli._outputs import claim_store
 from complabel.experiments.datasets import describe_datasets
-from complabel.experiments.reports import Summary, headline, summarize_study, write_report
+from complabel.experiments.reports import FORMATS, Summary, headline, summarize_study, write_report
 from complabel.experiments.studies import (
     Forecast,
     Monitor,
@@ -338,6 +346,45 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
             " scores again, or write them to a .json file with study export"
         )
     return results
+
+
+def claim_report(name: str, folder: Path | None) -> Path:
+    """Return the folder for a study's report, if it can be written there and nothing is lost."""
+    folder = folder or Path(f"{name}-report")
+    shown = f"--output {folder}"
+    with explained(shown):
+        nearest = next(p for p in (folder, *folder.absolute().parents) if os.path.lexists(p))
+        if not nearest.is_dir():
+            raise OutputError(f"{shown}: {nearest} is a file; give the name of a folder")
+        there = [folder / name for name in FORMATS if os.path.lexists(folder / name)]
+        for path in there:
+            refuse_odd(path, f"--output {path}")
+        if there and not may_replace() and not _is_own_report(there):
+            other = unused(folder if folder.name.strip(".") else folder / "report")
+            raise OutputError(
+                f"{shown}: {there[0]} exists; give another folder, such as {other}, or --force to"
+                " replace the files in it"
+            )
+        for path in there:
+            has_written(path)
+        try_to_write(nearest, folder)
+    return folder
+
+
+def claim_store(path: Path) -> None:
+    """Refuse a store that cannot be made; a store that exists is continued."""
+    shown = f"--store {path}"
+    with explained(shown):
+        if not path.exists():
+            refuse_no_folder(path, shown)
+            try_to_write(behind_links(path).parent, path)
+
+
+def _is_own_report(paths: Sequence[Path]) -> bool:
+    """Return whether complabel wrote these files, and nobody has changed one since."""
+    pages = [path for path in paths if path.suffix == ".html"]
+    times = {path.lstat().st_mtime_ns for path in paths}
+    return bool(pages) and len(times) == 1 and all(map(is_own_page, pages))
 
 
 def write_reports(results: StudyResults, folder: Path) -> None:

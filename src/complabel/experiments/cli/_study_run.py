@@ -79,13 +79,12 @@ def reproduce(
     """Reproduce a table of the paper: run its plan, then write the report."""
     from complabel.errors import InputError
     from complabel.experiments.cli import _running as running
-    from complabel.experiments.cli._outputs import claim_report
     from complabel.experiments.paper import TABLES
 
     if table not in TABLES:
         raise InputError(f"there is no plan for {table!r}; choose one of {', '.join(TABLES)}")
     plan = running.find_plan(table, quick=quick, data_dir=data_dir)
-    folder = claim_report(plan.name, folder)
+    folder = running.claim_report(plan.name, folder)
     how = {"dask": dask, "retry_failed": retry_failed}
     results = running.run_plan(plan, store, data_dir, jobs, **how)
     running.write_reports(results, folder)
@@ -127,7 +126,6 @@ def report(
 ) -> None:
     """Write a study's report: a web page, and its tables as Markdown, LaTeX and CSV."""
     from complabel.experiments.cli import _running as running
-    from complabel.experiments.cli._outputs import claim_report
 
     measured = None if seconds is None else _measured_seconds(seconds)
     results = running.opened_results(store, study_name, with_criteria=True)
@@ -137,7 +135,7 @@ def report(
     if measured is not None:
         plan = results.plan.model_copy(update={"seconds": measured})
         results = replace(results, plan=plan)
-    running.write_reports(results, claim_report(results.plan.name, folder))
+    running.write_reports(results, running.claim_report(results.plan.name, folder))
 
 
 def _measured_seconds(text: str) -> Seconds:
