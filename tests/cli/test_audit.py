@@ -139,19 +139,22 @@ def test_what_a_machine_does_not_list_is_a_no_only_if_the_user_says_so(folder, t
     lines = (tmp_path / "machine.csv").read_text("utf-8").splitlines(keepends=True)
     rows = [line for line in lines if "no" not in line.split(",")]
     (tmp_path / "yes.csv").write_text("".join(rows), "utf-8")
+    first_two = [",".join(line.split(",")[:2]) for line in rows]
+    (tmp_path / "list.csv").write_text("\n".join(first_two), "utf-8")
     told = {}
     for machine, given, named in (
         ("yes.csv", (), "--only-yes"),
         ("yes.csv", ("--only-yes",), "--items"),
         ("machine.csv", ("--only-yes", "--items", "all.txt"), "leave out"),
         ("yes.csv", ("--only-yes", "--items", "all.txt"), None),
+        ("list.csv", ("--only-yes", "--items", "all.txt"), None),
         ("machine.csv", (), None),
     ):
         code, _, errors = run("audit", machine, "people.csv", *given, "--json", f"{machine}.json")
         assert (code, named is None or named in errors) == (int(named is not None), True)
         if named is None:
             told[machine] = json.loads((tmp_path / f"{machine}.json").read_text("utf-8"))
-    assert told["yes.csv"] == told["machine.csv"]
+    assert told["yes.csv"] == told["list.csv"] == told["machine.csv"]
     more = ("--against", "yes.csv", "--only-yes", "--items", "all.txt", "--out", "more.csv")
     code, out, _ = run("ask", "people.csv", *more)
     assert (code, "--items all.txt --only-yes" in out) == (0, True)
@@ -301,6 +304,11 @@ def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_pat
     code, _, error = run("fit", "people.csv", *options, "--method", "ridge", "--force")
     assert code == 1
     assert "--machine needs" in error
+    write_table(tmp_path / "machine.csv", ["item", "label"], [["i0", name] for name in NAMES])
+    code, _, error = run("fit", "people.csv", *options, "--force")
+    assert (code, "--question" in error) == (1, True)
+    code, out, error = run("fit", "people.csv", *options, "--only-yes", "--folds", 0, "--force")
+    assert (code, error, "yes about 4 pairs" in out) == (0, "", True)
 
 
 def test_a_fit_to_files_in_the_wrong_order_is_refused(folder, tmp_path, run):

@@ -77,6 +77,7 @@ def fit(
         "Also learn from this table of a machine's answers, which count less than people's. How"
         " much less, held-out answers of people tell.",
     ),
+    only_yes: bool = options.ONLY_YES,
     folds: int = option(
         "N",
         "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
@@ -115,7 +116,7 @@ def fit(
     said, beside, worth = None, None, {}
     if machine is not None:
         # A machine has answers about all labels; some people's may be about fewer.
-        of_machine, said = own.read_machine(machine, ids, label_names, *asked_of)
+        of_machine, said = own.read_machine(machine, ids, label_names, *asked_of, only_yes=only_yes)
         names = list(of_machine.label_names or ())
         people = own.read_quietly(answers, ids, names if label_names else None, question).answers
         own.refuse_swapped(answers, people, f"--machine {machine}", said)

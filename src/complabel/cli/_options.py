@@ -150,7 +150,7 @@ MATCH_FREQUENCIES = flag(
     "--match-frequencies",
 )
 ONLY_YES = flag(
-    "The machine's table lists only what applies: it says no of all else, about all --items.",
+    "The machine's table lists only what applies: it says no of all else, about all items.",
     "--only-yes",
 )
 DATA_DIR = option(

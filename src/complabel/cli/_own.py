@@ -30,6 +30,7 @@ def read_own_answers(
     trusted: Sequence[str] | None = None,
     *,
     says: bool = True,
+    answer: Any = None,
 ) -> Answers:
     """Read answers about some items, and print what each file holds.
 
@@ -41,7 +42,7 @@ def read_own_answers(
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
     listed = names is not None
     policy = "keep" if contradictions == "error" else contradictions
-    found = read_quietly(paths, items, names, question, policy, trusted or ())
+    found = read_quietly(paths, items, names, question, policy, trusted or (), answer)
     for path, file in zip(paths, found.parts, strict=True):
         if not says and not file.unmatched_items:
             continue
@@ -71,7 +72,7 @@ def read_machine(
     """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels).
 
     If the table has a confidence of each, or a column for each label instead, they are
-    probabilities. With ``only_yes``, a machine says no of what is not listed.
+    probabilities. With ``only_yes``, a machine says yes of what is listed, and no of all else.
     """
     from complabel.files import ITEM_TABLES, Table
     from complabel.frequencies import said_by
@@ -82,7 +83,8 @@ def read_machine(
             " may list nothing for some"
         )
     if {"item", "label"} <= {*Table.open(path, "tables of answers", endings=ITEM_TABLES).columns}:
-        machine = read_own_answers([path], items, label_names, question, contradictions)
+        how: Any = {"answer": "yes" if only_yes else None}
+        machine = read_own_answers([path], items, label_names, question, contradictions, **how)
         said = said_by(machine, _confidence_of(path, machine, said_by(machine), question))
     else:
         machine, said = _read_probabilities(path, items, label_names)
@@ -247,6 +249,7 @@ def read_quietly(
     question: Any = None,
     contradictions: Any = "keep",
     trusted: Sequence[str] = (),
+    answer: Any = None,
 ) -> AnswerFile:
     """Read files, and print nothing about what they hold."""
     from complabel.answers import UnlistedLabelsWarning
@@ -256,7 +259,7 @@ def read_quietly(
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         how: Any = {"question": question, "contradictions": contradictions, "trusted": trusted}
-        return read_answers(paths, items=items, label_names=names, **how)
+        return read_answers(paths, items=items, label_names=names, answer=answer, **how)
 
 
 @dataclass(frozen=True, eq=False)

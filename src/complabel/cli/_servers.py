@@ -96,6 +96,7 @@ def annotate(
         " them. They save answers about frequencies. [default: the model that learns from"
         " --features]",
     ),
+    only_yes: bool = options.ONLY_YES,
     missed: float = options.share(
         "With --until: share of the labels that apply about which people say no."
     ),
@@ -159,7 +160,8 @@ def annotate(
         remark(problem, style="yellow")
     _warn_of(found)
     about = question if questions is None else None
-    goals = _until(until, against, features, (missed, invented), about, found, names)
+    rates = missed, invented
+    goals = _until(until, against, features, rates, about, found, names, only_yes=only_yes)
     learner = None if features is None else _learner(features, found, seed, trusted or ())
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
@@ -257,6 +259,8 @@ def _until(
     question: str | None,
     things: Things,
     labels: Sequence[str],
+    *,
+    only_yes: bool,
 ) -> Until | None:
     """Return what follows the goals; ``question`` is None if a file lists the questions."""
     if not texts:
@@ -285,7 +289,7 @@ def _until(
             " meanwhile, or --against with the predictions of one (but not for the goal model)"
         )
     if against is not None:
-        _, said = own.read_machine(against, list(things.names), labels)
+        _, said = own.read_machine(against, [*things.names], labels, only_yes=only_yes)
         if gaps := int((said != said).sum()):
             raise InputError(
                 f"{against} says nothing about {gaps:,} pairs of an item and a label; a goal is"

@@ -106,6 +106,7 @@ def read_answers(
     question: Question | None = None,
     contradictions: ContradictionPolicy | Literal["keep"] = "error",
     trusted: Sequence[str] = (),
+    answer: Literal["yes", "no"] | None = None,
 ) -> AnswerFile:
     r"""Read tables of answers, one row for each label of an answer.
 
@@ -126,6 +127,8 @@ def read_answers(
         Contradictions are settled over all files: a majority in one may be a minority in all.
     trusted : sequence of str, default=()
         See :func:`complabel.answers.resolve_contradictions` for both.
+    answer : {"yes", "no"} or None, default=None
+        What each row says of a file that has no column ``answer``.
 
     Returns
     -------
@@ -165,7 +168,9 @@ def read_answers(
     check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
     paths = existing_ones("path", path)
     opened = [Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES) for each in paths]
-    sheets = [AnswerSheet.read(table, question) for table in opened]
+    said = [None if "answer" in table.columns else answer for table in opened]
+    both = zip(opened, said, strict=True)
+    sheets = [AnswerSheet.read(table, question, answer=each) for table, each in both]
     items = None if items is None else [str(each) for each in items]
     if len(sheets) > 1:
         if label_names is None:
