@@ -42,7 +42,7 @@ _MOST_SCORED = 4000
 _LEFT = 10
 _TIMED = 10  # answers of a kind; the median of fewer says too little
 _AHEAD = 10.0  # minutes
-# From simulated sittings (docs/evidence/sittings.md): the share of what a score lacks to 1 that a
+# From simulated sittings (docs/evidence/learning.md): the share of what a score lacks to 1 that a
 # doubling of minutes takes away, and the spread of this share between sittings.
 _SHARE = 0.12, 0.06
 # The error of the later score is this share of the error of the slope. Of slopes with a greater
