@@ -457,7 +457,7 @@ def sitting(
         )
         pairs = ScoredPairs.of(judged, p, np.asarray(0.5), *by_label)
         figure = figures_of(pairs, _CONFIDENCE, new_items=True, names=(goal.figure,))[goal.figure]
-        part = _part(figure, pairs, goal)
+        part = _part(figure, pairs, goal, *rates)
         looks.append((n, part.left[0], part.left[2]))
         if part.is_reached or n >= len(order):
             break

@@ -33,11 +33,11 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # (experiments) and 40,000 (tests); docs/evidence/trials.md says what is in the way. A machine's
 # labels were allowed 2,000 lines of the tool, "sooner" 300, and "until" 1,500. It took 1,700: with
 # files for intervals, goals, sittings that end and merged labels, and names for goals and for
-# merged labels; and 50 more for a machine's predictions beside frequencies. Tests were allowed
-# none; they have 800 more for both, 80 for these predictions, and 50 for the checks of the manual,
+# merged labels; and 65 more for a machine's predictions beside frequencies. Tests were allowed
+# none; they have 800 more for both, 95 for these predictions, and 50 for the checks of the manual,
 # which its issue asks for.
-MOST_LINES = {"tool": 46_200, "experiments": 11_500}
-MOST_TEST_LINES = 48_240
+MOST_LINES = {"tool": 46_215, "experiments": 11_500}
+MOST_TEST_LINES = 48_255
 MOST_FILES, MOST_PUBLIC_NAMES = 230, 161
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.

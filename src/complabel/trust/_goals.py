@@ -363,13 +363,27 @@ def _of_figure(
         of = pairs if name is None else pairs.of_label(label, len(names))
         told: Mapping[str, Any] = {"names": (goal.figure,), "of_label": goal.by_label}
         figure = figures_of(of, _CONFIDENCE, new_items=True, **told)[goal.figure]
-        parts.append(replace(_part(figure, of, goal), label=name))
+        rates = [each if name is None else each[:, label] for each in (missed, invented)]
+        part = _part(figure, of, goal, *(float(each.mean()) for each in rates))
+        parts.append(replace(part, label=name))
     left = np.sum([part.left for part in parts], axis=0)
     return Standing(goal, parts, len(judged), tuple(left.tolist()))
 
 
-def _part(figure: Figure, pairs: ScoredPairs, goal: Goal) -> Part:
+def _is_hidden(pairs: ScoredPairs, missed: float, invented: float) -> bool:
+    """Return whether people may invent more than they see; no interval held there."""
+    if not invented:
+        return False
+    share = figures_of(pairs, _CONFIDENCE, new_items=True, names=("share",))["share"]
+    return share.low * (1 - missed - invented) <= invented
+
+
+def _part(
+    figure: Figure, pairs: ScoredPairs, goal: Goal, missed: float = 0.0, invented: float = 0.0
+) -> Part:
     """Return what is known of a figure, and how many more judgements it needs."""
+    if _is_hidden(pairs, missed, invented):
+        return Part(None, figure.value, 0.0, 1.0, False, (math.nan,) * 3)
     n, half, within = int(pairs.n_said.sum()), (figure.high - figure.low) / 2, goal.within
     by_rank = goal.figure == "average_precision"
     spread = _SPREAD_OF_AVERAGE_PRECISION if by_rank else _SPREAD_OF_LEFT
