@@ -210,7 +210,8 @@ def how_far(
     answers : Answers
         All answers so far. Used are judgements of labels drawn at random: with a ``probability``,
         or a "ticked" question about all labels. For frequencies, a pair of an item and a label
-        counts once; if people contradict each other about it, it does not count.
+        counts once; if people contradict each other about it, it does not count. Items without
+        an answer belong in, too: of few items that are all judged, everything is known.
     goals : sequence of Goal or str
         Such as ``"frequencies +-.03"`` (of each label), ``"f1 +-.05"`` (over all labels),
         ``"precision +-.1 by label"``, and the same for ``recall`` and ``average_precision``.
