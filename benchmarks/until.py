@@ -2,7 +2,8 @@
 
 ``level`` sums up, for each frequency, the chance that the interval misses it at the moment when it
 is short enough, with a look after each answer. ``frequencies`` and ``figures`` simulate sittings on
-real data; people err there as they did on relations (they miss .23 and invent .028), or not at all.
+real data; people err there as they did on relations (they miss .23 and invent .028), as the command
+says (``--people .2,.1``), or not at all.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def main() -> None:
     parser.add_argument("--within", type=float, nargs="*", default=[0.03, 0.05])
     parser.add_argument("--figures", nargs="*", default=["precision", "f1", "average_precision"])
     parser.add_argument("--data", nargs="*", default=["scene", "yeast", "digits", "corel5k"])
-    parser.add_argument("--people", nargs="*", default=["right", "err"])
+    parser.add_argument(
+        "--people", nargs="*", default=["right", "err"], help="right, err, or MISSED,INVENTED"
+    )
     parser.add_argument("--questions", nargs="*", default=["random", "aimed"])
     parser.add_argument("--items", type=int, default=10_000, help="most items of a sitting")
     parser.add_argument("--seed", type=int, default=0)
@@ -62,7 +65,9 @@ def main() -> None:
     for name in given.data:
         X, Y = load(name, given.data_dir)
         for people in given.people:
-            rates = (MISSED, INVENTED) if people == "err" else (0.0, 0.0)
+            rates = {"err": (MISSED, INVENTED), "right": (0.0, 0.0)}.get(people) or tuple(
+                float(each) for each in people.split(",")
+            )
             for within in given.within:
                 if given.what == "time":
                     of_time(name, Y > 0, within, given)

@@ -158,6 +158,10 @@ def test_what_a_machine_does_not_list_is_a_no_only_if_the_user_says_so(folder, t
     more = ("--against", "yes.csv", "--only-yes", "--items", "all.txt", "--out", "more.csv")
     code, out, _ = run("ask", "people.csv", *more)
     assert (code, "--items all.txt --only-yes" in out) == (0, True)
+    code, _, errors = run("audit", "list.csv", "people.csv", "--items", "all.txt")
+    assert (code, "--only-yes" in errors) == (1, True)
+    code, out, _ = run("audit", "list.csv", "people.csv", "--items", "all.txt", "--only-yes")
+    assert (code, "--only-yes --machine list.csv --features" in out) == (0, True)
 
 
 def write_wide(path, values, names=NAMES):
@@ -306,9 +310,33 @@ def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_pat
     assert "--machine needs" in error
     write_table(tmp_path / "machine.csv", ["item", "label"], [["i0", name] for name in NAMES])
     code, _, error = run("fit", "people.csv", *options, "--force")
-    assert (code, "--question" in error) == (1, True)
+    assert (code, "--only-yes" in error) == (1, True)
     code, out, error = run("fit", "people.csv", *options, "--only-yes", "--folds", 0, "--force")
     assert (code, error, "yes about 4 pairs" in out) == (0, "", True)
+
+
+def test_a_model_beside_a_machine_is_measured_by_fits_beside_it(folder, tmp_path, run):
+    Y, _ = folder
+    write_features(tmp_path / "X.csv", Y)
+    pairs = np.random.default_rng(1).choice(Y.size, 400, replace=False)
+    rows = [(f"i{at // 4}", NAMES[at % 4], ["no", "yes"][Y.flat[at]]) for at in pairs]
+    write_table(tmp_path / "checked.csv", ["item", "label", "answer"], rows)
+    assert run("import", "checked.csv", "--random-questions", "--out", "people.csv")[0] == 0
+    beside, chosen = ("--machine", "machine.csv"), "selection-likelihood:kernel=linear,alpha=0.001"
+    told = ("--features", "X.csv", "--method", chosen, "--out", "model.safetensors")
+    assert run("fit", "people.csv", *beside, *told)[0] == 0
+    measure = ("evaluate", "model.safetensors", "X.csv", "--answers")
+    code, _, error = run(*measure, "people.csv", "--cross-fit", 2)
+    assert (code, "--machine" in error) == (1, True)
+    code, _, error = run(*measure, "people.csv", *beside)
+    assert (code, "--cross-fit" in error) == (1, True)
+    code, _, error = run(*measure, "checked.csv", *beside, "--cross-fit", 2)
+    assert (code, "--random-questions" in error) == (1, True)
+    code = run(*measure, "people.csv", *beside, "--cross-fit", 2, "--json", "found.json")[0]
+    found = json.loads((tmp_path / "found.json").read_text("utf-8"))
+    assert (code, found["n_judgements"]) == (0, 400)
+    figures = found["figures"]
+    assert figures["average_precision"]["low"] > figures["share"]["high"]  # features tell labels
 
 
 def test_a_fit_to_files_in_the_wrong_order_is_refused(folder, tmp_path, run):

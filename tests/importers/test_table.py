@@ -122,6 +122,18 @@ def test_without_a_column_of_answers_nobody_is_taken_to_have_said_no(tmp_path, t
     assert "has a column answer" in told
 
 
+def test_that_chance_drew_the_pairs_can_be_said_of_a_table(tmp_path):
+    path, text = tmp_path / "checked.csv", "item,label,answer\na,sea,no\nb,sky,yes\nc,dog,no\n"
+    rows, tally = imported(path, text, random_questions=True)
+    assert [float(row["probability"]) for row in rows] == pytest.approx([1 / 3] * 3)
+    assert {row["question"] for row in rows} == {"asked"}
+    text = "item,label,answer,probability\na,sea,no,0.125\nb,sky,yes,\n"
+    names = ["dog", "sea", "sky", "sun"]
+    rows, tally = imported(path, text, random_questions=True, label_names=names)
+    assert [float(row["probability"]) for row in rows] == [0.125, 0.25]
+    assert tally.remarks == []
+
+
 FILLED_IN = [
     ["item", "label", "answer", "question", "probability"],
     ["007", "sea", "Y", "asked", "0,25"],

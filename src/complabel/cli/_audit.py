@@ -114,7 +114,9 @@ def audit(
     given |= {"question": question, "contradictions": contradictions, "trusted": trusted}
     more = command("ask", *answers, against=machine, **given, number=60, out="more.csv")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
-    fit = command("fit", *answers, machine=machine, features="X.npz", out="model.safetensors")
+    given.pop("items")  # the features have them
+    to: Any = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}
+    fit = command("fit", *answers, **given, **to)
     say(f"or learn from both, if there are features of the items\n  {fit}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -57,6 +57,10 @@ def evaluate(
         " give precision and recall. Give the option again for more files.",
     ),
     cross_fit: int | None = options.cross_fit("measure"),
+    machine: Path | None = option(
+        "FILE", "With --cross-fit: the machine's answers, if the model learned from them, too."
+    ),
+    only_yes: bool = options.ONLY_YES,
     missed: float = options.share(
         "With --answers: how often people say no about a label that applies.", metavar="P"
     ),
@@ -86,6 +90,8 @@ def evaluate(
             "--cross-fit, --missed and --invented are about answers; give --answers instead of"
             " --truth"
         )
+    if machine is not None and cross_fit is None:
+        raise InputError("--machine is about the fits of --cross-fit; give --cross-fit 5, too")
     if truth is not None and html is not None:
         raise InputError("--html is about answers to random questions; with --truth, give --json")
     saved = own.open_model(model)
@@ -99,7 +105,18 @@ def evaluate(
         of_people = own.read_own_answers(
             answers, list(table.items), saved.label_names, question, contradictions, trusted
         )
-        measured = _on_answers(saved, table, of_people, cross_fit, missed, invented)
+        asked_of: Any = {"question": question, "contradictions": contradictions}
+        said = None
+        if machine is not None:
+            said = own.read_machine(
+                machine, list(table.items), saved.label_names, only_yes=only_yes, **asked_of
+            )[1]
+        elif cross_fit and "machine" in saved.notes:
+            raise InputError(
+                f"{model} learned beside a machine, and so must the fits of --cross-fit; give its"
+                " file with --machine"
+            )
+        measured = _on_answers(saved, table, of_people, cross_fit, missed, invented, said)
         learned = own.about_learned_answers(
             saved, answers, "these figures are too good", cross_fit=cross_fit
         )
@@ -134,6 +151,7 @@ def _on_answers(
     cross_fit: int | None,
     missed: float,
     invented: float,
+    machine: Any,
 ) -> Evaluation:
     """Measure a model on answers about the items of a table of features."""
     from complabel.trust import evaluate_model
@@ -147,6 +165,7 @@ def _on_answers(
             n_folds=cross_fit,
             missed=missed,
             invented=invented,
+            machine=machine,
             on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
         )
 
@@ -156,7 +175,8 @@ def _show_evaluation(measured: Evaluation, *, n_all_items: int) -> None:
     if measured.estimates is None:
         remark(
             "precision and recall need answers to random questions, and none of these is one: ask"
-            " some with complabel ask, about these items, and keep the column probability"
+            " some with complabel ask, about these items, and keep the column probability. If"
+            " chance decided what was asked, say so with complabel import --random-questions"
         )
     else:
         _show_estimates(measured.estimates, n_all_items)

@@ -162,7 +162,8 @@ def fit(
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
-    say("\n".join([*chosen(classifier, out, seconds), f"wrote {out}"]))
+    told = chosen(classifier, out, seconds, beside_machine=beside is not None)
+    say("\n".join([*told, f"wrote {out}"]))
     advice = ""
     if beside is not None:
         say("\n".join(_about_machine(beside)))
@@ -220,7 +221,10 @@ def _say_unsure(paths: list[Path], people: Answers, question: Any) -> None:
 def _about_machine(beside: BesideMachine) -> list[str]:
     """Return lines that say what the machine's answers were worth."""
     helps = beside.gain > 2 * beside.gain_error
+    found: Any = beside.classifier
     return [
+        f"the machine misses {found.missed_[-1]:.2g} of the labels that apply, and invents"
+        f" {found.invented_[-1]:.2g} of the others (the mean of labels; complabel audit has each)",
         f"each answer of the machine counts {beside.weight:.2g} of a person's answer"
         + (":" if helps else ", but it is not shown that this helps:"),
         f"  log-likelihood of {beside.n_answers:,} held-out answers of people (nats per answer)",
@@ -273,7 +277,9 @@ def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
     classifier.set_params(**dict.fromkeys(names, callback if far is not None else None))
 
 
-def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> list[str]:
+def chosen(
+    classifier: ComplementaryClassifier, path: Path, seconds: float, *, beside_machine: bool = False
+) -> list[str]:
     """Return lines that describe a fitted classifier: what it chose and what it estimated."""
     kernel, scaling = (getattr(classifier, name, "") for name in ("kernel_", "scaling_"))
     lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
@@ -284,7 +290,9 @@ def chosen(classifier: ComplementaryClassifier, path: Path, seconds: float) -> l
         estimates.pop("share of mistakes")  # 0: only one sort of mistakes is found
     for title, value in estimates.items():
         if value is not None:
-            lines.append(f"  {title}: {_range(value)}")
+            # The machine is the last annotator; its mistakes are told apart from people's.
+            of_people = value[:-1] if beside_machine and "people" in title else value
+            lines.append(f"  {title}: {_range(of_people)}")
         if title == _CARDINALITY and (known := own.about_cardinality(classifier)):
             lines.append(f"    {known}")
     return lines + _frequencies(classifier, path)

@@ -82,7 +82,13 @@ def read_machine(
             "--only-yes takes what is not listed as no, so give all items with --items: the machine"
             " may list nothing for some"
         )
-    if {"item", "label"} <= {*Table.open(path, "tables of answers", endings=ITEM_TABLES).columns}:
+    columns = {*Table.open(path, "tables of answers", endings=ITEM_TABLES).columns}
+    if {"item", "label"} <= columns:
+        if not (only_yes or question or columns & {"answer", "question"}):
+            raise InputError(
+                f"{path}: no column answer says yes or no. If the table lists what applies, and the"
+                " machine says no of all else, give --only-yes"
+            )
         how: Any = {"answer": "yes" if only_yes else None}
         machine = read_own_answers([path], items, label_names, question, contradictions, **how)
         said = said_by(machine, _confidence_of(path, machine, said_by(machine), question))
@@ -395,8 +401,8 @@ def about_cardinality(classifier: ComplementaryClassifier) -> str:
     least = f" from {low:.2g}" if low > 0 else ""
     most = f" up to {high:.2g}" if high < len(classifier.classes_) else ""
     return (
-        f"any number{least}{most} fits the answers about as well; 200 yes/no questions about random"
-        " labels would tell (complabel ask)"
+        f"with any number{least}{most} the answers are about as likely; 200 yes/no questions about"
+        " random labels would tell it (complabel ask)"
     )
 
 

@@ -11,11 +11,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from complabel._opening import StrPath, existing, fault, open_binary
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
-from complabel.answers import ANSWER_WORDS, QUESTIONS, merge_labels, sort_labels, table_of
+from complabel.answers import (
+    ANSWER_WORDS,
+    QUESTIONS,
+    Column,
+    merge_labels,
+    sort_labels,
+    table_of,
+)
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
     COLUMNS,
@@ -56,7 +65,8 @@ def _is_table(head: Head) -> bool:
 
 def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read a table as ``read_answers`` does, which refuses what is wrong with it."""
-    unused = ("absent", "present", "unselected", "separator", "random_questions", "class_names")
+    unused = ["absent", "present", "unselected", "separator", "class_names"]
+    unused += ["random_questions"] * bool(options.merge)
     tally.say_unused(options, "Table", *unused)
     tally.start("rows of the file", "blank rows", "questions not answered")
     item = options.item or "item"
@@ -70,6 +80,8 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             parameter="answer",
         )
     question: Any = options.question
+    if options.random_questions and question is None and "offered" not in table.columns:
+        question = "asked"  # each question was about one label, the user says
     names, words = (*COLUMNS, CONFIDENCE), _words(options)
     sheet = AnswerSheet.read(
         table, question, names=names, item=item, answer=options.answer, words=words
@@ -87,7 +99,21 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield _merged(sheet, options, question, tally)
     elif len(sheet.columns.rows):
         sheet.check(options.label_names, question)
-        yield from sheet.pieces(question, ROWS_AT_ONCE)
+        found = sheet.pieces(question, ROWS_AT_ONCE)
+        if options.random_questions:
+            n_labels = len(options.label_names or sheet.labels())
+            found = (_drawn(piece, 1 / n_labels) for piece in found)
+        yield from found
+
+
+def _drawn(piece: dict[str, Any], chance: float) -> dict[str, Any]:
+    """Give questions about one label this chance, where they have none."""
+    kind = piece["question"]
+    nothing = Column("probability", np.full(len(kind.codes), -1), [])
+    known = piece.get("probability", nothing)
+    asked = np.array([*(each == "asked" for each in kind.values), False])[kind.codes]
+    codes = np.where(asked & (known.codes < 0), len(known.values), known.codes)
+    return piece | {"probability": replace(known, values=[*known.values, chance], codes=codes)}
 
 
 def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -> Any:

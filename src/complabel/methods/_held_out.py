@@ -173,6 +173,7 @@ def cross_fit_probabilities(
     n_folds: int = 5,
     random_state: int = 0,
     on_fold: Callable[[int], None] | None = None,
+    machine: ArrayLike | None = None,
 ) -> Array:
     """Return probabilities of labels, for each item from a clone that did not see its answers.
 
@@ -193,6 +194,9 @@ def cross_fit_probabilities(
         Seed of the folds.
     on_fold : callable or None, default=None
         Called after each fold with the number of folds that are done.
+    machine : array-like of shape (n_items, n_labels) or None, default=None
+        What a machine says, if ``classifier`` is of :func:`fit_beside_machine`. The clones learn
+        beside the machine, too, and see nothing that it says about their fold.
 
     Returns
     -------
@@ -229,8 +233,15 @@ def cross_fit_probabilities(
     for number, ((train, test), more) in enumerate(zip(folds, rest, strict=True), 1):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all answers gives the same warnings
-            model = clone(classifier).fit(rows[train], answers[train])
-        left_out = np.concatenate([test, more])
+            left_out = np.concatenate([test, more])
+            if machine is None:
+                model = clone(classifier).fit(rows[train], answers[train])
+            else:
+                from complabel.methods.selection._beside import fit_again  # loads torch
+
+                others = np.setdiff1d(np.arange(len(found)), left_out)
+                said = np.asarray(machine)[others]
+                model = fit_again(classifier, rows[others], answers[others], said)
         found[left_out] = model.predict_proba(rows[left_out])
         if on_fold is not None:
             on_fold(number)

@@ -17,6 +17,7 @@ from complabel.errors import AnnotationError
 from complabel.methods import ComplementaryClassifier, Predictions, cross_fit_probabilities
 from complabel.metrics import complementary_ranking_error
 from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
+from complabel.trust._pairs import JudgedPairs
 from complabel.trust._reliability import Reliability, reliability
 
 
@@ -137,6 +138,7 @@ def evaluate_model(
     missed: float = 0.0,
     invented: float = 0.0,
     on_fold: Callable[[int], None] | None = None,
+    machine: ArrayLike | None = None,
 ) -> Evaluation:
     """Measure a fitted model on answers that it did not learn from.
 
@@ -156,6 +158,8 @@ def evaluate_model(
         How often people say no about a label that applies, and yes about one that does not.
     on_fold : callable or None, default=None
         Called after each of ``n_folds`` fits with the number of fits that are done.
+    machine : array-like of shape (n_items, n_labels) or None, default=None
+        What a machine says, for ``n_folds`` fits of a model that learned beside it.
 
     Returns
     -------
@@ -191,7 +195,9 @@ def evaluate_model(
     predictions = None if n_folds is not None else Predictions.of(model, X)
     if predictions is None:
         assert n_folds is not None
-        probabilities = cross_fit_probabilities(model, X, answers, n_folds=n_folds, on_fold=on_fold)
+        JudgedPairs.of(answers)  # nothing else can be measured, so refuse it before the fits
+        how: Mapping[str, Any] = {"n_folds": n_folds, "on_fold": on_fold, "machine": machine}
+        probabilities = cross_fit_probabilities(model, X, answers, **how)
     else:
         probabilities = predictions.probabilities
     threshold, rule, remarks = _rule(model)

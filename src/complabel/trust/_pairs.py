@@ -46,7 +46,8 @@ class JudgedPairs:
             raise AnnotationError(
                 "no answer is to a random question, so nothing tells which part of all pairs of an"
                 " item and a label was judged; draw random questions with complabel ask, and keep"
-                " their column probability"
+                " their column probability. If chance decided what was asked about, say so with"
+                " complabel import --random-questions"
             )
         inverse = inverse_probability(answers)[said.answer]
         form = 2 * answers.n_offered + (answers.question == "ticked")

@@ -5,11 +5,17 @@ import pandas as pd
 import pytest
 from dask.array import from_array
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 from complabel.answers import Answers, Statements, UnansweredRowWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
-from complabel.methods import SelectionLikelihoodClassifier, fit_beside_machine, load
+from complabel.methods import (
+    SelectionLikelihoodClassifier,
+    cross_fit_probabilities,
+    fit_beside_machine,
+    load,
+)
 from complabel.methods.selection._beside import _recalibrated, _together
 from complabel.simulate import draw_answers
 
@@ -78,6 +84,34 @@ def test_with_a_kernel_the_model_is_saved_and_predicts_the_same(tmp_path):
     again = load(tmp_path / "model.safetensors").decision_function(DATA.X)
     np.testing.assert_array_equal(again, found.decision_function(DATA.X))
     assert log_likelihood(found) > log_likelihood(clone(kernel).fit(DATA.X, PEOPLE)) - 0.02
+
+
+def test_probabilities_of_a_fold_come_from_a_fit_beside_the_machine_without_it():
+    people = PEOPLE.only(PEOPLE.item >= 30)
+    machine = np.where(np.random.default_rng(2).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
+    erring = clone(CHOSEN).set_params(missed=0.1, invented=0.02)
+    learned = beside(machine, people, erring).classifier
+    found = cross_fit_probabilities(learned, DATA.X, people, n_folds=2, machine=machine)
+    others = machine.copy()
+    others[::2] = 1 - others[::2]  # the fold of an item is fitted to the other fold alone
+    changed = cross_fit_probabilities(learned, DATA.X, people, n_folds=2, machine=others)
+    same = []
+    for fold in _halves(people):
+        rest = np.setdiff1d(np.arange(len(DATA.Y)), fold)
+        for said, p in ((machine, found), (others, changed)):
+            again = fit_beside_machine(erring, DATA.X[rest], people[rest], said[rest])
+            expected = again.classifier.predict_proba(DATA.X[fold])
+            same.append(np.allclose(p[fold], expected, rtol=1e-6))
+    assert same == [True] * 4
+    assert not np.allclose(found, changed, rtol=1e-3)
+
+
+def _halves(people):
+    """The folds of items with answers, and of others, as cross-fitting draws them."""
+    answered, others = np.flatnonzero(people.answered), np.flatnonzero(~people.answered)
+    more = np.array_split(np.random.default_rng(0).permutation(others), 2)
+    tests = [test for _, test in KFold(2, shuffle=True, random_state=0).split(answered)]
+    return [np.concatenate([answered[test], each]) for test, each in zip(tests, more, strict=True)]
 
 
 def test_answers_of_people_with_the_weight_0_are_left_out():

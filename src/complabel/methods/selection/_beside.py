@@ -193,6 +193,14 @@ def fit_beside_machine(
     )
 
 
+def fit_again(classifier: Any, X: Any, answers: Answers, machine: Any) -> Any:
+    """Return another fit with the settings of a classifier that learned beside a machine."""
+    rates = {name: np.ravel(getattr(classifier, name))[0] for name in ("missed", "invented")}
+    # The rates of the first annotator, who is a person: the machine is the last one.
+    again = clone(classifier).set_params(**{name: float(rate) for name, rate in rates.items()})
+    return fit_beside_machine(again, X, answers, machine).classifier
+
+
 @dataclass(frozen=True, eq=False)
 class _Fits:
     """Fits of the same features to people's answers and a machine's."""
@@ -248,7 +256,8 @@ class _Fits:
                     fits = fit_maps(self.prepared, choices, self.settings[at], start=fits)
                 maps.append(fits.models[0])
         mean = LinearMap.mean(maps, shares[shares > 0].tolist())
-        self.model._forget("rank_")  # a mean of maps has a greater rank
+        # A mean of maps has a greater rank, and the interval belongs to one of them.
+        self.model._forget("rank_", "cardinality_interval_")
         self.model.alpha_ = self.settings[int(shares.sum(axis=0).argmax())].alpha
         self.model.model_ = self.prepared.model(mean)
         self.model.mean_cardinality_ = self.prepared.mean_cardinality(mean, None)
