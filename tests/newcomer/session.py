@@ -251,10 +251,10 @@ def a_models_labels(session: Session) -> None:
         session.run("complabel", "import", out, "--out", answers[-1])
     told = ("--items", "tickets.csv", "--html", "audit.html", "--json", "audit.json")
     said = session.run("complabel", "audit", "model.csv", *answers, *told)
-    demand("You can use its labels for" in said, f"audit says what can be used\n{said}")
+    demand("You can use the machine for" in said, f"audit says what can be used\n{said}")
     demand("all labels of 2 items" in said, f"it says what was refused\n{said}")
     page = (session.folder / "audit.html").read_text(encoding="utf-8")
-    demand("You can use its labels for" in page, "the page says what can be used")
+    demand("You can use the machine for" in page, "the page says what can be used")
     found = json.loads((session.folder / "audit.json").read_text(encoding="utf-8"))["labels"]
     shares = {label: sum(row[label] == "1" for row in applies.values()) for label in found}
     # One draw may miss by chance; how often intervals hold is tested over many draws elsewhere.

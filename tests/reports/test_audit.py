@@ -59,7 +59,7 @@ def test_the_headline_says_how_much_is_wrong_and_how_much_is_missed(audited):
     )
     # (.3 x .8 + .1 x .5) / .4 = .725 of the yes are wrong.
     assert audit_headline(known) == (
-        "You can use its labels for 1 of 4 labels; for <b>sofa and dog, 7 in 10 of its yes are"
+        "You can use the machine for 1 of 4 labels; for <b>sofa and dog, 7 in 10 of its yes are"
         " wrong; for never said, 7 in 10 that apply are missed"
     )
 

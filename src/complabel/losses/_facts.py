@@ -242,7 +242,8 @@ def _refuse_contradictions(
     if len(wrong) == 0:
         return
     item, label = divmod(int(wrong[0]), answers.n_labels)
-    advice = "" if with_error_rates else ", or allow for mistakes with an error rate above 0"
+    advice = ", or allow for mistakes, as selection-likelihood:missed=auto,invented=auto does"
+    advice *= not with_error_rates
     raise AnnotationError(
         f"the answers about item {item} contradict each other: some say that label"
         f" {_name_of(answers, label)} applies, others that it does not (one of {len(wrong)} such"

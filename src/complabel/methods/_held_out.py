@@ -173,7 +173,7 @@ def cross_fit_probabilities(
     n_folds: int = 5,
     random_state: int = 0,
     on_fold: Callable[[int], None] | None = None,
-    machine: ArrayLike | None = None,
+    fit: Callable[[Ints, Any, Answers], Any] | None = None,
 ) -> Array:
     """Return probabilities of labels, for each item from a clone that did not see its answers.
 
@@ -194,9 +194,9 @@ def cross_fit_probabilities(
         Seed of the folds.
     on_fold : callable or None, default=None
         Called after each fold with the number of folds that are done.
-    machine : array-like of shape (n_items, n_labels) or None, default=None
-        What a machine says, if ``classifier`` is of :func:`fit_beside_machine`. The clones learn
-        beside the machine, too, and see nothing that it says about their fold.
+    fit : callable or None, default=None
+        Called in place of a clone's ``fit`` with the numbers of the other items, their features and
+        the answers about them; it returns a fitted classifier.
 
     Returns
     -------
@@ -234,14 +234,11 @@ def cross_fit_probabilities(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all answers gives the same warnings
             left_out = np.concatenate([test, more])
-            if machine is None:
+            if fit is None:
                 model = clone(classifier).fit(rows[train], answers[train])
             else:
-                from complabel.methods.selection._beside import fit_again  # loads torch
-
-                others = np.setdiff1d(np.arange(len(found)), left_out)
-                said = np.asarray(machine)[others]
-                model = fit_again(classifier, rows[others], answers[others], said)
+                items = np.setdiff1d(np.arange(len(found)), left_out)
+                model = fit(items, rows[items], answers[items])
         found[left_out] = model.predict_proba(rows[left_out])
         if on_fold is not None:
             on_fold(number)

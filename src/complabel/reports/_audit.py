@@ -22,7 +22,7 @@ def audit_headline(audit: MachineAudit) -> str:
     A bad label is named for its wrong yes or for what is missed, whichever is the greater part.
     """
     n_labels, n_good, bad = len(audit.label_names), int(audit.usable.sum()), audit.unusable
-    parts = [f"You can use its labels for {n_good:,} of {n_labels:,} labels"]
+    parts = [f"You can use the machine for {n_good:,} of {n_labels:,} labels"]
     if n_open := n_labels - n_good - int(bad.sum()):
         parts.append(f"of {'the other ' * (not bad.any())}{n_open:,} too little is known yet")
     wrong, missed = 1 - np.nan_to_num(audit.precision.values, nan=1), audit.missed.values

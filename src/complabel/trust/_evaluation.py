@@ -196,7 +196,12 @@ def evaluate_model(
     if predictions is None:
         assert n_folds is not None
         JudgedPairs.of(answers)  # nothing else can be measured, so refuse it before the fits
-        how: Mapping[str, Any] = {"n_folds": n_folds, "on_fold": on_fold, "machine": machine}
+        how: dict[str, Any] = {"n_folds": n_folds, "on_fold": on_fold}
+        if machine is not None:
+            from complabel.methods import fit_again  # loads torch
+
+            said = np.asarray(machine)
+            how["fit"] = lambda items, rows, told: fit_again(model, rows, told, said[items])
         probabilities = cross_fit_probabilities(model, X, answers, **how)
     else:
         probabilities = predictions.probabilities
