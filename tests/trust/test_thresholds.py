@@ -37,6 +37,18 @@ def test_the_highest_f1_over_all_pairs_is_found_nearly():
     assert len(np.unique(found.values)) == 1
     assert not found.promised.any()
     assert found.estimates.f1.low < reached < found.estimates.f1.high
+    assert found.remarks == ()
+
+
+def test_it_is_said_where_the_highest_f1_comes_from_always_saying_yes():
+    rng = np.random.default_rng(3)
+    chance = np.array([0.1, 0.2, 0.1, 0.9])  # the last label applies to most items
+    truth = (rng.random((2000, 4)) < chance).astype(np.uint8)
+    nothing_told = chance + 0.001 * rng.random(truth.shape)
+    found = choose_thresholds(asked(truth), nothing_told, by_label=True)
+    assert predicted(found, nothing_told).mean() > 0.95
+    (told,) = found.remarks
+    assert told.startswith("0, 1, 2:")
 
 
 def test_the_highest_f1_of_each_label_is_found_nearly():

@@ -184,6 +184,12 @@ def choose_thresholds(
         chances = scored.chance.reshape(p.shape)
         parts = zip(p.T, chances.T, strict=True) if by_label else [(p.ravel(), chances.ravel())]
         values = np.resize([_best_f1(*part) for part in parts], n_labels)
+        always = ((p >= values).mean(axis=0) > _ALWAYS) & (chances.mean(axis=0) < 0.5)
+        if always.any():
+            remarks = (
+                f"{_listed(names, always)}: predicted for nearly every item, though most of them"
+                " lack it, because the probabilities hardly tell items apart; fit to more answers",
+            )
     return ChosenThresholds(
         values=values,
         aim=aim,
@@ -295,6 +301,9 @@ def _best_f1(scores: Array, chances: Array) -> float:
     f1 = 2 * right[ends - 1] / (ends + right[-1])
     return threshold_after(scores, int(ends[np.argmax(f1)]))
 
+
+# A label that is predicted for a greater share of items than this is predicted always.
+_ALWAYS = 0.95
 
 # Each threshold that is tested predicts at least this many times as many pairs as the one before.
 _STEP = 1.1
