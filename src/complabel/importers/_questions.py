@@ -449,7 +449,7 @@ def untold(
         f"{path}: nothing says what people's choices mean, so nothing was read. It has",
         *(f"  {word} {_with_values(each)}" for each in itertools.islice(values.items(), _MOST)),
         *[f"  and {left:,} others"] * (left > 0),
-        f"For each {word} with labels, give one of these (absent, present, question of Options):",
+        f"For each {word} to read, give one of these (absent, present, question of Options):",
         f"  --present {name} --question ticked{more}",
         "      people ticked all labels that apply; the others do not",
         f"  --present {name}",
