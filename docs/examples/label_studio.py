@@ -7,8 +7,8 @@ a model, and predictions for items that nobody annotated.
 
 The export is written here, as Label Studio writes it: 200 pictures of handwritten digits and two
 people. One task in twenty is skipped, one in twenty has no annotation, and one in twenty is a form
-that somebody submitted without a tick. The people are simulated. These forms are their only
-mistakes, because each picture shows at least one digit.
+that somebody submitted without a tick. The people are simulated. Each picture
+shows at least one digit, so a form without a tick is a mistake. They make no other mistakes.
 """
 
 # %%

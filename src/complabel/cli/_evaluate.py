@@ -181,8 +181,8 @@ def _show_evaluation(measured: Evaluation, *, n_all_items: int) -> None:
     else:
         _show_estimates(measured.estimates, n_all_items)
         explain(
-            f"{measured.rule} The figures hold for all items of which these are a random sample, if"
-            " the questions were drawn from all of these. To halve an interval, ask so many more"
+            f"{measured.rule} The figures are about all items like these, if these are a random"
+            " sample of them, and chance drew the questions. To halve an interval, ask so many more"
             " random questions, or fewer with complabel ask --to-evaluate."
         )
         _show_least_known(measured)

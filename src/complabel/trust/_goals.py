@@ -202,8 +202,8 @@ def how_far(
 ) -> list[Standing]:
     """Tell how far goals are, and what may be quoted, whenever one stops to ask.
 
-    Call it after each round of answers, and stop when all goals are reached. The intervals allow
-    for that.
+    Call it after each round of answers, for frequencies after each answer, and stop when all goals
+    are reached. The intervals allow for that. For other figures, let rounds add a twentieth each.
 
     Parameters
     ----------
