@@ -164,7 +164,7 @@ def test_how_little_is_known_of_the_number_of_labels_is_shown(tmp_path, interval
     found.cardinality_interval_ = np.array(interval, dtype=float)
     *_, number, known = _fit.chosen(found, tmp_path / "m.safetensors", 3.0)
     assert number.endswith(": 1.25")
-    assert f"any number {ends}fits" in known
+    assert f"any number {ends}the answers" in known
 
 
 def test_predict_says_it_again(run):

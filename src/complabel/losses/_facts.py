@@ -242,7 +242,7 @@ def _refuse_contradictions(
     if len(wrong) == 0:
         return
     item, label = divmod(int(wrong[0]), answers.n_labels)
-    advice = ", or allow for mistakes, as selection-likelihood:missed=auto,invented=auto does"
+    advice = ", or allow for mistakes: with an error rate above 0, or missed=auto,invented=auto"
     advice *= not with_error_rates
     raise AnnotationError(
         f"the answers about item {item} contradict each other: some say that label"
