@@ -372,11 +372,11 @@ def _of_figure(
 
 
 def _is_hidden(pairs: ScoredPairs, missed: float, invented: float) -> bool:
-    """Return whether a third of what people say may be invented; no interval held there."""
+    """Return whether people may invent more than they see; no interval held there."""
     if not invented:
         return False
     share = figures_of(pairs, _CONFIDENCE, new_items=True, names=("share",))["share"]
-    return share.low * (1 - missed - invented) <= 2 * invented
+    return share.low * (1 - missed - invented) <= invented
 
 
 def _part(
