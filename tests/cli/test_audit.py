@@ -325,14 +325,20 @@ def test_a_model_beside_a_machine_is_measured_by_fits_beside_it(folder, tmp_path
     beside, chosen = ("--machine", "machine.csv"), "selection-likelihood:kernel=linear,alpha=0.001"
     told = ("--features", "X.csv", "--method", chosen, "--out", "model.safetensors")
     assert run("fit", "people.csv", *beside, *told)[0] == 0
-    measure = ("evaluate", "model.safetensors", "X.csv", "--answers")
-    code, _, error = run(*measure, "people.csv", "--cross-fit", 2)
-    assert (code, "--machine" in error) == (1, True)
-    code, _, error = run(*measure, "people.csv", *beside)
-    assert (code, "--cross-fit" in error) == (1, True)
-    code, _, error = run(*measure, "checked.csv", *beside, "--cross-fit", 2)
-    assert (code, "--random-questions" in error) == (1, True)
-    code = run(*measure, "people.csv", *beside, "--cross-fit", 2, "--json", "found.json")[0]
+    alone = (*told[:-1], "alone.safetensors")
+    assert run("fit", "people.csv", *alone)[0] == 0
+    to = ("--out", "decided.safetensors")
+    for command, model, given, named in (
+        ("evaluate", "model", ("people.csv", "--cross-fit", 2), "--machine"),
+        ("decide", "model", ("people.csv", "--cross-fit", 2, *to), "--machine"),
+        ("evaluate", "model", ("people.csv", *beside), "--cross-fit"),
+        ("evaluate", "model", ("checked.csv", *beside, "--cross-fit", 2), "--random-questions"),
+        ("evaluate", "alone", ("people.csv", *beside, "--cross-fit", 2), "leave it out"),
+    ):
+        code, _, error = run(command, f"{model}.safetensors", "X.csv", "--answers", *given)
+        assert (code, named in error) == (1, True)
+    measure = ("evaluate", "model.safetensors", "X.csv", "--answers", "people.csv", *beside)
+    code = run(*measure, "--cross-fit", 2, "--json", "found.json")[0]
     found = json.loads((tmp_path / "found.json").read_text("utf-8"))
     assert (code, found["n_judgements"]) == (0, 400)
     figures = found["figures"]

@@ -85,13 +85,11 @@ def evaluate(
     """
     if (truth is None) == (not answers):
         raise InputError("give either --truth or --answers")
-    if truth is not None and (cross_fit or missed or invented):
+    if truth is not None and (cross_fit or missed or invented or machine):
         raise InputError(
-            "--cross-fit, --missed and --invented are about answers; give --answers instead of"
-            " --truth"
+            "--cross-fit, --machine, --missed and --invented are about answers; give --answers"
+            " instead of --truth"
         )
-    if machine is not None and cross_fit is None:
-        raise InputError("--machine is about the fits of --cross-fit; give --cross-fit 5, too")
     if truth is not None and html is not None:
         raise InputError("--html is about answers to random questions; with --truth, give --json")
     saved = own.open_model(model)
@@ -105,17 +103,12 @@ def evaluate(
         of_people = own.read_own_answers(
             answers, list(table.items), saved.label_names, question, contradictions, trusted
         )
-        asked_of: Any = {"question": question, "contradictions": contradictions}
+        if cross_fit or machine:
+            own.refuse_other_folds(saved, cross_fit, machine)
         said = None
         if machine is not None:
-            said = own.read_machine(
-                machine, list(table.items), saved.label_names, only_yes=only_yes, **asked_of
-            )[1]
-        elif cross_fit and "machine" in saved.notes:
-            raise InputError(
-                f"{model} learned beside a machine, and so must the fits of --cross-fit; give its"
-                " file with --machine"
-            )
+            of_what = (list(table.items), saved.label_names, question, contradictions)
+            said = own.read_machine(machine, *of_what, only_yes=only_yes)[1]
         measured = _on_answers(saved, table, of_people, cross_fit, missed, invented, said)
         learned = own.about_learned_answers(
             saved, answers, "these figures are too good", cross_fit=cross_fit

@@ -428,6 +428,21 @@ def about_learned_answers(
     )
 
 
+def refuse_other_folds(model: SavedModel, cross_fit: int | None, machine: Path | None) -> None:
+    """Refuse fits of ``--cross-fit`` that learn from other answers than the model did."""
+    learned = "machine" in model.notes
+    if machine is not None and not (cross_fit and learned):
+        raise InputError(
+            "--machine is about the fits of --cross-fit, of a model that learned beside a machine:"
+            f" {model.path} {'did, so give --cross-fit' if learned else 'did not, so leave it out'}"
+        )
+    if cross_fit and learned and machine is None:
+        raise InputError(
+            f"{model.path} learned beside a machine, and so must the fits of --cross-fit: complabel"
+            " evaluate takes its file as --machine"
+        )
+
+
 def _learned_from(notes: Mapping[str, Any]) -> list[str]:
     """Return the names of the files of answers, which are all that a model keeps of them."""
     names = notes.get("answers")

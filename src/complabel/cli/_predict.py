@@ -413,6 +413,7 @@ def decide(
     from complabel.trust import choose_thresholds
 
     saved = own.open_model(model)
+    own.refuse_other_folds(saved, cross_fit, None)
     table, names = own.read_own_features(features, items, model=saved), saved.label_names
     asked_of = (question, contradictions, trusted)
     of_people = own.read_own_answers(answers, list(table.items), names, *asked_of)

@@ -17,14 +17,7 @@ from complabel._opening import StrPath, existing, fault, open_binary
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
-from complabel.answers import (
-    ANSWER_WORDS,
-    QUESTIONS,
-    Column,
-    merge_labels,
-    sort_labels,
-    table_of,
-)
+from complabel.answers import ANSWER_WORDS, QUESTIONS, Column, merge_labels, sort_labels, table_of
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
     COLUMNS,
@@ -109,8 +102,7 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
 def _drawn(piece: dict[str, Any], chance: float) -> dict[str, Any]:
     """Give questions about one label this chance, where they have none."""
     kind = piece["question"]
-    nothing = Column("probability", np.full(len(kind.codes), -1), [])
-    known = piece.get("probability", nothing)
+    known = piece.get("probability", Column("probability", np.full(len(kind.codes), -1), []))
     asked = np.array([*(each == "asked" for each in kind.values), False])[kind.codes]
     codes = np.where(asked & (known.codes < 0), len(known.values), known.codes)
     return piece | {"probability": replace(known, values=[*known.values, chance], codes=codes)}

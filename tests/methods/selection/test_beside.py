@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from dask.array import from_array
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
 from complabel.answers import Answers, Statements, UnansweredRowWarning
 from complabel.datasets import make_synthetic
@@ -92,26 +91,18 @@ def test_probabilities_of_a_fold_come_from_a_fit_beside_the_machine_without_it()
     machine = np.where(np.random.default_rng(2).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
     erring = clone(CHOSEN).set_params(missed=0.1, invented=0.02)
     learned = beside(machine, people, erring).classifier
-    found = cross_fit_probabilities(
-        learned,
-        DATA.X,
-        people,
-        n_folds=2,
-        fit=lambda items, X, answers: fit_again(learned, X, answers, machine[items]),
-    )
-    for fold in _halves(people):
-        rest = np.setdiff1d(np.arange(len(DATA.Y)), fold)
+    learned_from = []
+
+    def fit(items, X, answers):
+        learned_from.append(items)
+        return fit_again(learned, X, answers, machine[items])
+
+    found = cross_fit_probabilities(learned, DATA.X, people, n_folds=2, fit=fit)
+    assert sorted(np.concatenate(learned_from)) == list(range(len(DATA.Y)))  # each in one of two
+    for rest, fold in (learned_from, learned_from[::-1]):
         again = fit_beside_machine(erring, DATA.X[rest], people[rest], machine[rest])
         expected = again.classifier.predict_proba(DATA.X[fold])
         np.testing.assert_allclose(found[fold], expected, rtol=1e-6)
-
-
-def _halves(people):
-    """The folds of items with answers, and of others, as cross-fitting draws them."""
-    answered, others = np.flatnonzero(people.answered), np.flatnonzero(~people.answered)
-    more = np.array_split(np.random.default_rng(0).permutation(others), 2)
-    tests = [test for _, test in KFold(2, shuffle=True, random_state=0).split(answered)]
-    return [np.concatenate([answered[test], each]) for test, each in zip(tests, more, strict=True)]
 
 
 def test_answers_of_people_with_the_weight_0_are_left_out():
