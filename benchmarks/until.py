@@ -32,7 +32,7 @@ from complabel.live._asker import Asker
 from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import Refits
 from complabel.live._until import Until, how_far_of_model
-from complabel.trust._goals import _CONFIDENCE, Goal, Standing, _part
+from complabel.trust._goals import Goal, Standing, _part
 from complabel.trust._metrics import _chances, figures_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
 
@@ -461,8 +461,7 @@ def sitting(
             *p.shape,
         )
         pairs = ScoredPairs.of(judged, p, np.asarray(0.5), *by_label)
-        figure = figures_of(pairs, _CONFIDENCE, new_items=True, names=(goal.figure,))[goal.figure]
-        part = _part(figure, pairs, goal, *rates)
+        part = _part(pairs, goal)
         looks.append((n, part.left[0], part.left[2]))
         if part.is_reached or n >= len(order):
             break

@@ -21,7 +21,9 @@ from complabel.trust import (
     order_of_evaluation,
     questions_left,
 )
+from complabel.trust._goals import _left, _spread_of_left
 from complabel.trust._metrics import _chances
+from complabel.trust._pairs import ScoredPairs
 
 
 @pytest.mark.parametrize(
@@ -108,13 +110,20 @@ def test_mistakes_are_taken_out():
         assert part.low <= truth <= part.high
         assert part.value == pytest.approx(np.clip((told.value - 0.05) / 0.7, 0, 1))
         assert part.high - part.low > told.high - told.low
-    # Answers scatter by .4 (1 - .4) / .7^2 there, and the truth by .5 (1 - .5).
-    even = np.eye(2, dtype=np.uint8)[np.arange(20_000) % 2]
-    answers = asked(even, items_share=0.1, missed=0.25, invented=0.05)
-    more: dict = {"goals": ["precision +-.013"], "probabilities": np.full(answers.shape, 0.6)}
-    (raw,), (mended,) = (how_far(answers, **more, missed=5 * e, invented=e) for e in (0, 0.05))
-    wide, plain = (np.ptp(np.log(each.left)) for each in (mended, raw))
-    assert wide / plain == pytest.approx((0.24 / 0.49 / 0.25) ** 0.5, rel=0.05)
+
+
+def test_how_well_it_is_known_how_many_answers_are_left():
+    # 100 judgements; 50 say yes. What mistakes add scatters three times as much as the truth.
+    half, place = np.full(400, 0.5), np.arange(100)
+    judged = (np.ones(100), half[:100], np.full(100, 0.75), np.ones(100, dtype=int))
+    pairs = ScoredPairs(half, half > 0, np.arange(400), half, place, *judged)
+    assert _spread_of_left(pairs, 0.2, False) == pytest.approx(0.55 * (4 / (50 * 0.16)) ** 0.5)
+    # A variance that is wrong by a little makes this number wrong by as much as it says.
+    for more, smaller in ((300, 0.5), (400, 0.6), (350, 0.9)):
+        _, middle, high = _left(more, 100, smaller, 1e-4)
+        worse = _left(more, 100, smaller * math.exp(-1e-4 / 2), 1e-4)[1]
+        assert math.log(high / middle) == pytest.approx(math.log(worse / middle), rel=1e-3)
+    assert _left(300, 100, 0.5, 0.1)[1] == pytest.approx(300)  # a quarter of the variance
 
 
 @pytest.mark.parametrize("figure", ["precision", "recall", "f1", "average_precision"])
@@ -133,16 +142,21 @@ def test_figures_are_those_of_estimate_metrics(figure):
     assert [part.label for part in by_label.parts] == ["0", "1", "2"]
 
 
-def test_nothing_is_reached_where_people_may_invent_more_than_applies():
-    Y = (np.random.default_rng(0).random((4000, 3)) < 0.02).astype(np.uint8)
-    answers, p = asked(Y, missed=0.2, invented=0.05), np.where(Y, 0.9, 0.1)
-    goals = ["precision +-.4", "f1 +-.4", "average_precision +-.4", "f1 +-.4 by label"]
-    for standing in how_far(answers, goals, probabilities=p, missed=0.2, invented=0.05):
+def test_nothing_is_reached_where_labels_may_not_apply_at_all():
+    rng, rates = np.random.default_rng(0), {"missed": 0.2, "invented": 0.05}
+    Y = (rng.random((4000, 3)) < 0.02).astype(np.uint8)
+    p = np.clip(np.where(Y, 0.6, 0.2) + rng.normal(0, 0.25, Y.shape), 0, 1)
+    how: dict = {"probabilities": p, **rates}
+    few, every = asked(Y, **rates, items_share=0.2), asked(Y, **rates)
+    for standing in how_far(few, ["recall +-.2", "average_precision +-.2"], **how):
         assert not standing.is_reached
-        assert {(part.low, part.high) for part in standing.parts} == {(0.0, 1.0)}
-    answers = asked(Y, missed=0.2, invented=0.002)
-    for standing in how_far(answers, goals[1:3], probabilities=p, missed=0.2, invented=0.002):
-        assert standing.is_reached
+        assert [(part.low, part.high) for part in standing.parts] == [(0.0, 1.0)]
+    near, far = how_far(every, ["f1 +-.2", "f1 +-.01"], **how)
+    (reached,), (open_,) = near.parts, far.parts
+    plain = estimate_metrics(every, p, confidence=0.97, **rates).f1
+    assert (near.is_reached, far.is_reached, reached.value) == (True, False, plain.value)
+    assert open_.low < reached.low <= plain.low < plain.high <= reached.high < open_.high
+    assert reached.high - reached.low < 1.3 * (plain.high - plain.low)
 
 
 def test_few_answers_or_answers_of_one_sort_reach_nothing():

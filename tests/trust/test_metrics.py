@@ -13,7 +13,7 @@ from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics
-from complabel.trust._metrics import _FIGURES
+from complabel.trust._metrics import _FIGURES, _Ratio, _where_nothing_is_left
 from complabel.trust._pairs import ScoredPairs
 
 
@@ -113,13 +113,18 @@ def tiny(judged, chance, predicted):
     )
 
 
+def value_of(name, pairs, applies):
+    ratio = _FIGURES[name](pairs, applies)
+    return ratio.above / ratio.below
+
+
 @BOTH
 def test_over_all_samples_the_mean_precision_is_the_true_one(chance):
     found = []
     for first, second in itertools.product(itertools.combinations(range(4), 2), repeat=2):
         judged = np.isin(np.arange(8), [*first, *(4 + np.array(second))])
         pairs = tiny(judged, chance, SCORES > 0.5)
-        found.append([_FIGURES[name](pairs, pairs.applies)[0] for name in ("precision", "share")])
+        found.append([value_of(name, pairs, pairs.applies) for name in ("precision", "share")])
     np.testing.assert_allclose(np.mean(found, axis=0), [0.75, 0.5], rtol=1e-12)
 
 
@@ -130,9 +135,8 @@ def test_over_all_samples_the_mean_sum_of_precisions_is_the_true_one(chance):
     for judged in itertools.product([False, True], repeat=8):
         pairs = tiny(np.array(judged), chance, np.zeros(8, dtype=bool))
         pairs.__dict__["weight"] = np.full(sum(judged), 1 / share)
-        value = _FIGURES["average_precision"](pairs, pairs.applies)[0]
         probability = share ** sum(judged) * (1 - share) ** (8 - sum(judged))
-        mean += probability * value * pairs.applies.sum()
+        mean += probability * _FIGURES["average_precision"](pairs, pairs.applies).above
     assert mean == pytest.approx(LABELS.sum() * average_precision_score(LABELS, SCORES), rel=1e-12)
 
 
@@ -140,16 +144,30 @@ def test_over_all_samples_the_mean_sum_of_precisions_is_the_true_one(chance):
 def test_slopes_are_derivatives(name):
     chances = np.random.default_rng(3).random(8)
     pairs = tiny(np.ones(8, dtype=bool), chances, SCORES > 0.35)
-    _, slope, presence = _FIGURES[name](pairs, chances)
+    ratio = _FIGURES[name](pairs, chances)
+    value, nothing = ratio.above / ratio.below, np.zeros(8)
+    slope = nothing + (ratio.each_above - value * ratio.each_below) / ratio.below
+    presence = nothing + (ratio.pair_above - value * ratio.pair_below) / ratio.below
     for at in range(8):
         step = 1e-6 * (np.arange(8) == at)
-        up, down = (_FIGURES[name](pairs, chances + each)[0] for each in (step, -step))
+        up, down = (value_of(name, pairs, chances + each) for each in (step, -step))
         assert slope[at] == pytest.approx((up - down) / 2e-6, rel=1e-5, abs=1e-9)
     # Twice as many pairs of each kind have the same figures. But in average precision each pair
     # counts at its own place, too.
     rank = (SCORES[:, np.newaxis] <= SCORES).sum(axis=1)
     own = (chances / rank).sum() / chances.sum() if name == "average_precision" else 0
     assert presence.sum() + slope @ chances == pytest.approx(-own, abs=1e-12)
+
+
+def test_a_ratio_is_where_its_sides_differ_by_no_more_than_their_error():
+    variance, figures = np.array([4.0, -1.0, 25.0]), np.linspace(0, 1, 100_001)
+    error = 1.96 * np.sqrt(np.polyval(variance, figures))
+    for below in (100.0, 40.0):
+        inside = figures[np.abs(30 - below * figures) <= error]
+        ends = _where_nothing_is_left(_Ratio(30.0, below, *[0] * 4), variance, 1.96)
+        np.testing.assert_allclose(ends, [inside.min(), inside.max()], atol=2e-5)
+    for below in (3.9, 0.0, -50.0):  # it may be 0: its own error is 2, and 1.96 of these 3.92
+        assert _where_nothing_is_left(_Ratio(1.0, below, *[0] * 4), variance, 1.96) == (0, 1)
 
 
 def asked(Y, rng):

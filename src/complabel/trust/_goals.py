@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import optimize, special
 
 from complabel._parameters import Array, Bools
 from complabel._questions import QuestionKind
@@ -26,7 +26,7 @@ from complabel.frequencies import (
     interval_whenever,
     rates_of_mistakes,
 )
-from complabel.trust._metrics import Figure, figures_of
+from complabel.trust._metrics import Known, known_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs, checked_thresholds
 
 FREQUENCIES, MODEL = "frequencies", "model"
@@ -46,6 +46,10 @@ _EXAMPLES = '"frequencies +-.03", "f1 +-.05", "precision +-.05 by label" or "mod
 _CONFIDENCE = 0.97
 # Fewer judgements, or fewer that say yes or no, tell nothing of their own error.
 _FEWEST, _FEWEST_OF_EACH = 50, 5
+# The interval that holds at all times is about 1.5 times as long as the one at the goal. It is much
+# longer where people err and it is hardly known whether labels apply; a short one is chance there.
+_LONGER_AT_ALL_TIMES = 2
+_TINY, _LONGEST = 1e-12, 5.0
 # The interval that holds at all times is shortest, for its confidence, at about this number.
 _USUAL = 200
 _N_DRAWS = 400
@@ -240,13 +244,17 @@ def how_far(
     An interval of 95 % for a fixed number of answers holds less often if it decides when to stop.
     For frequencies, which are about these items, the interval at the goal is one of Clopper and
     Pearson at 96.3 %. Its chance of missing at that moment, at most 5 %, is a finite sum over all
-    courses of answers. For the other
-    figures it is the interval of :func:`estimate_metrics` at 97 %, which was measured. Before the
-    goal, the interval is that of a confidence sequence (Robbins 1970): it holds at all times
-    together, exactly for frequencies, and for large numbers of answers for the other figures.
+    courses of answers. For the other figures it is the interval of :func:`estimate_metrics` at
+    97 %, which was measured. Where people err, it is at least as long as the interval of Fieller
+    (1954), because it may not be known well how many labels apply. Before the goal, the interval is
+    that of a confidence sequence (Robbins 1970): it holds at all times together, exactly for
+    frequencies, and for large numbers of answers for the other figures.
 
     References
     ----------
+    Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B
+    1954: the interval of a ratio whose denominator is not known well.
+
     Robbins, "Statistical methods related to the law of the iterated logarithm", Annals of
     Mathematical Statistics 1970.
 
@@ -362,48 +370,54 @@ def _of_figure(
     parts = []
     for label, name in enumerate(names if goal.by_label else [None]):
         of = pairs if name is None else pairs.of_label(label, len(names))
-        told: Mapping[str, Any] = {"names": (goal.figure,), "of_label": goal.by_label}
-        figure = figures_of(of, _CONFIDENCE, new_items=True, **told)[goal.figure]
-        rates = [each if name is None else each[:, label] for each in (missed, invented)]
-        part = _part(figure, of, goal, *(float(each.mean()) for each in rates))
-        parts.append(replace(part, label=name))
+        parts.append(replace(_part(of, goal), label=name))
     left = np.sum([part.left for part in parts], axis=0)
     return Standing(goal, parts, len(judged), tuple(left.tolist()))
 
 
-def _is_hidden(pairs: ScoredPairs, missed: float, invented: float) -> bool:
-    """Return whether people may invent more than they see; no interval held there."""
-    if not invented:
-        return False
-    share = figures_of(pairs, _CONFIDENCE, new_items=True, names=("share",))["share"]
-    return share.low * (1 - missed - invented) <= invented
-
-
-def _part(
-    figure: Figure, pairs: ScoredPairs, goal: Goal, missed: float = 0.0, invented: float = 0.0
-) -> Part:
+def _part(pairs: ScoredPairs, goal: Goal) -> Part:
     """Return what is known of a figure, and how many more judgements it needs."""
-    if _is_hidden(pairs, missed, invented):
-        return Part(None, figure.value, 0.0, 1.0, False, (math.nan,) * 3)
-    n, half, within = int(pairs.n_said.sum()), (figure.high - figure.low) / 2, goal.within
-    by_rank = goal.figure == "average_precision"
-    spread = _SPREAD_OF_AVERAGE_PRECISION if by_rank else _SPREAD_OF_LEFT
-    truth = float((pairs.chance * (1 - pairs.chance))[pairs.place].sum())
-    # Where mistakes scatter judgements more, the same number of them tells less of its own error.
-    spread *= math.sqrt(1 + float(pairs.noise.sum()) / truth) if truth else 1.0
-    n_yes = float(pairs.said.sum())
+    how: Any = {"new_items": True, "of_label": goal.by_label, "to_stop": True}
+    known, n = known_of(pairs, goal.figure, **how), int(pairs.n_said.sum())
+    value, (low, high) = known.value, known.interval(_AT_GOAL)
+    if math.isnan(value):
+        return Part(None, value, low, high, False, (math.nan,) * 3)
+    errors = _whenever(n)
+    # For large numbers of answers, an interval is as much longer as it has more standard errors.
+    times, (least, most) = errors / _AT_GOAL, known.interval(errors)
+    at_all_times = (
+        max(0.0, min(least, value - times * (value - low))),
+        min(1.0, max(most, value + times * (high - value))),
+    )
+    smaller = _smaller(known, _AT_GOAL, goal.within)
+    if known.sides is not None:
+        smaller = min(smaller, _smaller(known, errors, _LONGER_AT_ALL_TIMES * goal.within))
+    n_yes, by_rank = float(pairs.said.sum()), goal.figure == "average_precision"
     # A model that predicts hardly anything has an F1 near 0, and nothing tells its error.
     n_predicted = n if by_rank else int(pairs.n_said[pairs.predicted[pairs.place]].sum())
     enough = n >= _FEWEST and min(n_yes, n - n_yes, n_predicted) >= _FEWEST_OF_EACH
-    if 0 < half <= within and enough:
-        return Part(None, figure.value, figure.low, figure.high, True, (0.0,) * 3)
-    left = _left(figure, n, half, within, spread)
-    if math.isnan(figure.value) or not n:
-        return Part(None, figure.value, 0.0, 1.0, False, left)
-    wide = _whenever(n) / _AT_GOAL
-    low = max(0.0, figure.value - wide * (figure.value - figure.low))
-    high = min(1.0, figure.value + wide * (figure.high - figure.value))
-    return Part(None, figure.value, low, high, False, left)
+    if smaller >= 1 and low < high and enough:
+        return Part(None, value, low, high, True, (0.0,) * 3)
+    more = known.more_questions
+    if known.sides is not None and (least, most) == (0.0, 1.0):
+        more = None  # it is not known whether labels apply at all, nor when it will be
+    left = _left(more, n, smaller, _spread_of_left(pairs, value, by_rank))
+    return Part(None, value, *at_all_times, False, left)
+
+
+def _smaller(known: Known, errors: float, within: float) -> float:
+    """Return by how many times errors must fall so that an interval is short enough; 1: it is."""
+
+    def excess(log_times: float) -> float:
+        low, high = known.interval(errors, math.exp(log_times))
+        return (high - low) / 2 - within
+
+    least = math.log(within) - 1
+    if excess(0.0) <= 0:
+        return 1.0
+    if excess(least) > 0:  # it is not known at all whether labels apply
+        return math.exp(least)
+    return math.exp(float(optimize.brentq(excess, least, 0.0, rtol=1e-3)))
 
 
 def _whenever(n: int) -> float:
@@ -413,24 +427,34 @@ def _whenever(n: int) -> float:
     return math.sqrt((1 + 1 / (n * rho)) * (math.log(n * rho + 1) + level))
 
 
+def _spread_of_left(pairs: ScoredPairs, value: float, by_rank: bool) -> float:
+    """Return by how much the logarithm of a variance is wrong at most, in 8 of 10 cases.
+
+    An error is known the better, the more judgements say yes, and worst near 0 and 1. Where
+    mistakes scatter judgements more, the same number of them tells less. The factors were measured
+    (scene, yeast, digits and corel5k in benchmarks/until.py).
+    """
+    chance, weight = pairs.chance[pairs.place], pairs.weight
+    yes = float((weight * chance).sum()) ** 2 / max(float((weight**2 * chance).sum()), _TINY)
+    noise = 1 + float(pairs.noise.sum()) / max(float((chance * (1 - chance)).sum()), _TINY)
+    return (0.8 if by_rank else 0.55) * math.sqrt(noise / max(yes * value * (1 - value), _TINY))
+
+
 def _left(
-    figure: Figure, n: int, half: float, within: float, spread: float
+    more_questions: int | None, n: int, smaller: float, spread: float
 ) -> tuple[float, float, float]:
-    if figure.more_questions is None or not n:
+    """Return how many judgements are left until errors are this many times as large as now."""
+    if more_questions is None:
         return (math.nan,) * 3
     # A part of the variance falls with answers, and the other one stays; it is known how many
     # answers bring a quarter of the variance.
-    times = 1 + figure.more_questions / n
+    times = 1 + more_questions / n
     falls = 0.75 / (1 - 1 / times) if times > 1 else 1.0
-    goal = (within / half) ** 2 - (1 - falls)
+    goal = smaller**2 - (1 - falls)
     if goal <= 0:
         return (math.inf,) * 3
     middle = max(n * (falls / goal - 1), _FEWEST - n, 1.0)
-    factor = math.exp(spread / math.sqrt(n))
+    # By how much the logarithm of this changes if that of the variance does.
+    spread *= smaller**2 * falls / (goal * max(falls - goal, _TINY))
+    factor = math.exp(min(spread, _LONGEST))
     return middle / factor, middle, middle * factor
-
-
-# The number of answers left is wrong by a factor. In 8 of 10 cases its logarithm is at most this,
-# over the root of the answers so far (scene, yeast and digits in benchmarks/until.py).
-_SPREAD_OF_LEFT = 4.5
-_SPREAD_OF_AVERAGE_PRECISION = 10.0

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from complabel._parameters import (
     Array,
@@ -240,45 +240,48 @@ def estimate_metrics(
     )
 
 
-# The value of a figure, and how it changes if a label applies (N,) or if a pair is there that does
-# not apply (N,), from which labels apply (N,).
-_Linear: TypeAlias = tuple[float, Array, Array]
+class _Ratio(NamedTuple):
+    """A figure is ``above`` over ``below``, from which labels apply (N,).
+
+    Both change if a label applies, by ``each_above`` and ``each_below`` (N,), and if a pair is
+    there that does not apply, by ``pair_above`` and ``pair_below`` (N,).
+    """
+
+    above: float
+    below: float
+    each_above: Any
+    each_below: Any
+    pair_above: Any
+    pair_below: Any
 
 
-def _ratio(applies: Array, counted: Any, by_labels: int, by_pairs: Any) -> _Linear:
-    """Linearise a ratio of sums over pairs (N,).
+def _ratio(applies: Array, counted: Any, by_labels: int, by_pairs: Any) -> _Ratio:
+    """Return a ratio of sums over pairs (N,).
 
     Above is how many labels apply, each ``counted`` so often; below is ``by_labels`` times their
     number, and the sum of ``by_pairs``.
     """
-    pairs = np.broadcast_to(by_pairs, applies.shape).astype(np.float64)
-    total = float(by_labels * applies.sum() + pairs.sum()) or 1.0
-    value = float((counted * applies).sum() / total)
-    slope = np.broadcast_to((counted - by_labels * value) / total, applies.shape)
-    return value, np.asarray(slope), -value / total * pairs
+    below = by_labels * applies.sum() + np.broadcast_to(by_pairs, applies.shape).sum()
+    return _Ratio(float((counted * applies).sum()), float(below), counted, by_labels, 0, by_pairs)
 
 
-def _average_precision(pairs: ScoredPairs, applies: Array) -> _Linear:
+def _average_precision(pairs: ScoredPairs, applies: Array) -> _Ratio:
     order, above, rank = pairs.ranking
     y = applies[order]  # all arrays here are by descending score
 
-    def running(values: Array) -> Array:
-        return np.concatenate([[0.0], np.cumsum(values)])
-
     # The estimate for a pair is not multiplied by itself: that would add its variance.
-    precision = (1 + running(y)[rank] - y) / rank
-    total = y.sum()
-    value = float(y @ precision / total)
+    precision = (1 + np.cumsum(y)[rank - 1] - y) / rank
+    found = float(y @ precision)
     precision = np.clip(precision, 0, 1)
-    each = y / rank
-    below, lost = running(each), running(each * precision)
-    slope, presence = np.empty_like(y), np.empty_like(y)
-    slope[order] = (precision + below[-1] - below[above] - each - value) / total
-    presence[order] = (lost[above] - lost[-1]) / total
-    return value, slope, presence
+    share = y / rank
+    below, lost = (np.append(0.0, np.cumsum(of)) for of in (share, share * precision))
+    each, pair = np.empty_like(y), np.empty_like(y)
+    each[order] = precision + below[-1] - below[above] - share
+    pair[order] = lost[above] - lost[-1]
+    return _Ratio(found, float(y.sum()), each, 1, pair, 0)
 
 
-_FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Linear]] = {
+_FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Ratio]] = {
     "precision": lambda pairs, y: _ratio(y, pairs.predicted, 0, pairs.predicted),
     "recall": lambda pairs, y: _ratio(y, pairs.predicted, 1, 0),
     "f1": lambda pairs, y: _ratio(y, 2 * pairs.predicted, 1, pairs.predicted),
@@ -289,6 +292,37 @@ _AT_THRESHOLD = ("precision", "recall")
 _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
 
 
+@dataclass(frozen=True)
+class Known:
+    """What judgements tell of a figure; ``value`` is NaN if they tell nothing.
+
+    ``typical`` is its value by the chances alone, and ``variance`` that of its error. ``sides`` are
+    the ratio that it is, and the variance of above - figure * below, a polynomial of the figure of
+    degree 2. They are there if it may not be known well how large ``below`` is.
+    """
+
+    value: float
+    n_judgements: int
+    more_questions: int | None = None
+    typical: float = 0.0
+    variance: float = 0.0
+    sides: tuple[_Ratio, Array] | None = None
+
+    def interval(self, errors: float, smaller: float = 1.0) -> tuple[float, float]:
+        """Return an interval of so many standard errors to each side, if errors were smaller."""
+        if math.isnan(self.value):
+            return 0.0, 1.0
+        if self.variance < _ROUNDING:
+            return self.value, self.value
+        n = self.typical * (1 - self.typical) / self.variance / smaller**2
+        tails = special.ndtr([-errors, errors])
+        ends = stats.beta.ppf(tails, n * self.value + _PRIOR, n * (1 - self.value) + _PRIOR)
+        every = [self.value, *ends.tolist()]
+        if self.sides is not None:
+            every += _where_nothing_is_left(*self.sides, errors * smaller)
+        return min(every), max(every)
+
+
 def figures_of(
     pairs: ScoredPairs,
     confidence: float,
@@ -297,41 +331,70 @@ def figures_of(
     names: Any = tuple(_FIGURES),
     of_label: bool = False,
 ) -> dict[str, Figure]:
-    of_predicted = int(pairs.n_said[pairs.predicted[pairs.place]].sum())
-    nothing_applies = pairs.applies.sum() <= 0  # by the answers, after mistakes were taken out
-    found = {}
+    found, errors = {}, float(special.ndtri((1 + confidence) / 2))
     for name in names:
-        n = of_predicted if name == "precision" else int(pairs.n_said.sum())
-        unknown = name in _OF_PREDICTED and pairs.predicted.any() and not of_predicted
-        if not n or unknown or (nothing_applies and name != "share"):
-            found[name] = Figure(math.nan, 0.0, 1.0, n, None)
-            continue
-        value = float(np.clip(_FIGURES[name](pairs, pairs.applies)[0], 0, 1))
-        # Slopes and the effective number come from the chances alone, which no single answer
-        # can make 0 or 1.
-        typical, *slopes = _FIGURES[name](pairs, pairs.chance)
-        variance, times_to_halve = pairs.variance(*slopes, new_items=new_items)
-        # A mean over few "yes" tells its own error badly: with one it is doubled, with none there
-        # is no end to it. Without this, few labels as rare as .02 had the truth in their interval.
-        few = of_label and name == "average_precision"
-        unsure = 1 + 1 / max(pairs.n_yes, _ROUNDING) if few else 1.0
-        low, high = _interval(value, typical, variance * unsure, confidence)
-        more = int(pairs.n_said.sum()) * (times_to_halve - 1)
-        are_left = more <= len(pairs) - len(pairs.place)
-        found[name] = Figure(value, low, high, n, math.ceil(more) if are_left else None)
+        known = known_of(pairs, name, new_items=new_items, of_label=of_label)
+        ends = known.interval(errors)
+        found[name] = Figure(known.value, *ends, known.n_judgements, known.more_questions)
     return found
 
 
-def _interval(
-    value: float, typical: float, variance: float, confidence: float
-) -> tuple[float, float]:
-    if variance < _ROUNDING:
-        return value, value
-    n = typical * (1 - typical) / variance
-    tails = np.array([1 - confidence, 1 + confidence]) / 2
-    ends = stats.beta.ppf(tails, n * value + _PRIOR, n * (1 - value) + _PRIOR)
-    low, high = (float(end) for end in ends)
-    return min(low, value), max(high, value)
+def known_of(
+    pairs: ScoredPairs, name: str, *, new_items: bool, of_label: bool, to_stop: bool = False
+) -> Known:
+    """Return what is known of a figure.
+
+    With ``to_stop``, intervals are for somebody who stops once one is short: where people err, they
+    are at least as long as Fieller's. Others are short where chance made labels look frequent.
+    """
+    of_predicted = int(pairs.n_said[pairs.predicted[pairs.place]].sum())
+    n = of_predicted if name == "precision" else int(pairs.n_said.sum())
+    nothing_applies = pairs.applies.sum() <= 0  # by the answers, after mistakes were taken out
+    unknown = name in _OF_PREDICTED and pairs.predicted.any() and not of_predicted
+    if not n or unknown or (nothing_applies and name != "share"):
+        return Known(math.nan, n)
+    told, typical = (_FIGURES[name](pairs, of) for of in (pairs.applies, pairs.chance))
+    # A mean over few "yes" tells its own error badly: with one it is doubled, with none there
+    # is no end to it. Without this, few labels as rare as .02 had the truth in their interval.
+    few = of_label and name == "average_precision"
+    unsure = 1 + 1 / max(pairs.n_yes, _ROUNDING) if few else 1.0
+    value, middle = (each.above / (each.below or 1.0) for each in (told, typical))
+    of_mistakes = to_stop and pairs.noise.any()
+    found = []
+    # Changes and the effective number come from the chances alone, which no single answer
+    # can make 0 or 1.
+    for at in [middle, 0.0, 0.5, 1.0] if of_mistakes else [middle]:
+        each = np.broadcast_to(typical.each_above - at * typical.each_below, len(pairs))
+        pair = np.broadcast_to(typical.pair_above - at * typical.pair_below, len(pairs))
+        found.append(pairs.variance(each, pair, new_items=new_items))
+    (variance, times_to_halve), *others = found
+    more = int(pairs.n_said.sum()) * (times_to_halve - 1)
+    are_left = more <= len(pairs) - len(pairs.place)
+    sides = None
+    if of_mistakes:
+        sides = told, np.polyfit([0.0, 0.5, 1.0], [unsure * each for each, _ in others], 2)
+    return Known(
+        value=float(np.clip(value, 0, 1)),
+        n_judgements=n,
+        more_questions=math.ceil(more) if are_left else None,
+        typical=middle,
+        variance=unsure * variance / (typical.below**2 or 1.0),
+        sides=sides,
+    )
+
+
+def _where_nothing_is_left(told: _Ratio, variance: Array, errors: float) -> tuple[float, float]:
+    """Return between which figures above - figure * below is 0 but for its error (Fieller 1954).
+
+    Where ``below`` may be 0, any figure may be true.
+    """
+    line = np.array([-told.below, told.above])
+    bend, slope, start = np.polymul(line, line) - errors**2 * variance
+    if told.below <= 0 or bend <= 0:
+        return 0.0, 1.0
+    root = math.sqrt(max(0.0, slope**2 - 4 * bend * start))
+    low, high = np.clip((-slope + np.array([-root, root])) / (2 * bend), 0, 1).tolist()
+    return low, high
 
 
 # So much of the chances is equal for all pairs, and so much of the rest is equal for all pairs with
@@ -455,7 +518,9 @@ def _chances(p: Array, predicted: Bools, figure: str, total: int) -> Array:
     pairs = ScoredPairs(p, predicted, none, p, *[none] * 5)  # none is judged yet
     size = np.zeros(len(p))
     if p.any():
-        _, slope, _ = _FIGURES[figure](pairs, p)
+        ratio = _FIGURES[figure](pairs, p)
+        value, below = ratio.above / (ratio.below or 1.0), ratio.below or 1.0
+        slope = (ratio.each_above - value * ratio.each_below) / below
         size = np.abs(slope) * np.sqrt(p * (1 - p))
     size = size / size.sum() if size.any() else np.full(len(p), 1 / len(p))
     cell = predicted.astype(np.intp)
