@@ -308,7 +308,7 @@ def of_figures(
             wrong = (whole < low) | (whole > high)
             held, ratios = [], []
             for (at, *ends), last in zip(left, n, strict=True):
-                if at and last > at:
+                if at and last > at and not np.isnan(ends[0]):  # a number was shown
                     held.append(ends[0] <= last - at <= ends[1])
                     ratios.append(np.log((last - at) / np.sqrt(ends[0] * ends[1])) * np.sqrt(at))
             print(
@@ -446,7 +446,7 @@ def sitting(
     missed, invented = rates
     said = rng.random(len(order)) < np.where(truth.ravel()[order], 1 - missed, invented)
     by_label = [np.full((1, n_labels), rate) for rate in rates]
-    n, looks, ever = 0, [], False
+    n, looks, ever, ranking = 0, [], False, None
     n_next = 50
     while True:
         n = min(n_next, len(order))
@@ -461,6 +461,8 @@ def sitting(
             *p.shape,
         )
         pairs = ScoredPairs.of(judged, p, np.asarray(0.5), *by_label)
+        if goal.figure == "average_precision":  # the order stays the same
+            ranking = pairs.__dict__.setdefault("ranking", ranking or pairs.ranking)
         part = _part(pairs, goal)
         looks.append((n, part.left[0], part.left[2]))
         if part.is_reached or n >= len(order):

@@ -164,7 +164,7 @@ def test_a_second_answer_to_a_question_cannot_be_stored_and_nothing_with_it(tmp_
 @pytest.mark.parametrize(
     ("about", "told"),
     [
-        ({"labels": ["sea", "sky"]}, r"labels that are gone: 'city'; .*import --merge"),
+        ({"labels": ["sea", "sky"]}, r"labels that are gone: 'city'; .*--merge"),
         ({"question": "ticked"}, 'other question: "asked", not "ticked"'),
         ({"seed": 7}, "other seed: 0, not 7"),
     ],

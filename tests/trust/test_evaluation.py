@@ -126,6 +126,17 @@ def test_it_warns_where_the_model_predicts_by_another_rule(model):
     assert "minmax" in remark
 
 
+def test_it_warns_of_labels_that_chance_cannot_have_left_out(model):
+    label = (ASKED.relevant + ASKED.absent).indices
+    chances = np.where(label == 2, np.nan, ASKED.probability)  # as after a merge
+    (remark,) = evaluate_model(model, X, replace(ASKED, probability=chances)).remarks
+    assert (remark.startswith("warning"), "about 2;" in remark) == (True, True)
+    few = draw_answers(Y, question="asked", items_share=0.2, random_state=2)
+    label = (few.relevant + few.absent).indices
+    chances = np.where(label == 2, np.nan, few.probability)
+    assert not evaluate_model(model, X, replace(few, probability=chances)).remarks
+
+
 def test_unequal_chances_leave_only_the_figures_that_allow_for_them(model):
     chances = np.where(np.arange(ASKED.n_answers) % 2, 0.1, 0.3)
     unequal = replace(ASKED, probability=chances)

@@ -99,11 +99,6 @@ def import_(
     from complabel.importers import Options, detect, import_file
 
     file, *more = files
-    merged = [text.partition("=") for text in merge or ()]
-    if not all(old and new for old, _, new in merged):
-        raise InputError(f"--merge is {', '.join(merge or ())}; give OLD=NEW, the names of labels")
-    if len({old for old, *_ in merged}) < len(merged):
-        raise InputError(f"--merge is {', '.join(merge or ())}; give each label OLD once")
     settings = Options(
         absent=tuple(absent or ()),
         present=tuple(present or ()),
@@ -118,7 +113,7 @@ def import_(
         separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
-        merge={old: new for old, _, new in merged},
+        merge=options.merged_of(merge) if merge else {},
         class_names=class_names,
         more=tuple(more),
     )

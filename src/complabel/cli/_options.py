@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from complabel._questions import ASKED_QUESTIONS
 from complabel.cli._outputs import Output
+from complabel.errors import InputError
 
 
 def option(
@@ -72,6 +73,18 @@ TABLE = (".csv", ".csv.gz", ".parquet")
 """How the names of tables of answers that are written may end."""
 QUESTIONS = (*ASKED_QUESTIONS, "excluded")
 """What a table of answers may say was asked."""
+
+
+def merged_of(texts: list[str] | None) -> dict[str, str]:
+    """Read what is typed as OLD=NEW: the new name of each label that is merged."""
+    parts = [text.partition("=") for text in texts or ()]
+    for problem in (
+        "OLD=NEW, the names of labels" * (not all(old and new for old, _, new in parts)),
+        "each label OLD once" * (len({old for old, *_ in parts}) < len(parts)),
+    ):
+        if problem:
+            raise InputError(f"--merge is {', '.join(texts or ())}; give {problem}")
+    return {old: new for old, _, new in parts}
 
 
 def one_of(*words: str) -> dict[str, Any]:

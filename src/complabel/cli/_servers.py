@@ -136,6 +136,11 @@ def annotate(
         " file is kept under another name.",
         "--mend",
     ),
+    merge: list[str] | None = option(
+        "OLD=NEW",
+        "Merge the label OLD, which --labels does not have any more, into NEW. What follows from"
+        " the answers of before goes on; they are kept under another name. Repeat for more.",
+    ),
     trusted: list[str] | None = options.TRUSTED,
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
@@ -175,6 +180,7 @@ def annotate(
         learner=learner,
         token=token,
         mend=mend,
+        merge=options.merged_of(merge) if merge else {},
         until=goals,
     )
     say(

@@ -11,7 +11,7 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
@@ -36,7 +36,7 @@ from complabel.live._drawing import (
     Things,
     read_questions,
 )
-from complabel.live._mending import keep_aside, open_store
+from complabel.live._mending import keep_aside, merge_store, open_store
 from complabel.live._server import app_of, error_reply
 from complabel.live._store import AnswerStore
 from complabel.live._until import Until, aimed_questions, shares_of
@@ -92,13 +92,15 @@ class Annotation:
         learner: Learner | None = None,
         token: str | None = None,
         mend: bool = False,
+        merge: Mapping[str, str] | None = None,
         until: Until | None = None,
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.
 
         Questions are asked ``until`` goals are reached, and aimed at them as far as that is
         possible. The token is that of the file, unless one is given; ``new`` draws another one.
-        With ``mend``, a damaged file is moved aside, and what is whole in it goes on.
+        With ``mend``, a damaged file is moved aside, and what is whole in it goes on. ``merge`` has
+        the new name of each label of the file that is merged.
         """
         make = functools.partial(
             _source_of, things, question, questions, learner, until, (overlap, seed, things.broken)
@@ -107,16 +109,17 @@ class Annotation:
         about: dict[str, Any] = {"labels": list(labels), "question": question, "seed": seed}
         if isinstance(source, RandomQuestions) and source.is_weighted:
             about["weighted"] = True
-        store = open_store(out.with_name(f"{out.name}.sqlite"), about, mend=mend)
+        path = out.with_name(f"{out.name}.sqlite")
+        if merge:
+            _merge(path, about, merge, source)
+        store = open_store(path, about, mend=mend)
         try:
             # Questions number the labels as the file of answers does: new ones are the last.
             if until is not None:
                 until.agree(labels, store.labels)
-                until.has_equal_pairs = store.is_weighted
             if store.labels != [*labels]:
                 source, mixed, _ = make(store.labels)
-            if isinstance(source, RandomQuestions):
-                source.since, source.is_weighted = store.since, store.is_weighted
+            _go_on(source, store, until)
             asker = Asker(source, store.labels, time.time)
             if mixed is not None:
                 mixed.times = asker.latest_seconds
@@ -190,7 +193,8 @@ class Annotation:
         columns = self.store.answers_table()
         source = self.asker.source
         if isinstance(source, RandomQuestions) and source.is_weighted:
-            asked = [at for at, kind in enumerate(columns["question"]) if kind == "asked"]
+            kinds = zip(columns["question"], columns["probability"], strict=True)
+            asked = [at for at, (kind, p) in enumerate(kinds) if kind == "asked" and p is not None]
             said = [at for at in asked if columns["answer"][at] != "unsure"]
             labels = [columns["label"][at] for at in said]
             shares = dict(zip(labels, shares_of(np.array(labels, dtype=object)), strict=True))
@@ -434,6 +438,27 @@ async def _body(request: Request) -> dict[str, Any]:
     if not isinstance(said, dict):
         raise RefusedError(400, 'the body must be JSON, an object such as {"person": "ann"}')
     return said
+
+
+def _merge(path: Path, about: Mapping[str, Any], merged: Mapping[str, str], source: Source) -> None:
+    if not isinstance(source, RandomQuestions):
+        raise InputError(
+            "--merge is for random questions, and these are listed, or aimed at a figure; begin"
+            " anew with another --out"
+        )
+    aside = merge_store(path, about, merged)
+    if aside is not None:
+        _logger.warning("labels are merged; the answers of before are kept as %s", aside)
+
+
+def _go_on(source: Source, store: AnswerStore, until: Until | None) -> None:
+    """Tell a source of random questions what the file says of those before."""
+    if isinstance(source, RandomQuestions):
+        source.since = store.since
+        # Labels that were added later were asked about less often, as were those not preferred.
+        source.is_weighted = store.is_weighted or any(store.since)
+        if until is not None:
+            until.has_equal_pairs = source.is_weighted
 
 
 def _source_of(

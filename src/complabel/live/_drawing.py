@@ -180,7 +180,8 @@ class RandomQuestions:
         size = n_then if question.labels is None else len(question.labels)
         before = sum(each[question.item] for n, each in self._used.items() if n < n_then)
         used[question.item] = min(used[question.item] + size, n_then - before)
-        self._asked.setdefault(question.item, []).append(question.labels or range(n_then))
+        if n_then:  # answers from before labels were merged are no random sample
+            self._asked.setdefault(question.item, []).append(question.labels or range(n_then))
         self._rounds[question.item] += 1
         self._drawn = max(self._drawn, question.number + 1)
 

@@ -1,4 +1,4 @@
-"""What becomes of a damaged file of answers: what is whole in it goes on in a new one."""
+"""Files of answers that take the place of others: of damaged ones, and where labels are merged."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ import logging
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from complabel._sqlite import DamagedError
 from complabel._writing import explained, replacing
-from complabel.errors import ComplabelError
+from complabel.answers import Answers, merge_labels
+from complabel.errors import ComplabelError, InputError
 from complabel.files import Table, some_of
-from complabel.live._store import ROWS, AnswerStore, digest_of
+from complabel.live._asker import Event
+from complabel.live._drawing import Question
+from complabel.live._store import ROWS, AnswerStore, about_of, digest_of
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
 _ROW = ("answer_id", "item", "label", "answer")
@@ -51,19 +57,83 @@ def open_store(path: Path, about: Mapping[str, Any], *, mend: bool = False) -> A
         if gone := [name for name in found[2].get("labels", ()) if name not in about["labels"]]:
             told = f"{error}. It has the labels {some_of(gone)}; give them, too"
             raise DamagedError(told) from error
-        aside = _beside(path)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
             made = Path(folder) / path.name
             with AnswerStore(made, {**about, **found[2]}) as store:
                 store.add(rows)
-            with explained(aside):
-                for ending in _ENDINGS:
-                    with contextlib.suppress(FileNotFoundError):
-                        Path(f"{path}{ending}").rename(f"{aside}{ending}")
-                Path(f"{path}-shm").unlink(missing_ok=True)
-                made.rename(path)
+            aside = put_aside(path, made)
         _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, whole)
         return AnswerStore(path, about)
+
+
+def put_aside(path: Path, made: Path) -> Path:
+    """Put another file in the place of a store; return the name under which that is kept."""
+    aside = _beside(path)
+    with explained(aside):
+        for ending in _ENDINGS:
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{path}{ending}").rename(f"{aside}{ending}")
+        Path(f"{path}-shm").unlink(missing_ok=True)
+        made.rename(path)
+    return aside
+
+
+def merge_store(path: Path, about: Mapping[str, Any], merged: Mapping[str, str]) -> Path | None:
+    """Merge labels in a file of answers, and return under which name the old file is kept.
+
+    ``about`` is what is asked from now on, and ``merged`` has the new name of each label that is
+    merged. The file goes on with what follows from its answers. They have no ``probability``: they
+    say nothing of how often the merged label applies, and so are no random sample of all pairs.
+    None is returned if nothing is left to merge. An InputError says which label cannot be merged.
+    """
+    if still := [old for old in merged if old in about["labels"]]:
+        raise InputError(
+            f"--merge is about {some_of(still)}, which --labels still has; leave out there what is"
+            " merged into another label"
+        )
+    known = about_of(path)
+    done = known.get("merged", {})
+    left = {old: new for old, new in merged.items() if done.get(old) != new}
+    if not left:
+        return None
+    with AnswerStore(path, {"labels": [*known["labels"]]}) as store:
+        columns, token = store.answers_table(), store.token
+        answers = Answers.from_table(columns, label_names=store.labels, contradictions="keep")
+    answers = merge_labels(answers, left)
+    names = [*(answers.label_names or ()), *about["labels"]]
+    labels = dict.fromkeys(names, answers.n_answers)  # questions of now come after those
+    now = {**about, "labels": labels, "token": token, "merged": {**done, **left}}
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        made = Path(folder) / path.name
+        with AnswerStore(made, now) as new:
+            new.append(np.asarray(answers.item_names).tolist(), _happened(answers))
+        return put_aside(path, made)
+
+
+def _happened(answers: Answers) -> Iterator[Question | Event]:
+    """Yield a question for each answer, that it was asked, and that it was answered."""
+    names, now = answers.label_names or (), time.time()
+    events: list[Event] = []
+    for at in range(answers.n_answers):
+        marked = {
+            name: mask.indices[mask.indptr[at] : mask.indptr[at + 1]].tolist()
+            for name in ("offered", "named", "relevant", "absent")
+            for mask in [getattr(answers, name)]
+        }
+        kind, said = str(answers.question[at]), marked["relevant"]
+        if kind == "named":
+            kind, said = ("menu", "named")[answers.all_apply[at] == "answer"], marked["named"]
+        labels = marked["offered"] or range(len(names))
+        answer: Any = [names[label] for label in said]
+        if kind == "asked":
+            labels, answer = marked["relevant"] + marked["absent"], "yes" if said else "no"
+        asked_for = int(answers.asked_for[at]) or None
+        yield Question(at, int(answers.item[at]), kind, tuple(labels), None, asked_for)
+        person = answers.annotator_names[answers.annotator[at]]
+        of, seconds = 2 * at + 1, float(answers.seconds[at])
+        events.append(Event(of, now, "asked", person, at, 0))
+        events.append(Event(of + 1, now, "answered", person, at, 0, of, answer, seconds))
+    yield from events
 
 
 def keep_aside(table: Path, columns: Mapping[str, list[Any]], taken_back: set[str]) -> Path | None:
@@ -132,6 +202,7 @@ def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str,
                 ("mark", str),
                 ("token", str),
                 ("labels", list | dict),
+                ("merged", dict),
                 ("weighted", bool),
             ):
                 told = "SELECT value FROM about WHERE key = ?"

@@ -366,6 +366,16 @@ def _origin(connection: sqlite3.Connection) -> str:
     return digest_of([[*row] for row in [*schema, *connection.execute(told)]]).hex()
 
 
+def about_of(path: Path) -> dict[str, Any]:
+    """Return what a store says of itself; a StoreError says that there is none."""
+    with _KIND.explained(path):
+        if not path.exists():
+            raise StoreError(f"{path} is not there, so there are no answers whose labels to merge")
+        with contextlib.closing(connect(path, timeout=_BUSY_SECONDS)) as connection:
+            _KIND.format_of(connection, path)
+            return _about(connection)
+
+
 def _about(connection: sqlite3.Connection) -> dict[str, Any]:
     with _reading():
         rows = connection.execute("SELECT key, value FROM about WHERE key != 'head'").fetchall()
@@ -429,7 +439,7 @@ def _other(path: Path, key: str, before: Any, now: Any) -> StoreError:
     told, same = f"other {key}: {_shortly(before)}, not {_shortly(now)}", "the same"
     if key == "labels":
         told = f"labels that are gone: {some_of(before)}"
-        same = "these labels, too (complabel import --merge joins labels in a table of answers)"
+        same = "these labels, too, or say which label each one is merged into (--merge OLD=NEW)"
     if key == "question":
         same = "the same --question or --questions, or the same --until and --against"
     return StoreError(

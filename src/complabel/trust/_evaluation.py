@@ -37,6 +37,8 @@ def _to_halve(figure: Figure) -> str:
     return "more items" if figure.more_questions is None else f"{figure.more_questions:+,}"
 
 
+# With so many random judgements of a label on average, chance leaves out none: exp(-20).
+_CHANCE_OF_NONE = 20
 # On the page, the first two are drawn.
 COLUMNS = (
     Column("estimate", _estimate),
@@ -212,6 +214,14 @@ def evaluate_model(
         estimates = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
     except AnnotationError:
         remarks = ()  # there is nothing that the rule is about
+    else:
+        labels = estimates._pairs.place % answers.n_labels
+        judged = np.bincount(labels, minlength=answers.n_labels)
+        if judged.mean() >= _CHANCE_OF_NONE and (without := np.flatnonzero(judged == 0)).size:
+            names = ", ".join(estimates._label_names[label] for label in without[:5])
+            more = ", ..." * (len(without) > 5)
+            told = f"warning: no random question was about {names}{more}"
+            remarks = (*remarks, f"{told}; figures over all labels are about the others")
     if predictions is not None:
         ranked, lacking = _ranked(predictions, answers, estimates)
         remarks = (*remarks, *lacking)

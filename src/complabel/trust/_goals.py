@@ -383,8 +383,11 @@ def _part(pairs: ScoredPairs, goal: Goal) -> Part:
     if math.isnan(value):
         return Part(None, value, low, high, False, (math.nan,) * 3)
     errors = _whenever(n)
-    # For large numbers of answers, an interval is as much longer as it has more standard errors.
     times, (least, most) = errors / _AT_GOAL, known.interval(errors)
+    if known.sides is not None and (least, most) == (0.0, 1.0):
+        # It is not known whether labels apply at all, nor when it will be.
+        return Part(None, value, least, most, False, (math.nan,) * 3)
+    # For large numbers of answers, an interval is as much longer as it has more standard errors.
     at_all_times = (
         max(0.0, min(least, value - times * (value - low))),
         min(1.0, max(most, value + times * (high - value))),
@@ -398,10 +401,7 @@ def _part(pairs: ScoredPairs, goal: Goal) -> Part:
     enough = n >= _FEWEST and min(n_yes, n - n_yes, n_predicted) >= _FEWEST_OF_EACH
     if smaller >= 1 and low < high and enough:
         return Part(None, value, low, high, True, (0.0,) * 3)
-    more = known.more_questions
-    if known.sides is not None and (least, most) == (0.0, 1.0):
-        more = None  # it is not known whether labels apply at all, nor when it will be
-    left = _left(more, n, smaller, _spread_of_left(pairs, value, by_rank))
+    left = _left(known.more_questions, n, smaller, _spread_of_left(pairs, value, by_rank))
     return Part(None, value, *at_all_times, False, left)
 
 
