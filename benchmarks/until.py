@@ -333,6 +333,7 @@ def of_time(name: str, Y: Any, within: float, given: Any) -> None:
     for draw in range(given.sittings):
         rng = np.random.default_rng([given.seed, draw])
         until = Until([Goal("frequencies", within, True)], len(labels))
+        until.has_equal_pairs, until.size = True, 1  # as for annotate --question asked
         aimed: Any = {"seed": draw, "weights": until.weights}
         source = RandomQuestions(names, len(labels), lambda: kind, kind, **aimed)
         asker = Asker(source, labels, lambda: 0.0)

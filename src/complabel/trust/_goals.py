@@ -437,7 +437,8 @@ def _spread_of_left(pairs: ScoredPairs, value: float, by_rank: bool) -> float:
     chance, weight = pairs.chance[pairs.place], pairs.weight
     yes = float((weight * chance).sum()) ** 2 / max(float((weight**2 * chance).sum()), _TINY)
     noise = 1 + float(pairs.noise.sum()) / max(float((chance * (1 - chance)).sum()), _TINY)
-    return (0.8 if by_rank else 0.55) * math.sqrt(noise / max(yes * value * (1 - value), _TINY))
+    factor, high = (1.05, math.sqrt(value)) if by_rank else (0.55, value)
+    return factor * math.sqrt(noise / max(yes * high * (1 - value), _TINY))
 
 
 def _left(
