@@ -141,12 +141,40 @@ def test_a_merge_that_cannot_be_is_refused_and_nothing_changes(opened, tmp_path)
         opened(NOW, merge={"lake": "sea"})
     with pytest.raises(StoreError, match=r"ocean.*--merge"):
         opened(NOW)
+    with pytest.raises(StoreError, match="city"):  # which is not merged
+        opened(NOW[:3], merge={MERGE: "sea"})
+    with pytest.raises(StoreError, match="lake"):
+        opened(NOW, merge={MERGE: "lake"})
+    for other in ({"seed": 5}, {"question": "ticked"}):
+        with pytest.raises(StoreError, match="other"):
+            opened(NOW, merge={MERGE: "sea"}, **other)
     listing = tmp_path / "ask.csv"
     listing.write_text(f"item,label\n{ITEMS[0]},sky\n")
     with pytest.raises(InputError, match="--merge"):
         opened(NOW, questions=listing, merge={MERGE: "sea"})
     assert path.read_bytes() == before
     assert not [*tmp_path.glob("*kept*")]
+
+
+def test_items_are_drawn_anew_after_a_merge(opened):
+    """Of a merged label more is known where it applies; these items must not come last."""
+    before = [item for item, _ in answer(opened(question="ticked"), 6)]
+    again = opened(NOW, question="ticked", merge={MERGE: "sea"})
+    assert again.asker.left() == len(ITEMS)
+    after = [item for item, _ in answer(again, 6)]
+    assert 0 < len({*before} & {*after}) < 6
+    people = again.asker.by_person()
+    assert people == {"ann": 12}
+
+
+def test_the_latest_answer_is_taken_back_and_a_label_may_be_merged_again(opened):
+    answered = answer(opened(question="ticked"), 6)
+    again = opened(NOW, question="ticked", merge={MERGE: "sea"})
+    _, event = again.asker.undo("ann")
+    assert again.asker.questions[event.number].item == answered[-1][0]
+    opened([*NOW, MERGE], question="ticked")
+    again = opened(NOW, question="ticked", merge={MERGE: "sea"})
+    assert MERGE not in again.asker.labels
 
 
 def test_answers_about_labels_that_were_added_count_as_much_as_others(opened):

@@ -98,6 +98,19 @@ def answers_left(
     rng: np.random.Generator,
 ) -> Array:
     """Draw (D, K) how many more answers the intervals at the goal need to be ``within`` (K,)."""
+    left = _drawn_left(yes, judged, within, n_items, n_draws, rng)
+    ends = interval_at_goal(yes, judged, n_items)
+    return np.where((ends[:, 1] - ends[:, 0]) / 2 <= within, 0.0, left)
+
+
+def _drawn_left(
+    yes: Array,
+    judged: Array,
+    within: Array,
+    n_items: Array | float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Array:
     # What was answered stays; the share of "yes" in the rest is drawn from what is known of it now,
     # and what chance then makes of it.
     draws = rng.beta(yes + _PRIOR, judged - yes + _PRIOR, (n_draws, len(yes)))
@@ -114,8 +127,7 @@ def answers_left(
             more = more / (1 + more / np.broadcast_to(n_items, at.shape)[at])  # of so many items
             total = np.maximum(more, judged[at] + 1)
         left[:, at] = total - judged[at]
-    ends = interval_at_goal(yes, judged, n_items)
-    return np.where((ends[:, 1] - ends[:, 0]) / 2 <= within, 0.0, left)
+    return left
 
 
 @functools.cache
@@ -170,10 +182,10 @@ def beside_predictions(
     said_yes, said_no = (each[:2] + _PRIOR_OF_ERRORS for each in (yes, n - yes))
     drawn = rng.beta(said_yes, said_no, (n_draws, 2, n_labels))
     at_end = np.broadcast_to(now, (n_draws, n_labels))
-    for _ in range(_ROUNDS):
+    for _ in range(3):
         worth_yes, worth_all, items = (np.ravel(of * at_end) for of in (is_yes, judged, n_items))
         widths = np.tile(within, n_draws)
-        left = answers_left(worth_yes, worth_all, widths, items, n_draws=1, rng=rng)
+        left = _drawn_left(worth_yes, worth_all, widths, items, 1, rng)
         left = left.reshape(at_end.shape) / at_end
         times = (1 + left / np.maximum(judged, 1))[:, np.newaxis]
         k = yes[:2] + drawn * n[:2] * (times - 1)

@@ -111,7 +111,8 @@ class Annotation:
             about["weighted"] = True
         path = out.with_name(f"{out.name}.sqlite")
         if merge:
-            _merge(path, about, merge, source)
+            _refuse_listed(source)
+            merge_store(path, about, merge, things.numbers, mend=mend)
         store = open_store(path, about, mend=mend)
         try:
             # Questions number the labels as the file of answers does: new ones are the last.
@@ -440,15 +441,12 @@ async def _body(request: Request) -> dict[str, Any]:
     return said
 
 
-def _merge(path: Path, about: Mapping[str, Any], merged: Mapping[str, str], source: Source) -> None:
+def _refuse_listed(source: Source) -> None:
     if not isinstance(source, RandomQuestions):
         raise InputError(
             "--merge is for random questions, and these are listed, or aimed at a figure; begin"
             " anew with another --out"
         )
-    aside = merge_store(path, about, merged)
-    if aside is not None:
-        _logger.warning("labels are merged; the answers of before are kept as %s", aside)
 
 
 def _go_on(source: Source, store: AnswerStore, until: Until | None) -> None:
@@ -456,7 +454,8 @@ def _go_on(source: Source, store: AnswerStore, until: Until | None) -> None:
     if isinstance(source, RandomQuestions):
         source.since = store.since
         # Labels that were added later were asked about less often, as were those not preferred.
-        source.is_weighted = store.is_weighted or any(store.since)
+        only_asked = source.most is not None and source.most.name == "asked"
+        source.is_weighted = store.is_weighted or (only_asked and any(store.since))
         if until is not None:
             until.has_equal_pairs = source.is_weighted
 

@@ -135,6 +135,7 @@ class RandomQuestions:
     _rng: np.random.Generator = field(init=False)
     _left: int = 0
     _drawn: int = 0
+    _before: int = 0  # questions from before labels were merged
 
     def __post_init__(self) -> None:
         self.is_weighted = self.weights is not None
@@ -146,7 +147,7 @@ class RandomQuestions:
         if self.most is None:
             return None
         n_left = -(-self._unasked() // self.most.n_offered(self.n_labels))
-        return int(self._rounds.sum() + n_left.sum())
+        return int(self._before + self._rounds.sum() + n_left.sum())
 
     def draw(self) -> Question | None:
         """Return the next question; None if every label of every item was asked about."""
@@ -180,9 +181,11 @@ class RandomQuestions:
         size = n_then if question.labels is None else len(question.labels)
         before = sum(each[question.item] for n, each in self._used.items() if n < n_then)
         used[question.item] = min(used[question.item] + size, n_then - before)
-        if n_then:  # answers from before labels were merged are no random sample
+        if n_then:
             self._asked.setdefault(question.item, []).append(question.labels or range(n_then))
-        self._rounds[question.item] += 1
+            self._rounds[question.item] += 1
+        else:  # answers from before labels were merged are no random sample
+            self._before += 1
         self._drawn = max(self._drawn, question.number + 1)
 
     def _by_weight(self, item: int) -> tuple[tuple[int, ...], float]:

@@ -8,8 +8,8 @@ import logging
 import shutil
 import sqlite3
 import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy as np
 from complabel._sqlite import DamagedError
 from complabel._writing import explained, replacing
 from complabel.answers import Answers, merge_labels
-from complabel.errors import ComplabelError, InputError
+from complabel.errors import ComplabelError, InputError, StoreError
 from complabel.files import Table, some_of
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
@@ -78,13 +78,21 @@ def put_aside(path: Path, made: Path) -> Path:
     return aside
 
 
-def merge_store(path: Path, about: Mapping[str, Any], merged: Mapping[str, str]) -> Path | None:
-    """Merge labels in a file of answers, and return under which name the old file is kept.
+def merge_store(
+    path: Path,
+    about: Mapping[str, Any],
+    merged: Mapping[str, str],
+    items: Collection[str],
+    *,
+    mend: bool = False,
+) -> None:
+    """Merge labels in a file of answers, and keep the old file under another name.
 
     ``about`` is what is asked from now on, and ``merged`` has the new name of each label that is
     merged. The file goes on with what follows from its answers. They have no ``probability``: they
     say nothing of how often the merged label applies, and so are no random sample of all pairs.
-    None is returned if nothing is left to merge. An InputError says which label cannot be merged.
+    Nothing happens if nothing is left to merge, or before anything is refused: labels or ``items``
+    that are gone, or what is asked otherwise than in the file.
     """
     if still := [old for old in merged if old in about["labels"]]:
         raise InputError(
@@ -93,28 +101,45 @@ def merge_store(path: Path, about: Mapping[str, Any], merged: Mapping[str, str])
         )
     known = about_of(path)
     done = known.get("merged", {})
-    left = {old: new for old, new in merged.items() if done.get(old) != new}
+    left = {
+        old: new for old, new in merged.items() if old in known["labels"] or done.get(old) != new
+    }
     if not left:
-        return None
-    with AnswerStore(path, {"labels": [*known["labels"]]}) as store:
+        return
+    with open_store(path, {**about, "labels": [*known["labels"]]}, mend=mend) as store:
         columns, token = store.answers_table(), store.token
         answers = Answers.from_table(columns, label_names=store.labels, contradictions="keep")
     answers = merge_labels(answers, left)
-    names = [*(answers.label_names or ()), *about["labels"]]
-    labels = dict.fromkeys(names, answers.n_answers)  # questions of now come after those
+    names = [*(answers.label_names or ())]
+    gone = [name for name in names if name not in about["labels"]]
+    gone += [item for item in np.asarray(answers.item_names).tolist() if item not in items]
+    if gone:
+        raise StoreError(
+            f"{path}: there are answers about {some_of(gone)}, which --labels or the things to ask"
+            " about lack; add what is missing, or say into which label it is merged"
+        )
+    # Questions of now come after those.
+    labels = dict.fromkeys([*names, *about["labels"]], answers.n_answers)
     now = {**about, "labels": labels, "token": token, "merged": {**done, **left}}
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         made = Path(folder) / path.name
         with AnswerStore(made, now) as new:
-            new.append(np.asarray(answers.item_names).tolist(), _happened(answers))
-        return put_aside(path, made)
+            new.append(np.asarray(answers.item_names).tolist(), _happened(answers, columns))
+        aside = put_aside(path, made)
+    _logger.warning("labels are merged; the answers of before are kept as %s", aside)
 
 
-def _happened(answers: Answers) -> Iterator[Question | Event]:
-    """Yield a question for each answer, that it was asked, and that it was answered."""
-    names, now = answers.label_names or (), time.time()
-    events: list[Event] = []
-    for at in range(answers.n_answers):
+def _happened(answers: Answers, before: Mapping[str, list[Any]]) -> Iterator[Question | Event]:
+    """Yield a question for each answer, that it was asked, and that it was answered.
+
+    They are in the order of the table of before, by what a person last said of an item.
+    """
+    names, events = answers.label_names or (), list[Event]()
+    who = zip(before["item"], before["annotator"], strict=True)
+    last = {each: at for at, each in enumerate(who)}
+    items, people = np.asarray(answers.item_names), np.asarray(answers.annotator_names)
+    rows = [last[pair] for pair in zip(items[answers.item], people[answers.annotator], strict=True)]
+    for number, at in enumerate(np.argsort(rows, kind="stable").tolist()):
         marked = {
             name: mask.indices[mask.indptr[at] : mask.indptr[at + 1]].tolist()
             for name in ("offered", "named", "relevant", "absent")
@@ -128,11 +153,12 @@ def _happened(answers: Answers) -> Iterator[Question | Event]:
         if kind == "asked":
             labels, answer = marked["relevant"] + marked["absent"], "yes" if said else "no"
         asked_for = int(answers.asked_for[at]) or None
-        yield Question(at, int(answers.item[at]), kind, tuple(labels), None, asked_for)
-        person = answers.annotator_names[answers.annotator[at]]
-        of, seconds = 2 * at + 1, float(answers.seconds[at])
-        events.append(Event(of, now, "asked", person, at, 0))
-        events.append(Event(of + 1, now, "answered", person, at, 0, of, answer, seconds))
+        yield Question(number, int(answers.item[at]), kind, tuple(labels), None, asked_for)
+        person, of = str(people[answers.annotator[at]]), 2 * number + 1
+        then = datetime.fromisoformat(before["time"][rows[at]]).timestamp()
+        events.append(Event(of, then, "asked", person, number, 0))
+        told = (of, answer, float(answers.seconds[at]))
+        events.append(Event(of + 1, then, "answered", person, number, 0, *told))
     yield from events
 
 

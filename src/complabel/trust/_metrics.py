@@ -31,6 +31,7 @@ from complabel.trust._pairs import JudgedPairs, ScoredPairs, checked_thresholds
 # Jeffreys' prior of a share.
 _PRIOR = 0.5
 _ROUNDING = 1e-24  # a smaller variance is none
+_FARTHEST = 6.0  # standard errors; SciPy does not find beta's quantiles for some more
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ class Known:
         if self.variance < _ROUNDING:
             return self.value, self.value
         n = self.typical * (1 - self.typical) / self.variance / smaller**2
-        tails = special.ndtr([-errors, errors])
+        tails = special.ndtr([-min(errors, _FARTHEST), min(errors, _FARTHEST)])
         ends = stats.beta.ppf(tails, n * self.value + _PRIOR, n * (1 - self.value) + _PRIOR)
         every = [self.value, *ends.tolist()]
         if self.sides is not None:
