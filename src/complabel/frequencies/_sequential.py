@@ -182,7 +182,7 @@ def beside_predictions(
     said_yes, said_no = (each[:2] + _PRIOR_OF_ERRORS for each in (yes, n - yes))
     drawn = rng.beta(said_yes, said_no, (n_draws, 2, n_labels))
     at_end = np.broadcast_to(now, (n_draws, n_labels))
-    for _ in range(3):
+    for _ in range(_ROUNDS):
         worth_yes, worth_all, items = (np.ravel(of * at_end) for of in (is_yes, judged, n_items))
         widths = np.tile(within, n_draws)
         left = _drawn_left(worth_yes, worth_all, widths, items, 1, rng)
