@@ -75,15 +75,15 @@ QUESTIONS = (*ASKED_QUESTIONS, "excluded")
 """What a table of answers may say was asked."""
 
 
-def merged_of(texts: list[str] | None) -> dict[str, str]:
+def merged_of(texts: list[str]) -> dict[str, str]:
     """Read what is typed as OLD=NEW: the new name of each label that is merged."""
-    parts = [text.partition("=") for text in texts or ()]
+    parts = [text.partition("=") for text in texts]
     for problem in (
         "OLD=NEW, the names of labels" * (not all(old and new for old, _, new in parts)),
         "each label OLD once" * (len({old for old, *_ in parts}) < len(parts)),
     ):
         if problem:
-            raise InputError(f"--merge is {', '.join(texts or ())}; give {problem}")
+            raise InputError(f"--merge is {', '.join(texts)}; give {problem}")
     return {old: new for old, _, new in parts}
 
 

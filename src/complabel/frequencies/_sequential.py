@@ -111,8 +111,8 @@ def _drawn_left(
     n_draws: int,
     rng: np.random.Generator,
 ) -> Array:
-    # What was answered stays; the share of "yes" in the rest is drawn from what is known of it now,
-    # and what chance then makes of it.
+    """Draw (D, K) how many more answers are needed; at least one, and what was answered stays."""
+    # The share of "yes" in the rest is drawn from what is known, and what chance then makes of it.
     draws = rng.beta(yes + _PRIOR, judged - yes + _PRIOR, (n_draws, len(yes)))
     chance = rng.standard_normal(draws.shape) * np.sqrt(draws * (1 - draws))
     left = np.zeros_like(draws)

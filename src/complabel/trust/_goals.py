@@ -406,7 +406,7 @@ def _part(pairs: ScoredPairs, goal: Goal) -> Part:
 
 
 def _smaller(known: Known, errors: float, within: float) -> float:
-    """Return by how many times errors must fall so that an interval is short enough; 1: it is."""
+    """Return how many times as large errors must be for an interval short enough; 1: it is."""
 
     def excess(log_times: float) -> float:
         low, high = known.interval(errors, math.exp(log_times))
@@ -444,7 +444,7 @@ def _spread_of_left(pairs: ScoredPairs, value: float, by_rank: bool) -> float:
 def _left(
     more_questions: int | None, n: int, smaller: float, spread: float
 ) -> tuple[float, float, float]:
-    """Return how many judgements are left until errors are this many times as large as now."""
+    """Return how many judgements are left until errors are ``smaller`` times as large as now."""
     if more_questions is None:
         return (math.nan,) * 3
     # A part of the variance falls with answers, and the other one stays; it is known how many

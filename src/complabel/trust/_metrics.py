@@ -310,7 +310,7 @@ class Known:
     sides: tuple[_Ratio, Array] | None = None
 
     def interval(self, errors: float, smaller: float = 1.0) -> tuple[float, float]:
-        """Return an interval of so many standard errors to each side, if errors were smaller."""
+        """Return the ends if errors, so many to each side, were ``smaller`` times as large."""
         if math.isnan(self.value):
             return 0.0, 1.0
         if self.variance < _ROUNDING:
@@ -520,8 +520,8 @@ def _chances(p: Array, predicted: Bools, figure: str, total: int) -> Array:
     size = np.zeros(len(p))
     if p.any():
         ratio = _FIGURES[figure](pairs, p)
-        value, below = ratio.above / (ratio.below or 1.0), ratio.below or 1.0
-        slope = (ratio.each_above - value * ratio.each_below) / below
+        below = ratio.below or 1.0
+        slope = (ratio.each_above - ratio.above / below * ratio.each_below) / below
         size = np.abs(slope) * np.sqrt(p * (1 - p))
     size = size / size.sum() if size.any() else np.full(len(p), 1 / len(p))
     cell = predicted.astype(np.intp)
