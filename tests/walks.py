@@ -92,20 +92,16 @@ def _name_of(frame: FrameType) -> str | None:
 def prepare() -> None:
     """Write the files that the commands read, and learn the model that some of them read."""
     rng = np.random.default_rng(0)
-    with open("X.csv", "w", encoding="utf-8") as file:
-        file.write("item,a,b,c\n")
-        for item, row in enumerate(rng.normal(size=(60, 3))):
-            file.write(f"{item},{row[0]:.3f},{row[1]:.3f},{row[2]:.3f}\n")
-    with open("answers.csv", "w", encoding="utf-8") as file:
-        file.write("item,label,question,answer\n")
+    rows = ["item,a,b,c"]
+    for item, (a, b, c) in enumerate(rng.normal(size=(60, 3))):
+        rows.append(f"{item},{a:.3f},{b:.3f},{c:.3f}")
+    Path("X.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    for name, head, chance in (("answers", "", ""), ("questions", ",probability", ",0.25")):
+        rows = [f"item,label,question,answer{head}"]
         for item in range(60):
-            chosen = _LABELS[rng.integers(4)]
-            file.write(f"{item},{chosen},asked,{('yes', 'no')[rng.integers(2)]}\n")
-    with open("questions.csv", "w", encoding="utf-8") as file:
-        file.write("item,label,question,answer,probability\n")
-        for item in range(60):
-            chosen = _LABELS[rng.integers(4)]
-            file.write(f"{item},{chosen},asked,{('yes', 'no')[rng.integers(2)]},0.25\n")
+            chosen, said = _LABELS[rng.integers(4)], ("yes", "no")[rng.integers(2)]
+            rows.append(f"{item},{chosen},asked,{said}{chance}")
+        Path(f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     value = {"choices": ["city"]}
     result = {"from_name": "not_this", "to_name": "image", "type": "choices", "value": value}
     tasks = []

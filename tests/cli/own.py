@@ -4,9 +4,12 @@ import csv
 import json
 
 import numpy as np
+import pytest
 from tests.importers.samples import annotation, choices, task
 
 from complabel.datasets import make_synthetic
+from complabel.files import read_answers
+from complabel.methods import make_classifier
 from complabel.simulate import draw_answers
 
 NAMES = ("sea, open", 'the "old" town', "été", "item x")
@@ -50,6 +53,14 @@ def write_files(folder):
         for number, (item, label) in enumerate(chosen)
     ]
     (folder / "export.json").write_text(json.dumps(tasks), encoding="utf-8")
+
+
+def fit_to_asked():
+    """Return a classifier that was fitted to the answers of asked.csv, and these."""
+    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
+    classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
+    with pytest.warns(UserWarning, match="have no answer"):
+        return classifier.fit(DATA.X, answers), answers
 
 
 def read_table(path):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.cli.own import DATA, ITEMS, NAMES, read_table, write_table
+from tests.cli.own import DATA, ITEMS, NAMES, fit_to_asked, read_table, write_table
 
 import complabel
 from complabel.files import read_answers
-from complabel.methods import cross_fit_probabilities, make_classifier, read_header
+from complabel.methods import cross_fit_probabilities, read_header
 from complabel.trust import choose_thresholds
 
 MODEL = "m.safetensors"
@@ -16,10 +16,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.fixture
 def model(folder):
     """Save a model with few answers, and judgements of most pairs in questions.csv."""
-    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
-    classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
-    with pytest.warns(UserWarning, match="have no answer"):
-        classifier.fit(DATA.X, answers)
+    classifier, _ = fit_to_asked()
     classifier.save(MODEL, provenance={"answers": "asked.csv"})
     pairs = np.random.default_rng(0).permutation(len(ITEMS) * 4)[:320]
     rows = [

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, write_table
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, fit_to_asked, write_table
 
 from complabel.cli import _console, _evaluate
 from complabel.files import read_answers
@@ -23,10 +23,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 @pytest.fixture
 def model(folder):
     """Fit to answers, so that labels have names."""
-    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
-    classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
-    with pytest.warns(UserWarning, match="have no answer"):
-        classifier.fit(DATA.X, answers)
+    classifier, _ = fit_to_asked()
     classifier.save(MODEL)
     return classifier
 

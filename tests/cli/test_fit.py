@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, write_table
+from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, fit_to_asked, write_table
 
 import complabel
 from complabel.cli import _fit
@@ -27,10 +27,7 @@ def test_a_fit_is_that_of_python(run):
         "--method", "selection-likelihood:kernel=linear,alpha=0.1", "--out", "m.safetensors",
     )  # fmt: skip
     assert code == 0
-    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
-    classifier = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
-    with pytest.warns(UserWarning, match="have no answer"):
-        classifier.fit(DATA.X, answers)
+    classifier, answers = fit_to_asked()
     loaded = complabel.load("m.safetensors")
     assert tuple(loaded.classes_) == NAMES
     assert tuple(loaded.feature_names_in_) == COLUMNS
@@ -207,10 +204,7 @@ LARGE = ("--method", "selection-likelihood:kernel=linear,alpha=0.1", "--out", "m
 
 
 def test_a_large_parquet_file_is_read_in_pieces(run, monkeypatch):
-    whole = make_classifier("selection-likelihood:kernel=linear,alpha=0.1", random_state=0)
-    answers = read_answers("asked.csv", items=ITEMS, label_names=NAMES).answers
-    with pytest.warns(UserWarning, match="have no answer"):
-        whole.fit(DATA.X, answers)
+    whole, _ = fit_to_asked()
     pd.DataFrame(DATA.X, columns=COLUMNS).assign(item=ITEMS).to_parquet("X.parquet")
     monkeypatch.setattr("complabel.files._features._LARGE", 1)
     code, out, err = run(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -108,7 +110,8 @@ def test_a_lost_hand_out_costs_nothing(tmp_path):
         assert store.answers_table() == before
 
 
-def test_a_journal_is_kept_with_its_file_and_not_read_into_the_new_one(tmp_path):
+@pytest.mark.parametrize("step", range(8))
+def test_a_crash_while_the_file_is_mended_loses_nothing(tmp_path, monkeypatch, step):
     path = tmp_path / "answers.csv.sqlite"
     _write(path, _history(0))
     files = [path, tmp_path / f"{path.name}-wal"]
@@ -118,11 +121,26 @@ def test_a_journal_is_kept_with_its_file_and_not_read_into_the_new_one(tmp_path)
     for each, content in zip(files, left, strict=True):
         each.write_bytes(content)
     _lose(path, "DELETE FROM events WHERE id = 9")
+    steps = iter([True] * step)
 
-    with open_store(path, ABOUT, mend=True) as store:
-        n_rows = len(list(store.load(NUMBERS)))
-    with AnswerStore(path, ABOUT) as store:
-        assert len(list(store.load(NUMBERS))) == n_rows
+    def crashing(do):
+        return lambda path, *given, **more: (
+            (f"{path}".endswith("-lock") or next(steps)) and do(path, *given, **more)
+        )
+
+    with contextlib.suppress(StopIteration, RuntimeError), monkeypatch.context() as patch:
+        for name in ("replace", "unlink"):
+            patch.setattr(Path, name, crashing(getattr(Path, name)))
+        open_store(path, ABOUT, mend=True).close()
+
+    def n_rows(**options):
+        with open_store(path, ABOUT, **options) as store:
+            return len(list(store.load(NUMBERS)))
+
+    found = []
+    with contextlib.suppress(DamagedError):
+        found.append(n_rows())
+    assert {*found, n_rows(mend=True), n_rows()} == {122}  # the old journal is not read into it
 
 
 def test_of_a_file_in_which_nothing_can_be_read_nothing_is_changed(tmp_path):

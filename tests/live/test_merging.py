@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from complabel.answers import Answers, merge_labels
 from complabel.errors import AnnotationError, InputError, StoreError
 from complabel.live import Annotation, read_things
+from complabel.live._store import AnswerStore
 from complabel.live._until import Until
 from complabel.trust import Goal
 
@@ -154,6 +156,18 @@ def test_a_merge_that_cannot_be_is_refused_and_nothing_changes(opened, tmp_path)
         opened(NOW, questions=listing, merge={MERGE: "sea"})
     assert path.read_bytes() == before
     assert not [*tmp_path.glob("*kept*")]
+
+
+def test_no_other_server_begins_while_labels_are_merged(opened, monkeypatch):
+    path, copy = opened().store.path, shutil.copy2
+
+    def copying(*files):
+        with pytest.raises(StoreError, match="another server"):
+            AnswerStore(path, {})
+        copy(*files)
+
+    monkeypatch.setattr("shutil.copy2", copying)
+    assert opened(NOW, merge={MERGE: "sea"}).store.labels
 
 
 def test_items_are_drawn_anew_after_a_merge(opened):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from tests.examples import examples
+from tests.examples import examples, relevant_sets
 
 from complabel.errors import AnnotationError, InputError
 from complabel.simulate import SCHEMES, draw_complementary, draw_relevant
@@ -23,13 +23,6 @@ PATTERNS = np.array(
 COPIES = 4000
 MANY = np.repeat(PATTERNS, COPIES, axis=0)
 GOLDEN_Y = np.array([[(3 * i + j * j + i * j) % 7 < 3 for j in range(8)] for i in range(10)])
-
-
-@st.composite
-def relevant_sets(draw):
-    n_labels = draw(st.integers(3, 8))
-    codes = draw(st.lists(st.integers(1, 2**n_labels - 2), min_size=1, max_size=15))
-    return (np.array(codes)[:, np.newaxis] >> np.arange(n_labels)) & 1
 
 
 def weights_by_definition(pattern, Y, sharpness):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from tests.answers.records import back, same
-from tests.examples import examples
+from tests.examples import examples, relevant_sets
 
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -43,13 +43,6 @@ def assert_shares(counts, shares):
     if (shares > 0).sum() > 1:
         expected = shares[shares > 0] / shares.sum() * counts.sum()
         assert stats.chisquare(counts[shares > 0], expected).pvalue > 1e-4
-
-
-@st.composite
-def relevant_sets(draw):
-    n_labels = draw(st.integers(3, 6))
-    codes = draw(st.lists(st.integers(1, 2**n_labels - 2), min_size=1, max_size=12))
-    return (np.array(codes)[:, np.newaxis] >> np.arange(n_labels)) & 1
 
 
 @examples(25)

@@ -261,11 +261,8 @@ class Annotation:
                 known, since = self.asker.answered, time.monotonic()
                 try:
                     self.learner.update(self.news)
-                except Exception as error:  # people go on answering whatever happens to the model
-                    told = "the model could not be fitted to the answers so far: %s"
-                    if not self.ended.is_set():
-                        is_bug = not isinstance(error, ComplabelError)
-                        _logger.error(told, error, exc_info=is_bug)
+                except Exception as error:
+                    self._log("the model could not be fitted to the answers so far: %s", error)
 
     def _follow(self) -> None:
         """Look now and then how far the goals are, until the sitting ends."""
@@ -277,12 +274,14 @@ class Annotation:
                 learned = now
                 try:
                     self.until.look(self.news, self.asker.answered)
-                except Exception as error:  # people go on answering whatever happens here
-                    is_bug = not isinstance(error, ComplabelError)
-                    _logger.error(
-                        "it is not known how far the goals are: %s", error, exc_info=is_bug
-                    )
+                except Exception as error:
+                    self._log("it is not known how far the goals are: %s", error)
                     self.until.next_look = self.asker.answered + 50
+
+    def _log(self, told: str, error: Exception) -> None:
+        """Log what is wrong; people go on answering whatever happens, and may have ended."""
+        if not self.ended.is_set():
+            _logger.error(told, error, exc_info=not isinstance(error, ComplabelError))
 
     async def _stored(self) -> None:
         """Wait until all that has happened is on the disk; what people did at once goes at once."""

@@ -8,7 +8,7 @@ import logging
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from complabel.live._store import ROWS, AnswerStore, about_of, digest_of
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
 _ROW = ("answer_id", "item", "label", "answer")
+_ABOUT = {"mark": str, "token": str, "labels": list | dict, "merged": dict, "weighted": bool}
 
 _logger = logging.getLogger(__name__)
 
@@ -57,24 +58,26 @@ def open_store(path: Path, about: Mapping[str, Any], *, mend: bool = False) -> A
         if gone := [name for name in found[2].get("labels", ()) if name not in about["labels"]]:
             told = f"{error}. It has the labels {some_of(gone)}; give them, too"
             raise DamagedError(told) from error
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-            made = Path(folder) / path.name
-            with AnswerStore(made, {**about, **found[2]}) as store:
-                store.add(rows)
-            aside = put_aside(path, made)
+        aside = _put_aside(path, {**about, **found[2]}, lambda store: store.add(rows))
         _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, whole)
         return AnswerStore(path, about)
 
 
-def put_aside(path: Path, made: Path) -> Path:
-    """Put another file in the place of a store; return the name under which that is kept."""
+def _put_aside(path: Path, about: Mapping[str, Any], fill: Callable[[AnswerStore], None]) -> Path:
+    """Put a new file in the place of a store, which is never missing; return the name of a copy."""
     aside = _beside(path)
-    with explained(aside):
-        for ending in _ENDINGS:
-            with contextlib.suppress(FileNotFoundError):
-                Path(f"{path}{ending}").rename(f"{aside}{ending}")
-        Path(f"{path}-shm").unlink(missing_ok=True)
-        made.rename(path)
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        made = Path(folder) / path.name
+        with AnswerStore(made, about) as store:
+            fill(store)
+        with explained(path):
+            for ending in _ENDINGS:
+                with contextlib.suppress(FileNotFoundError), replacing(f"{aside}{ending}") as copy:
+                    shutil.copy2(f"{path}{ending}", copy)
+            made.replace(path)
+            # A crash here leaves the old journal: the new file is refused as damaged, not misread.
+            for ending in ("-wal", "-shm"):
+                Path(f"{path}{ending}").unlink(missing_ok=True)
     return aside
 
 
@@ -109,23 +112,20 @@ def merge_store(
     with open_store(path, {**about, "labels": [*known["labels"]]}, mend=mend) as store:
         columns, token = store.answers_table(), store.token
         answers = Answers.from_table(columns, label_names=store.labels, contradictions="keep")
-    answers = merge_labels(answers, left)
-    names = [*(answers.label_names or ())]
-    gone = [name for name in names if name not in about["labels"]]
-    gone += [item for item in np.asarray(answers.item_names).tolist() if item not in items]
-    if gone:
-        raise StoreError(
-            f"{path}: there are answers about {some_of(gone)}, which --labels or the things to ask"
-            " about lack; add what is missing, or say into which label it is merged"
-        )
-    # Questions of now come after those.
-    labels = dict.fromkeys([*names, *about["labels"]], answers.n_answers)
-    now = {**about, "labels": labels, "token": token, "merged": {**done, **left}}
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        made = Path(folder) / path.name
-        with AnswerStore(made, now) as new:
-            new.append(np.asarray(answers.item_names).tolist(), _happened(answers, columns))
-        aside = put_aside(path, made)
+        answers = merge_labels(answers, left)
+        names, asked = [*(answers.label_names or ())], np.asarray(answers.item_names).tolist()
+        gone = [name for name in names if name not in about["labels"]]
+        gone += [item for item in asked if item not in items]
+        if gone:
+            raise StoreError(
+                f"{path}: there are answers about {some_of(gone)}, which --labels or the things to"
+                " ask about lack; add what is missing, or say into which label it is merged"
+            )
+        # Questions of now come after those.
+        labels = dict.fromkeys([*names, *about["labels"]], answers.n_answers)
+        now = {**about, "labels": labels, "token": token, "merged": {**done, **left}}
+        store.end()
+        aside = _put_aside(path, now, lambda new: new.append(asked, _happened(answers, columns)))
     _logger.warning("labels are merged; the answers of before are kept as %s", aside)
 
 
@@ -224,17 +224,11 @@ def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str,
         with contextlib.closing(sqlite3.connect(copy)) as connection:
             for name in ROWS:
                 found[name] = list(_read_whole(connection, name))
-            for key, types in (
-                ("mark", str),
-                ("token", str),
-                ("labels", list | dict),
-                ("merged", dict),
-                ("weighted", bool),
-            ):
+            for key, kind in _ABOUT.items():
                 told = "SELECT value FROM about WHERE key = ?"
                 with contextlib.suppress(sqlite3.Error, ValueError, TypeError):
                     value = json.loads(connection.execute(told, (key,)).fetchone()[0])
-                    about |= {key: value} if isinstance(value, types) else {}
+                    about |= {key: value} if isinstance(value, kind) else {}
     return found["questions"], found["events"], about
 
 

@@ -119,8 +119,12 @@ class AnswerStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def close(self) -> None:
+    def end(self) -> None:
+        """Close the file; no other server may write it until ``close``."""
         self._connection.close()
+
+    def close(self) -> None:
+        self.end()
         self._lock.release()
 
     def _keep_secret(self) -> None:
