@@ -1,9 +1,11 @@
-"""Time one evaluation of the flagship's objective on the processor and, if there is one, on a GPU.
+"""Time the flagship's objective, and whole fits, on the processor and, if there is one, on a GPU.
 
 An evaluation is what each step of L-BFGS needs: the logits of all rows, the likelihood of one
 answer about each with its gradient, and the product of that gradient with the features. Features
 and labels are random. Prints Markdown: the shortest of several repeats, and the greatest error of
 the gradient, as a share of its largest entry, against the processor's in double precision.
+``--fits`` times whole fits of methods that are trained by gradient descent, and says how good they
+are on other rows.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import torch
 
+from complabel.datasets import make_digits, make_synthetic
 from complabel.losses import AnswersLikelihood
-from complabel.simulate import draw_answers
+from complabel.methods import MLCLClassifier, NetworkLikelihoodClassifier
+from complabel.metrics import average_precision
+from complabel.simulate import draw_answers, draw_complementary
 
 # Rows, features and labels.
 CASES = [(100_000, 768, 20), (100_000, 768, 80), (1_000_000, 256, 20)]
@@ -80,20 +85,90 @@ def rows_of_case(shape, question: str, repeats: int, threads: Sequence[int]) -> 
             first = first or clock
             error = float((gradient - exact).abs().max() / exact.abs().max())
             cells = [f"{n:,} x {d}, {n_labels} labels", question, str(dtype)[6:], name]
-            cells += [f"{clock:.3f}", "" if device == "cuda" else f"{processor:.2f}"]
+            cells += [f"{clock:.4f}", "" if device == "cuda" else f"{processor:.2f}"]
             yield f"| {' | '.join(cells)} | {first / clock:.1f} | {error:.0e} |"
 
 
+def wide(n_features: int, n_labels: int) -> torch.nn.Module:
+    """Return a network with two hidden layers."""
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_features, 2048),
+        torch.nn.ReLU(),
+        torch.nn.Linear(2048, 2048),
+        torch.nn.ReLU(),
+        torch.nn.Linear(2048, n_labels),
+    )
+
+
+def convolutional(shape: tuple[int, ...], n_labels: int) -> torch.nn.Module:
+    """Return a small network for pictures."""
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(shape[0], 32, 3, padding=1),
+        torch.nn.BatchNorm2d(32),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(32, 64, 3, padding=1),
+        torch.nn.BatchNorm2d(64),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(64, n_labels, 3, padding=1),
+        torch.nn.AdaptiveMaxPool2d(1),
+        torch.nn.Flatten(),
+    )
+
+
+def rows_of_fits(share: float, threads: Sequence[int]) -> Iterator[str]:
+    """Yield a row of the table for each way to fit, after a short fit that warms up."""
+    n = max(int(8000 * share), 500)
+    table = make_synthetic(n, n_features=512, n_labels=12, signal=4.0, random_state=0)
+    digits = make_digits(max(int(5000 * share), 500), random_state=0)
+    pictures = digits.X.astype(np.float32).reshape(-1, 1, 16, 16)
+    named = draw_complementary(table.Y, random_state=0)
+    asked, of_digits = (
+        draw_answers(each.Y, question="asked", answers_per_item=4, random_state=0)
+        for each in (table, digits)
+    )
+    mlcl = {"learning_rate": 0.01, "epochs": 5}
+    network = {"learning_rate": 0.001, "epochs": 5}
+    cases = [
+        ("MLCL, a linear map", MLCLClassifier, mlcl, table.X, named, table.Y),
+        ("MLCL, a wide network", MLCLClassifier, {**mlcl, "network": wide, "learning_rate": 0.001},
+         table.X, named, table.Y),
+        ("likelihood, a wide network", NetworkLikelihoodClassifier, {**network, "network": wide},
+         table.X, asked, table.Y),
+        ("likelihood, pictures", NetworkLikelihoodClassifier, {**network, "network": convolutional},
+         pictures, of_digits, digits.Y),
+    ]  # fmt: skip
+    for title, kind, settings, X, said, Y in cases:
+        first, part = 0.0, np.arange(len(Y)) % 5 > 0
+        for name, device, number in ways(threads):
+            torch.set_num_threads(number)
+            fitted = kind(**settings, device=device, random_state=0)
+            kind(**{**settings, "epochs": 1}, device=device).fit(X[:400], said[:400])
+            began = time.perf_counter()
+            fitted.fit(X[part], said[part])
+            seconds = time.perf_counter() - began
+            first = first or seconds
+            quality = average_precision(Y[~part], fitted.predict_proba(X[~part]))
+            cells = f"{title} | {name} | {seconds:.1f} | {first / seconds:.1f} | {quality:.3f}"
+            yield f"| {cells} |"
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="share of the rows, to try it")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="of the processor")
-    parser.add_argument("--question", nargs="+", default=["asked", "free"])
+    parser.add_argument("--question", nargs="+", default=["asked", "named"])
+    parser.add_argument("--fits", action="store_true", help="time whole fits instead")
     given = parser.parse_args()
     if not torch.cuda.is_available():
         print("There is no GPU that torch can use here: only the processor is measured.\n")
+    if given.fits:
+        print("| fit | on | seconds | times | average precision |\n|---|---|--:|--:|--:|")
+        for row in rows_of_fits(given.share, given.threads):
+            print(row, flush=True)
+        return
     print("| features | answers | type | on | seconds | processor seconds | times | error |")
     print("|---|---|---|---|--:|--:|--:|--:|", flush=True)
     for n, d, n_labels in CASES:

@@ -314,7 +314,8 @@ def of_figures(
             print(
                 f"{name} | {figure} {whole:.3f} | ±{within:g} | {people} | {questions}"
                 " | false stops"
-                f" {100 * wrong[reached].mean():.1f} | reached {100 * reached.mean():.0f} | answers"
+                f" {100 * wrong[reached].mean():.1f} | reached {reached.sum():,} of"
+                f" {len(reached):,}, {wrong[reached].sum():,} falsely | answers"
                 f" {n[reached].mean():,.0f} | left at a third held {100 * np.mean(held):.0f}"
                 f" ({np.median(ratios):.1f} ± {np.std(ratios):.1f})"
                 f" | whenever left out {100 * np.mean(ever):.1f}"

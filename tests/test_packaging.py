@@ -51,7 +51,7 @@ def minima():
     for extra in ("cluster", "live", "onnx", "pictures", "report", "tables"):
         wanted += [line for line in extras[extra] if not line.startswith("complabel[")]
     for requirement in wanted:
-        name, bound = requirement.split(">=")
+        name, bound = requirement.split(",")[0].split(">=")
         yield re.sub(r"\[.*\]", "", name), bound
 
 

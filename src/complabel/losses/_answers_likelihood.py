@@ -175,9 +175,9 @@ class AnswersLikelihood:
         Returns
         -------
         tensor of shape (n,)
-            Log-probabilities in nats, times the weights, in the type of the logits; 0 for an item
-            without an answer. First derivatives by ``logits`` and ``log_propensities`` are
-            available.
+            Log-probabilities in nats, times the weights, in the type of the logits, but at least in
+            single precision; 0 for an item without an answer. First derivatives by ``logits`` and
+            ``log_propensities`` are available.
         """
         precise, log_w = logits.to(self.dtype), log_propensities
         rates = self._rates(error_rates, missed, invented)
@@ -193,7 +193,8 @@ class AnswersLikelihood:
             slopes = (found.through_logits, found.through_log_propensities)
             return found.values, *(slope for slope in slopes[: len(trained)] if slope is not None)
 
-        return differentiable(evaluate, *trained).to(logits.dtype)
+        kind = torch.promote_types(logits.dtype, torch.float32)  # sums overflow in half precision
+        return differentiable(evaluate, *trained).to(kind)
 
     @torch.no_grad()
     def __call__(
@@ -476,7 +477,7 @@ def answers_log_likelihood(
         log_w = tensor(np.log(check_propensities(propensities, answers.n_labels)))
     return likelihood.log_likelihood(
         precise, log_propensities=log_w, **{name: tensor(values) for name, values in rates.items()}
-    ).to(logits.dtype)
+    )
 
 
 def _rates_of_mistakes(

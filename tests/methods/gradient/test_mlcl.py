@@ -284,8 +284,8 @@ def test_the_prior_start_is_the_log_odds_of_one_label_in_k(small_problem):
     np.testing.assert_allclose(classifier.intercept_, PRIOR, rtol=1e-6)
     np.testing.assert_allclose(classifier.predict_proba(np.zeros((1, 6))).sum(), 1, rtol=1e-6)
     classifier.set_params(network=one_output_layer).fit(*small_problem)
-    np.testing.assert_allclose(classifier.model_[2].bias.detach().numpy(), PRIOR, rtol=1e-6)
-    assert np.abs(classifier.model_[0].bias.detach().numpy() - PRIOR).min() > 0.1
+    np.testing.assert_allclose(classifier.model_[2].bias.detach().cpu().numpy(), PRIOR, rtol=1e-6)
+    assert np.abs(classifier.model_[0].bias.detach().cpu().numpy() - PRIOR).min() > 0.1
 
 
 def test_the_prior_start_leaves_the_transition_as_it_was(small_problem):

@@ -69,8 +69,8 @@ def fit_side_by_side(
     """Fit each classifier to its X, y and further arguments; return the error of each, or None.
 
     Linear maps of gradient methods are trained together where they have the same size and settings;
-    seeds and learning rates may differ. With one thread, each result is the same bit for bit as
-    that of ``fit``. Other classifiers are fitted one after the other.
+    seeds and learning rates may differ. With one thread of the processor, each result is the same
+    bit for bit as that of ``fit``. Other classifiers are fitted one after the other.
     """
     errors: list[Exception | None] = [None] * len(classifiers)
     numbers, fittings = [], []
