@@ -10,12 +10,13 @@ from complabel.experiments.studies import Row, Store, _run, plan_units, run_stud
 
 TIMES = {"fit_seconds", "predict_seconds", "peak_memory_mb"}
 RATES = (0.1, 0.01)
+GDF = {"epochs": 3, "device": "cpu"}  # a GPU rounds in another order
 ROWS = [
     Row(method="prior"),
     Row(
         method="gdf",
         title="GDF at {learning_rate}",
-        settings={"epochs": 3, "device": "cpu"},  # a GPU rounds in another order
+        settings=GDF,
         grid={"learning_rate": RATES},
     ),
     Row(method="mlcl", settings={"epochs": 2, "device": "cpu"}),
@@ -58,15 +59,8 @@ def test_large_features_are_run_one_by_one(monkeypatch):
 def test_only_what_is_missing_runs():
     plan = small(rows=ROWS[1:2])
     with Store(":memory:") as store:
-        run_study(
-            small(
-                rows=[
-                    Row(method="gdf", settings={"epochs": 3, "device": "cpu", "learning_rate": 0.1})
-                ]
-            ),
-            store,
-            n_jobs=1,
-        )
+        first = Row(method="gdf", settings={**GDF, "learning_rate": RATES[0]})
+        run_study(small(rows=[first]), store, n_jobs=1)
         assert run_study(plan, store, n_jobs=1).n_ran == 3
         found = store.results(plan.name).units
     assert [unit.metrics for unit in found] == [unit.metrics for unit in results(plan)[1]]
@@ -76,7 +70,7 @@ def test_one_unit_that_fails_is_alone():
     row = Row(
         method="gdf",
         title="{learning_rate}",
-        settings={"epochs": 3, "device": "cpu"},  # a GPU rounds in another order
+        settings=GDF,
         grid={"learning_rate": [0.1, 1e38]},
     )
     _, found = run(small(rows=[row]))
