@@ -97,37 +97,45 @@ def level(widths: Any) -> None:
     """Print the greatest chance of a false stop, and mean numbers of answers."""
     print("within | most that miss | at | answers at .01 | .1 | .5 | a fixed number at .5")
     for within in widths:
-        shares = np.unique(np.concatenate([np.geomspace(within / 10, 0.5, 120), [0.01, 0.1, 0.5]]))
-        misses, answers = false_stops(within, shares)
+        stops = ends_of_sittings(within)
+        ends = np.unique(stops[3:])  # the chance jumps where an interval ends
+        shares = np.concatenate([ends - 1e-9, ends + 1e-9, [0.01, 0.1, 0.5]])
+        misses, answers = false_stops(stops, np.clip(shares, 1e-12, 1 - 1e-12))
         worst = int(misses.argmax())
-        at = [answers[np.searchsorted(shares, each)] for each in (0.01, 0.1, 0.5)]
         print(
             f"{within:g} | {misses[worst]:.4f} | {shares[worst]:.3f} | "
-            + " | ".join(f"{each:.0f}" for each in at)
+            + " | ".join(f"{each:.0f}" for each in answers[-3:])
             + f" | {fixed_number(0.5, within)}",
             flush=True,
         )
 
 
-def false_stops(within: float, shares: Any) -> tuple[Any, Any]:
+def ends_of_sittings(within: float) -> Any:
+    """Return where sittings about a label may end, (5, stops).
+
+    Rows: answers, "yes", the logarithm of how many courses lead there, both ends of the interval.
+    """
+    found, paths = [], np.zeros(1)
+    while np.isfinite(paths).any():
+        n = len(paths)
+        now = np.logaddexp(np.append(-np.inf, paths), np.append(paths, -np.inf))
+        low, high = interval_at_goal(np.arange(n + 1.0), np.full(n + 1, float(n)), within).T
+        met = ((high - low) / 2 <= within) & np.isfinite(now)
+        n_met = np.full(met.sum(), float(n))
+        found.append(np.array([n_met, np.flatnonzero(met), now[met], low[met], high[met]]))
+        paths = np.where(met, -np.inf, now)
+    return np.concatenate(found, axis=1)
+
+
+def false_stops(stops: Any, shares: Any) -> tuple[Any, Any]:
     """Return the chance of a false stop, and the mean number of answers, for each share."""
-    state = np.ones((1, len(shares)))  # the chance of each number of "yes", of those who go on
-    misses, answers = np.zeros(len(shares)), np.zeros(len(shares))
-    n = 0
-    while state.sum() > 1e-10 * len(shares):
-        n += 1
-        now = np.zeros((n + 1, len(shares)))
-        now[1:] += state * shares
-        now[:-1] += state * (1 - shares)
-        state = now
-        low, high = interval_at_goal(np.arange(n + 1.0), np.full(n + 1, float(n))).T
-        met = (high - low) / 2 <= within
-        stopped = state[met]
-        outside = (shares < low[met, np.newaxis]) | (shares > high[met, np.newaxis])
-        misses += (stopped * outside).sum(axis=0)
-        answers += n * stopped.sum(axis=0)
-        state[met] = 0
-    return misses, answers
+    n, yes, paths, low, high = (row[:, np.newaxis] for row in stops)
+    misses, answers = [], []
+    for share in np.array_split(shares, len(shares) // 100 + 1):
+        chance = np.exp(paths + special.xlogy(yes, share) + special.xlog1py(n - yes, -share))
+        misses.append((chance * ((share < low) | (share > high))).sum(axis=0))
+        answers.append((chance * n).sum(axis=0))
+    return np.concatenate(misses), np.concatenate(answers)
 
 
 def fixed_number(share: float, within: float) -> int:
@@ -257,7 +265,8 @@ def frequencies_at(
         left = answers_left(yes, judged, width, items, **draws)
     else:
         yes, judged, items, left = beside_predictions(audit, predicted, width, items, **draws)
-    at_goal, whenever = interval_at_goal(yes, judged, items), interval_whenever(yes, judged)
+    at_goal = interval_at_goal(yes, judged, width, items)
+    whenever = interval_whenever(yes, judged)
     more = np.quantile(left, [0.1, 0.9], axis=0).T
     return left.max(axis=0) <= 0, at_goal, whenever, more
 
@@ -266,7 +275,9 @@ def table_of_intervals(most: int, within: float, n_items: float) -> tuple[Any, A
     """Return which numbers of answers and of "yes" are enough, and the intervals."""
     ends = np.zeros((most + 1, most + 1, 2))
     for n in range(1, most + 1):
-        ends[n, : n + 1] = interval_at_goal(np.arange(n + 1.0), np.full(n + 1, float(n)), n_items)
+        ends[n, : n + 1] = interval_at_goal(
+            np.arange(n + 1.0), np.full(n + 1, float(n)), within, n_items
+        )
     return (ends[..., 1] - ends[..., 0]) / 2 <= within, ends
 
 

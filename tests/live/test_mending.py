@@ -11,11 +11,12 @@ import pytest
 
 from complabel._questions import KINDS
 from complabel._sqlite import DamagedError
+from complabel.errors import StoreError
 from complabel.files import AnswerWriter
 from complabel.live._asker import Asker
 from complabel.live._drawing import Question, RandomQuestions
 from complabel.live._mending import keep_aside, open_store
-from complabel.live._store import AnswerStore
+from complabel.live._store import AnswerStore, taken_lock
 
 LABELS = ["sea", "sky", "city"]
 ABOUT = {"labels": LABELS, "question": "asked", "seed": 0}
@@ -110,27 +111,38 @@ def test_a_lost_hand_out_costs_nothing(tmp_path):
         assert store.answers_table() == before
 
 
-@pytest.mark.parametrize("step", range(8))
-def test_a_crash_while_the_file_is_mended_loses_nothing(tmp_path, monkeypatch, step):
-    path = tmp_path / "answers.csv.sqlite"
+def _killed(path):
+    """Write a damaged file and its journal, as a server that is killed leaves them."""
     _write(path, _history(0))
-    files = [path, tmp_path / f"{path.name}-wal"]
-    with AnswerStore(path, ABOUT) as store:  # as a server that is killed leaves it
+    files = [path, Path(f"{path}-wal")]
+    with AnswerStore(path, ABOUT) as store:
         store.append(ITEMS, [])
         left = [each.read_bytes() for each in files]
     for each, content in zip(files, left, strict=True):
         each.write_bytes(content)
     _lose(path, "DELETE FROM events WHERE id = 9")
-    steps = iter([True] * step)
 
-    def crashing(do):
-        return lambda path, *given, **more: (
-            (f"{path}".endswith("-lock") or next(steps)) and do(path, *given, **more)
-        )
+
+@pytest.mark.parametrize("has_links", [True, False])
+@pytest.mark.parametrize("step", range(4))
+def test_a_crash_while_the_file_is_mended_loses_nothing(tmp_path, monkeypatch, step, has_links):
+    path = tmp_path / "answers.csv.sqlite"
+    _killed(path)
+    steps, replace = iter([True] * step), Path.replace
+
+    def crashing(*files):
+        next(steps)
+        replace(*files)
+
+    def link(*files):
+        with pytest.raises(StoreError, match="another server"):
+            taken_lock(path)
+        raise PermissionError
 
     with contextlib.suppress(StopIteration, RuntimeError), monkeypatch.context() as patch:
-        for name in ("replace", "unlink"):
-            patch.setattr(Path, name, crashing(getattr(Path, name)))
+        patch.setattr(Path, "replace", crashing)
+        if not has_links:
+            patch.setattr("os.link", link)
         open_store(path, ABOUT, mend=True).close()
 
     def n_rows(**options):
@@ -140,7 +152,20 @@ def test_a_crash_while_the_file_is_mended_loses_nothing(tmp_path, monkeypatch, s
     found = []
     with contextlib.suppress(DamagedError):
         found.append(n_rows())
-    assert {*found, n_rows(mend=True), n_rows()} == {122}  # the old journal is not read into it
+    assert {*found, n_rows(mend=True), n_rows()} == {122}
+    assert (tmp_path / "answers.kept-1.csv.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_another_program_reads_is_not_replaced(tmp_path):
+    path = tmp_path / "answers.csv.sqlite"
+    _killed(path)
+    with contextlib.closing(sqlite3.connect(path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM events").fetchone()
+        _lose(path, "DELETE FROM events WHERE id = 10")
+        with pytest.raises(StoreError, match="another program"):
+            open_store(path, ABOUT, mend=True)
+    open_store(path, ABOUT, mend=True).close()
 
 
 def test_of_a_file_in_which_nothing_can_be_read_nothing_is_changed(tmp_path):

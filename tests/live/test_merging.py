@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections import Counter
 
 import numpy as np
@@ -159,14 +159,14 @@ def test_a_merge_that_cannot_be_is_refused_and_nothing_changes(opened, tmp_path)
 
 
 def test_no_other_server_begins_while_labels_are_merged(opened, monkeypatch):
-    path, copy = opened().store.path, shutil.copy2
+    path, link = opened().store.path, os.link
 
-    def copying(*files):
+    def linking(*files):
         with pytest.raises(StoreError, match="another server"):
             AnswerStore(path, {})
-        copy(*files)
+        link(*files)
 
-    monkeypatch.setattr("shutil.copy2", copying)
+    monkeypatch.setattr("os.link", linking)
     assert opened(NOW, merge={MERGE: "sea"}).store.labels
 
 

@@ -21,7 +21,7 @@ from complabel.live._drawing import Question, RandomQuestions
 from complabel.live._learner import Refits
 from complabel.live._until import aimed_questions, minutes_left, shares_of
 from complabel.simulate import draw_answers
-from complabel.trust import Goal, how_far
+from complabel.trust import Goal, Part, Standing, how_far
 
 LABELS = ["sea", "sky", "city", "night"]
 NAMES = [str(number) for number in range(900)]
@@ -165,6 +165,32 @@ def test_nothing_is_known_before_the_first_look(things, tmp_path):
     assert [goal["goal"] for goal in told["goals"]] == ["frequencies +-.1"]  # no model learns
     assert not told["reached"]
     annotation.store.close()
+
+
+def test_a_look_that_is_not_due_does_not_count_at_the_end_or_after_a_new_start(monkeypatch):
+    kind, goal = KINDS["asked"], Goal.parse("f1 +-.05")
+    asker = Asker(RandomQuestions(NAMES, 4, lambda: kind, kind), LABELS, lambda: 0.0)
+    left = {True: (0.0,) * 3, False: (1000.0,) * 3}
+    whether = iter([False, True, True, True, True, True])
+
+    def found(*_, **__):
+        part = Part(None, 0.5, 0.4, 0.6, reached := next(whether), left[reached])
+        return [Standing(goal, [part], 100, part.left)]
+
+    monkeypatch.setattr("complabel.live._until.how_far", found)
+    news = lambda mark: asker.news(mark[0], len(NAMES))  # noqa: E731
+    first, again = (Until([goal], 4, probabilities=np.zeros((900, 4))) for _ in range(2))
+    for n, due in ((20, 520), (100, 520), (519, 520)):
+        first.look(news, n, last=n == 519)
+        assert (first.is_reached, first.due[goal]) == (False, due)
+    assert not first.standings[0].is_reached
+    first.look(news, 520)
+    assert first.is_reached
+    again.look(news, 521, last=True)
+    assert (again.is_reached, again.standings) == (False, [])
+    assert 521 < again.due[goal] < 521 * 1.06
+    again.look(news, again.due[goal])
+    assert again.is_reached
 
 
 def test_questions_in_another_order_are_another_sitting(things, tmp_path):

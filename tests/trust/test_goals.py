@@ -196,6 +196,8 @@ def test_questions_left_by_what_a_question_is_about():
     assert questions_left(open_, 1, 0.5) == (42, 60, 93)  # 2 x 10 before the first one is known
     assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
     assert questions_left(replace(found, goal=Goal.parse("f1 +-.1")), 2) == (14, 20, 31)
+    for parts in ([(math.nan,) * 3, (8, 10, 12)], [(8, 10, 12), (math.nan,) * 3]):
+        assert np.isnan(questions_left(standing(*parts), 1)).all()  # of one label nobody knows
 
 
 def test_any_first_questions_have_chances_in_proportion():

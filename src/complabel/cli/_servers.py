@@ -348,9 +348,12 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
     say(f"wrote {annotation.out}: {annotation.asker.answered:,} answers ({each})")
     if annotation.until is not None:
         annotation.until.look(annotation.news, annotation.asker.answered, last=True)
-        for standing in annotation.until.standings:
-            say(f"{'reached' if standing.is_reached else 'not reached'}: {standing.goal}")
-            say(f"  {standing.sentence()}")
+        known = {standing.goal: standing for standing in annotation.until.standings}
+        for goal in annotation.until.goals:
+            reached = goal in known and known[goal].is_reached
+            say(f"{'reached' if reached else 'not reached'}: {goal}")
+            due = f"It is judged again at {annotation.until.due.get(goal, 0):,} answers."
+            say(f"  {known[goal].sentence() if goal in known else due}")
     say("next: the same command goes on asking; to see what the answers tell, and to learn:")
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
     fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}

@@ -21,8 +21,9 @@ from complabel.frequencies._counts import Audit
 
 # With intervals of Clopper and Pearson at this level, in both tails together, at most 5 % miss at
 # the moment when they are short enough, among any number of items: tests and benchmarks/until.py
-# sum it up.
-_LEVEL = 0.037
+# sum it up. If they may be wide, there are few answers, and chance jumps.
+_LEVEL, _LEVEL_OF_WIDE = 0.036, 0.03
+_WIDE = 0.06  # half of the length
 # Mistakes of the interval that holds at all times.
 _WHENEVER = 0.05
 _PRIOR = 0.5  # of Jeffreys, for yes and for no
@@ -40,8 +41,10 @@ _PRIOR_OF_ERRORS = 0.25  # for yes and for no
 _SPREAD = 2.0  # of the logarithm of this number, over the root of the answers so far
 
 
-def interval_at_goal(yes: Array, judged: Array, n_items: Array | float = math.inf) -> Array:
-    """Return intervals (K, 2) of shares, for who stops when an interval is short enough.
+def interval_at_goal(
+    yes: Array, judged: Array, within: Array | float, n_items: Array | float = math.inf
+) -> Array:
+    """Return intervals (K, 2) of shares, for who stops when half of an interval is ``within``.
 
     The shares are those among ``n_items``, or (K,) numbers of items, of which some were judged. An
     infinite number is right for any, and needs more answers.
@@ -50,7 +53,7 @@ def interval_at_goal(yes: Array, judged: Array, n_items: Array | float = math.in
     if np.isfinite(n_items).all():  # what was judged is known: the rest tells less and less
         factor = (n_items - 1) / (n_items - judged + 1)
         n_yes, n_no = n_yes * factor, n_no * factor
-    half = _LEVEL / 2
+    half = np.where(np.asarray(within) > _WIDE, _LEVEL_OF_WIDE, _LEVEL) / 2
     low = special.betaincinv(np.maximum(n_yes, _LEAST), n_no + 1, half)
     high = special.betaincinv(n_yes + 1, np.maximum(n_no, _LEAST), 1 - half)
     ends = np.stack([np.where(n_yes > 0, low, 0.0), np.where(n_no > 0, high, 1.0)], axis=-1)
@@ -99,7 +102,7 @@ def answers_left(
 ) -> Array:
     """Draw (D, K) how many more answers the intervals at the goal need to be ``within`` (K,)."""
     left = _drawn_left(yes, judged, within, n_items, n_draws, rng)
-    ends = interval_at_goal(yes, judged, n_items)
+    ends = interval_at_goal(yes, judged, within, n_items)
     return np.where((ends[:, 1] - ends[:, 0]) / 2 <= within, 0.0, left)
 
 
@@ -136,7 +139,7 @@ def _answers_needed(within: float) -> Array:
     low, high = np.ones_like(_SHARES), np.full_like(_SHARES, 2 / within**2)
     for _ in range(_HALVINGS):
         n = (low + high) / 2
-        ends = interval_at_goal(_SHARES * n, n)
+        ends = interval_at_goal(_SHARES * n, n, within)
         enough = (ends[:, 1] - ends[:, 0]) / 2 <= within
         low, high = np.where(enough, low, n), np.where(enough, n, high)
     return high
@@ -192,6 +195,6 @@ def beside_predictions(
         at_end = worth(times, np.concatenate([k, k.sum(axis=1, keepdims=True)], axis=1))
     spread = np.where(now > 1, _SPREAD / np.sqrt(np.maximum(judged, 1)), 0.0)
     left *= np.exp(spread * rng.standard_normal(left.shape))
-    low, high = interval_at_goal(is_yes * now, judged * now, n_items * now).T
+    low, high = interval_at_goal(is_yes * now, judged * now, within, n_items * now).T
     left = np.where((high - low) / 2 <= within, 0.0, np.maximum(left, 1.0))
     return is_yes * now, judged * now, n_items * now, left

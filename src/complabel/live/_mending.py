@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -22,7 +23,7 @@ from complabel.errors import ComplabelError, InputError, StoreError
 from complabel.files import Table, some_of
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
-from complabel.live._store import ROWS, AnswerStore, about_of, digest_of
+from complabel.live._store import ROWS, AnswerStore, about_of, digest_of, taken_lock
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
 _ROW = ("answer_id", "item", "label", "answer")
@@ -39,45 +40,54 @@ def open_store(path: Path, about: Mapping[str, Any], *, mend: bool = False) -> A
     try:
         return AnswerStore(path, about)
     except DamagedError as error:
-        found = _whole_rows(path)
-        rows = {"questions": found[0], "events": _consistent(*found[:2])}
-        undone = {event[6] for event in rows["events"] if event[2] == "undone"}
-        n_whole = sum(e[2] == "answered" and e[6] not in undone for e in rows["events"])
-        whole = f"{n_whole:,} answers in it are as they were written"
-        table = _told_of(path.with_suffix(""))
-        if not rows["events"]:
-            raise DamagedError(
-                f"{error}. No answer in it can be read; {table}. Keep both files, and begin anew"
-                " with another --out and another --seed"
-            ) from error
-        if not mend:
-            raise DamagedError(
-                f"{error}. Nothing in it was changed. {whole}; {table}. To go on with the answers"
-                " that are whole, type the same command with --mend; it also keeps the damaged file"
-            ) from error
-        if gone := [name for name in found[2].get("labels", ()) if name not in about["labels"]]:
-            told = f"{error}. It has the labels {some_of(gone)}; give them, too"
-            raise DamagedError(told) from error
-        aside = _put_aside(path, {**about, **found[2]}, lambda store: store.add(rows))
-        _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, whole)
+        with contextlib.ExitStack() as held:
+            held.callback(taken_lock(path).release)
+            _mend(path, about, error, mend=mend)
         return AnswerStore(path, about)
 
 
+def _mend(path: Path, about: Mapping[str, Any], error: DamagedError, *, mend: bool) -> None:
+    found = _whole_rows(path)
+    rows = {"questions": found[0], "events": _consistent(*found[:2])}
+    undone = {event[6] for event in rows["events"] if event[2] == "undone"}
+    n_whole = sum(e[2] == "answered" and e[6] not in undone for e in rows["events"])
+    whole = f"{n_whole:,} answers in it are as they were written"
+    table = _told_of(path.with_suffix(""))
+    if not rows["events"]:
+        raise DamagedError(
+            f"{error}. No answer in it can be read; {table}. Keep both files, and begin anew with"
+            " another --out and another --seed"
+        ) from error
+    if not mend:
+        raise DamagedError(
+            f"{error}. Every answer in it is left as it was. {whole}; {table}. To go on with the"
+            " answers that are whole, type the same command with --mend, without --merge; it also"
+            " keeps the damaged file"
+        ) from error
+    if gone := [name for name in found[2].get("labels", ()) if name not in about["labels"]]:
+        told = f"{error}. It has the labels {some_of(gone)}; give them, too"
+        raise DamagedError(told) from error
+    aside = _put_aside(path, {**about, **found[2]}, lambda store: store.add(rows))
+    _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, whole)
+
+
 def _put_aside(path: Path, about: Mapping[str, Any], fill: Callable[[AnswerStore], None]) -> Path:
-    """Put a new file in the place of a store, which is never missing; return the name of a copy."""
-    aside = _beside(path)
+    """Put a new file in the place of a store, which is never missing; return the old one's name."""
+    aside, journal = _beside(path), Path(f"{path}-wal")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         made = Path(folder) / path.name
         with AnswerStore(made, about) as store:
             fill(store)
+        if journal.exists() and journal.stat().st_size:  # it would be read into the new file
+            raise StoreError(f"{path}: another program has this file open; end it first")
         with explained(path):
-            for ending in _ENDINGS:
-                with contextlib.suppress(FileNotFoundError), replacing(f"{aside}{ending}") as copy:
-                    shutil.copy2(f"{path}{ending}", copy)
+            try:
+                os.link(path, aside)
+            except OSError:  # this file system has no links
+                with replacing(aside) as copy:
+                    copy.touch(0o600)
+                    shutil.copyfile(path, copy)
             made.replace(path)
-            # A crash here leaves the old journal: the new file is refused as damaged, not misread.
-            for ending in ("-wal", "-shm"):
-                Path(f"{path}{ending}").unlink(missing_ok=True)
     return aside
 
 
@@ -102,7 +112,11 @@ def merge_store(
             f"--merge is about {some_of(still)}, which --labels still has; leave out there what is"
             " merged into another label"
         )
-    known = about_of(path)
+    try:
+        known = about_of(path)
+    except DamagedError:
+        open_store(path, about).close()  # says what is whole, and what to do
+        raise
     done = known.get("merged", {})
     left = {
         old: new for old, new in merged.items() if old in known["labels"] or done.get(old) != new

@@ -97,7 +97,7 @@ class AnswerStore:
         self.path = Path(path)
         self._writing = threading.Lock()
         with _KIND.explained(self.path), contextlib.ExitStack() as opened:
-            self._lock = self._take_lock()
+            self._lock = taken_lock(self.path)
             opened.callback(self._lock.release)
             self._refuse_lost()
             self._keep_secret()
@@ -140,20 +140,6 @@ class AnswerStore:
         with self._writing, _KIND.explained(self.path), transaction(self._connection):
             value = json.dumps(self.token)
             self._connection.execute("UPDATE about SET value = ? WHERE key = 'token'", [value])
-
-    def _take_lock(self) -> Lock:
-        if self.path.is_dir():
-            raise StoreError(
-                f"{self.path}: this is a folder, but the answers are kept in a file of this name;"
-                " move the folder away, or give another --out"
-            )
-        lock = Lock(self.path)
-        if not lock.take():
-            raise StoreError(
-                f"{self.path}: another server is writing these answers; end it first, or give"
-                " another --out"
-            )
-        return lock
 
     def _refuse_lost(self) -> None:
         """Refuse an empty file in the place of answers; SQLite would delete the journal, too."""
@@ -344,6 +330,21 @@ class AnswerStore:
                 f"{self.path}: this file is gone or another one has taken its place since the"
                 " server opened it; put it back, or end the server and start it again"
             )
+
+
+def taken_lock(path: Path) -> Lock:
+    """Take the lock of a store; a StoreError says that another server has it."""
+    if path.is_dir():
+        raise StoreError(
+            f"{path}: this is a folder, but the answers are kept in a file of this name; move the"
+            " folder away, or give another --out"
+        )
+    lock = Lock(path)
+    if not lock.take():
+        raise StoreError(
+            f"{path}: another server is writing these answers; end it first, or give another --out"
+        )
+    return lock
 
 
 def digest_of(row: Sequence[Any]) -> bytes:
