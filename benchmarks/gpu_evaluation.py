@@ -85,7 +85,7 @@ def rows_of_case(shape, question: str, repeats: int, threads: Sequence[int]) -> 
             first = first or clock
             error = float((gradient - exact).abs().max() / exact.abs().max())
             cells = [f"{n:,} x {d}, {n_labels} labels", question, str(dtype)[6:], name]
-            cells += [f"{clock:.4f}", "" if device == "cuda" else f"{processor:.2f}"]
+            cells += [f"{clock:.5f}", "" if device == "cuda" else f"{processor:.2f}"]
             yield f"| {' | '.join(cells)} | {first / clock:.1f} | {error:.0e} |"
 
 
