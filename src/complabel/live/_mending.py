@@ -73,13 +73,16 @@ def _mend(path: Path, about: Mapping[str, Any], error: DamagedError, *, mend: bo
 
 def _put_aside(path: Path, about: Mapping[str, Any], fill: Callable[[AnswerStore], None]) -> Path:
     """Put a new file in the place of a store, which is never missing; return the old one's name."""
-    aside, journal = _beside(path), Path(f"{path}-wal")
+    aside, journals = _beside(path), [Path(f"{path}{ending}") for ending in ("-wal", "-shm")]
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         made = Path(folder) / path.name
         with AnswerStore(made, about) as store:
             fill(store)
-        if journal.exists() and journal.stat().st_size:  # it would be read into the new file
-            raise StoreError(f"{path}: another program has this file open; end it first")
+        if open_ := [each.name for each in journals if each.exists()]:  # they name the new file
+            raise StoreError(
+                f"{path}: another program has this file open; end it first. If there is none, move"
+                f" {' and '.join(open_)} to another folder, and keep them"
+            )
         with explained(path):
             try:
                 os.link(path, aside)
