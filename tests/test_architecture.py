@@ -37,8 +37,8 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # none; they have 800 more for both, 95 for these predictions, and 50 for the checks of the manual,
 # which its issue asks for. What fresh readers of the manual could not do took 100 lines of the
 # tool and 85 of tests: to measure a model beside a machine, and to say that chance drew a table.
-MOST_LINES = {"tool": 46_625, "experiments": 11_500}
-MOST_TEST_LINES = 48_644
+MOST_LINES = {"tool": 46_618, "experiments": 11_500}
+MOST_TEST_LINES = 48_640
 MOST_FILES, MOST_PUBLIC_NAMES = 230, 161
 
 # How many functions each walk of tests/walks.py may enter. These numbers only go down, too.

@@ -112,12 +112,15 @@ def test_a_lost_hand_out_costs_nothing(tmp_path):
 
 
 def _killed(path):
-    """Write a damaged file and its journal, as a server that is killed leaves them."""
-    _write(path, _history(0))
+    """Write a damaged file, and answers in its journal, as a server that is killed leaves them."""
+    asker = _history(0)
+    later, asker.new = asker.new[-30:], asker.new[:-30]
+    _write(path, asker)
     files = [path, Path(f"{path}-wal")]
     with AnswerStore(path, ABOUT) as store:
-        store.append(ITEMS, [])
+        store.append(ITEMS, later)
         left = [each.read_bytes() for each in files]
+    assert min(map(len, left)) > 5000
     for each, content in zip(files, left, strict=True):
         each.write_bytes(content)
     _lose(path, "DELETE FROM events WHERE id = 9")

@@ -167,30 +167,23 @@ def test_nothing_is_known_before_the_first_look(things, tmp_path):
     annotation.store.close()
 
 
-def test_a_look_that_is_not_due_does_not_count_at_the_end_or_after_a_new_start(monkeypatch):
+def test_a_look_that_is_not_due_does_not_count_at_the_end_either(monkeypatch):
     kind, goal = KINDS["asked"], Goal.parse("f1 +-.05")
     asker = Asker(RandomQuestions(NAMES, 4, lambda: kind, kind), LABELS, lambda: 0.0)
-    left = {True: (0.0,) * 3, False: (1000.0,) * 3}
-    whether = iter([False, True, True, True, True, True])
+    whether = iter([False, True, True, True])
 
     def found(*_, **__):
-        part = Part(None, 0.5, 0.4, 0.6, reached := next(whether), left[reached])
+        reached = next(whether)
+        part = Part(None, 0.5, 0.4, 0.6, reached, (1000.0 * (not reached),) * 3)
         return [Standing(goal, [part], 100, part.left)]
 
     monkeypatch.setattr("complabel.live._until.how_far", found)
-    news = lambda mark: asker.news(mark[0], len(NAMES))  # noqa: E731
-    first, again = (Until([goal], 4, probabilities=np.zeros((900, 4))) for _ in range(2))
-    for n, due in ((20, 520), (100, 520), (519, 520)):
-        first.look(news, n, last=n == 519)
-        assert (first.is_reached, first.due[goal]) == (False, due)
-    assert not first.standings[0].is_reached
-    first.look(news, 520)
-    assert first.is_reached
-    again.look(news, 521, last=True)
-    assert (again.is_reached, again.standings) == (False, [])
-    assert 521 < again.due[goal] < 521 * 1.06
-    again.look(news, again.due[goal])
-    assert again.is_reached
+    until = Until([goal], 4, probabilities=np.zeros((900, 4)))
+    for n, last, reached in ((20, False, False), (100, False, False), (519, True, False)):
+        until.look(lambda mark: asker.news(mark[0], len(NAMES)), n, last=last)
+        assert until.standings[0].is_reached == until.is_reached == reached
+    until.look(lambda mark: asker.news(mark[0], len(NAMES)), 520)  # half of what was left
+    assert until.is_reached
 
 
 def test_questions_in_another_order_are_another_sitting(things, tmp_path):

@@ -352,8 +352,7 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
         for goal in annotation.until.goals:
             reached = goal in known and known[goal].is_reached
             say(f"{'reached' if reached else 'not reached'}: {goal}")
-            due = f"It is judged again at {annotation.until.due.get(goal, 0):,} answers."
-            say(f"  {known[goal].sentence() if goal in known else due}")
+            say(f"  {known[goal].sentence() if goal in known else 'Nothing is known of it yet.'}")
     say("next: the same command goes on asking; to see what the answers tell, and to learn:")
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
     fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}

@@ -99,7 +99,7 @@ class AnswerStore:
         with _KIND.explained(self.path), contextlib.ExitStack() as opened:
             self._lock = taken_lock(self.path)
             opened.callback(self._lock.release)
-            self._refuse_lost()
+            _refuse_lost(self.path)
             self._keep_secret()
             self._connection = opened.enter_context(
                 contextlib.closing(connect(self.path, timeout=_BUSY_SECONDS))
@@ -140,17 +140,6 @@ class AnswerStore:
         with self._writing, _KIND.explained(self.path), transaction(self._connection):
             value = json.dumps(self.token)
             self._connection.execute("UPDATE about SET value = ? WHERE key = 'token'", [value])
-
-    def _refuse_lost(self) -> None:
-        """Refuse an empty file in the place of answers; SQLite would delete the journal, too."""
-        exists = self.path.exists()
-        if exists and self.path.stat().st_size:
-            return
-        journal, table = self.path.with_name(f"{self.path.name}-wal"), self.path.with_suffix("")
-        if journal.exists() and journal.stat().st_size:
-            raise NotAsWrittenError("it is gone or empty, but its journal is there")
-        if exists and table != self.path and table.exists():
-            raise NotAsWrittenError(f"it is empty, but the table {table} is there")
 
     def _agree(self, about: Mapping[str, Any], version: int) -> None:
         """Keep what is asked, or compare it with what was asked before; make what is missing."""
@@ -347,6 +336,18 @@ def taken_lock(path: Path) -> Lock:
     return lock
 
 
+def _refuse_lost(path: Path) -> None:
+    """Refuse an empty file in the place of answers; SQLite would delete the journal, too."""
+    exists = path.exists()
+    if exists and path.stat().st_size:
+        return
+    journal, table = path.with_name(f"{path.name}-wal"), path.with_suffix("")
+    if journal.exists() and journal.stat().st_size:
+        raise NotAsWrittenError("it is gone or empty, but its journal is there")
+    if exists and table != path and table.exists():
+        raise NotAsWrittenError(f"it is empty, but the table {table} is there")
+
+
 def digest_of(row: Sequence[Any]) -> bytes:
     """Return the digest of a row, as it comes from the file without its digest."""
     return _blake(json.dumps(row).encode())
@@ -374,6 +375,7 @@ def _origin(connection: sqlite3.Connection) -> str:
 def about_of(path: Path) -> dict[str, Any]:
     """Return what a store says of itself; a StoreError says that there is none."""
     with _KIND.explained(path):
+        _refuse_lost(path)
         if not path.exists():
             raise StoreError(f"{path} is not there, so there are no answers whose labels to merge")
         with contextlib.closing(connect(path, timeout=_BUSY_SECONDS)) as connection:

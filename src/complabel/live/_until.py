@@ -66,7 +66,7 @@ class Until:
     next_look: int = _FIRST_LOOK
     has_equal_pairs: bool = False  # whether all pairs of a label had the same chance
     _looking: threading.Lock = field(default_factory=threading.Lock)
-    due: dict[Goal, int] = field(default_factory=dict)  # at how many answers to look again
+    _due: dict[Goal, int] = field(default_factory=dict)  # at how many answers to look again
     _news: News | None = None
     _weights: Array = field(init=False)
     _per_answer: float = 1.0  # judgements
@@ -114,7 +114,7 @@ class Until:
         """Find how far the goals are.
 
         A goal over all labels counts as reached only when its look is due, also at the end
-        (``last``) and after a new start: else who stops and starts would look too often.
+        (``last``). The first look after a new start is due.
         """
         with self._looking:
             self._look(news_since, n_answered, last)
@@ -130,15 +130,15 @@ class Until:
         self._per_answer = float(answers.n_offered.mean()) if answers.n_answers else 1.0
         known = {standing.goal: standing for standing in self.standings}
         for goal in self.goals:
-            due = self.due.setdefault(goal, _planned(n_answered))
-            is_due = goal.by_label or goal.figure == MODEL or n_answered >= due
+            is_due = goal.by_label or goal.figure == MODEL
+            is_due = is_due or n_answered >= self._due.get(goal, 0)
             if not (is_due or last) and np.size(self.probabilities) > _MANY:
                 continue
             standing = self._of(goal, answers)
             if standing is None:
                 continue
             if is_due:
-                self.due[goal] = standing.next_look(n_answered)
+                self._due[goal] = standing.next_look(n_answered)
             if is_due or not standing.is_reached:  # in between, it is shown how far it is
                 known[goal] = standing
         standings = [known[goal] for goal in self.goals if goal in known]
@@ -223,14 +223,6 @@ def how_far_of_model(
     """Tell how far goals are that are about what models say which have not seen the answers."""
     answers = with_shares(answers) if has_equal_pairs else answers
     return how_far(answers, goals, probabilities=p, **rates)
-
-
-def _planned(n_answered: int) -> int:
-    """Return the first number of answers from here on at which a new start looks, as all do."""
-    at = _FIRST_LOOK
-    while at < n_answered:
-        at += max(at // 20, 5)
-    return at
 
 
 def _weights_of(reached: Bools) -> Array:
