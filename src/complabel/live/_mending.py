@@ -47,6 +47,7 @@ def open_store(path: Path, about: Mapping[str, Any], *, mend: bool = False) -> A
 
 
 def _mend(path: Path, about: Mapping[str, Any], error: DamagedError, *, mend: bool) -> None:
+    """Put what is whole in a damaged store in its place; without ``mend``, say what is whole."""
     found = _whole_rows(path)
     rows = {"questions": found[0], "events": _consistent(*found[:2])}
     undone = {event[6] for event in rows["events"] if event[2] == "undone"}
@@ -78,10 +79,10 @@ def _put_aside(path: Path, about: Mapping[str, Any], fill: Callable[[AnswerStore
         made = Path(folder) / path.name
         with AnswerStore(made, about) as store:
             fill(store)
-        if open_ := [each.name for each in journals if each.exists()]:  # they name the new file
+        if left := [each.name for each in journals if each.exists()]:  # it would read them
             raise StoreError(
                 f"{path}: another program has this file open; end it first. If there is none, move"
-                f" {' and '.join(open_)} to another folder, and keep them"
+                f" {' and '.join(left)} to another folder, and keep them"
             )
         with explained(path):
             try:

@@ -130,8 +130,7 @@ class Until:
         self._per_answer = float(answers.n_offered.mean()) if answers.n_answers else 1.0
         known = {standing.goal: standing for standing in self.standings}
         for goal in self.goals:
-            is_due = goal.by_label or goal.figure == MODEL
-            is_due = is_due or n_answered >= self._due.get(goal, 0)
+            is_due = goal.by_label or goal.figure == MODEL or n_answered >= self._due.get(goal, 0)
             if not (is_due or last) and np.size(self.probabilities) > _MANY:
                 continue
             standing = self._of(goal, answers)
