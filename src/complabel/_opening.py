@@ -11,9 +11,10 @@ import gzip
 import io
 import os
 import re
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, cast
 
@@ -40,14 +41,29 @@ _MOST_DEFLATED = 1032  # how much gzip shrinks at most
 _MOST_CELLS = 10_000_000  # of the rectangle of a sheet, which may be nearly empty
 
 
-def fault(source: object, problem: str, **place: int) -> DatasetFormatError:
+def fault(
+    source: object, problem: str, *, proposes: Sequence[Mapping[str, object]] = (), **place: int
+) -> DatasetFormatError:
     """Return the error about a file: ``fault(path, "is blank", line=3)``.
 
     Control characters are escaped, as text from the file could otherwise control a terminal.
+    ``proposes`` are the settings that the text proposes, as in :class:`ComplabelError`.
     """
     where = "".join(f", {noun} {number}" for noun, number in place.items())
     text = visible(f"{source}{where}: {problem}")
-    return DatasetFormatError(text.replace("\n", "\\n").replace("\t", "\\t"))
+    return DatasetFormatError(text.replace("\n", "\\n").replace("\t", "\\t"), proposes=proposes)
+
+
+def tidy(name: str) -> str:
+    """Return a name as names are compared: without blanks at its ends, and composed (NFC).
+
+    Examples
+    --------
+    >>> tidy(" Ka\u0308fer ") == "K\u00e4fer"
+    True
+    """
+    name = name.strip()
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 # Control characters but tab and line feed, marks that turn the direction of a line, further ends of
@@ -244,9 +260,13 @@ def _sheet_as_csv(file: BinaryIO) -> bytes:
         content = io.BytesIO(file.read())
         with zipfile.ZipFile(content) as parts:
             size = sum(part.file_size for part in parts.infolist())
-        refuse_large(path, "its content", size, limit_of(path))
-        book = openpyxl.load_workbook(content, read_only=True, data_only=True, keep_links=False)
+            refuse_large(path, "its content", size, limit_of(path))
+            has_formulas = any(b"<f" in parts.read(n) for n in parts.namelist() if "sheets/" in n)
+        how: Any = {"read_only": True, "keep_links": False}
+        book = openpyxl.load_workbook(content, data_only=True, **how)
         found = {sheet.title: _rows_of(path, sheet) for sheet in book.worksheets}
+        if has_formulas:
+            _refuse_formulas(path, openpyxl.load_workbook(content, **how), found)
     sheets = {name: rows for name, rows in found.items() if rows}
     if len(sheets) > 1:
         names = ", ".join(map(repr, sheets))
@@ -259,6 +279,20 @@ def _sheet_as_csv(file: BinaryIO) -> bytes:
         for row in rows:
             write(row + [""] * (width - len(row)))
     return text.getvalue().encode()
+
+
+def _refuse_formulas(path: Path, book: Any, found: Mapping[str, list[list[str]]]) -> None:
+    """Refuse formulas that no program has computed yet: their cells would be read as blank."""
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()
+        rows = found[sheet.title]
+        for at, cells in enumerate(sheet.iter_rows()):
+            values = rows[at] if at < len(rows) else []
+            for cell in cells:
+                if cell.data_type == "f" and not any(values[cell.column - 1 : cell.column]):
+                    place = f"{path}, sheet {sheet.title!r}, cell {cell.coordinate}"
+                    told = "holds a formula without a value; open and save it in a spreadsheet"
+                    raise fault(place, told)
 
 
 def _rows_of(path: Path, sheet: Any) -> list[list[str]]:

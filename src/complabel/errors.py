@@ -1,5 +1,7 @@
 """The exceptions of complabel, one type for each kind of problem, and where help stands."""
 
+from collections.abc import Mapping, Sequence
+
 MANUAL = "docs/{}.md"  # where its pages are; once they have a public address: "https://.../{}.html"
 
 
@@ -19,6 +21,9 @@ class ComplabelError(Exception):
         Row of the table that the error is about, counted from 0.
     line : int or None
         Line of the file that the error is about, counted from 1.
+    proposes : tuple of dict
+        What the message proposes: settings by their names in Python, one dict for each way. Each is
+        right for somebody who means what the message says of it.
     """
 
     def __init__(
@@ -27,11 +32,13 @@ class ComplabelError(Exception):
         parameter: str | None = None,
         row: int | None = None,
         line: int | None = None,
+        proposes: Sequence[Mapping[str, object]] = (),
     ) -> None:
         super().__init__(*args)
         self.parameter = parameter
         self.row = row
         self.line = line
+        self.proposes = tuple(map(dict, proposes))
 
 
 class InputError(ComplabelError, ValueError):

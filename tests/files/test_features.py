@@ -73,7 +73,7 @@ def test_ids_from_a_file_of_their_own(name, tmp_path):
     file, write = WITHOUT_IDS[name]
     write(tmp_path / file, X)
     ids = write_text(tmp_path / "ids.txt", "007\r\n7\r\n b \r\nc\r\nd\r\n\r\n")
-    expected = ["007", "7", " b ", "c", "d"]
+    expected = ["007", "7", "b", "c", "d"]
     assert read_features(tmp_path / file, items=ids).items.tolist() == expected
     assert whole(iterate_features(tmp_path / file, items=ids, n_rows=2))[1] == expected
 

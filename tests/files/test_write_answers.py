@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 
+from complabel._opening import tidy
 from complabel.errors import InputError, OutputError
 from complabel.files import (
     COLUMNS,
@@ -202,7 +203,7 @@ def test_any_text_comes_back_and_blanks_are_gaps(tmp_path_factory, rows):
     path = tmp_path_factory.mktemp("any") / "answers.csv"
     found = read_csv(write(path, [{"item": items, "label": labels}]))[1:]
     assert [row[1:3] for row in found] == [
-        [item, label if label.strip() else ""] for item, label in rows
+        [tidy(item), tidy(label)] for item, label in rows
     ]
 
 
@@ -219,7 +220,7 @@ def test_a_text_that_a_spreadsheet_may_run_is_warned_of_and_kept(tmp_path, text,
         writer.write({name: values * 2 for name, values in piece.items()})
     assert len(caught) == 1
     with (tmp_path / "a.csv").open(newline="", encoding="utf-8") as file:
-        assert [row[column] for row in csv.DictReader(file)] == [text, text]
+        assert [row[column] for row in csv.DictReader(file)] == [tidy(text)] * 2
 
 
 def test_numbers_and_other_files_are_not_warned_of(tmp_path):

@@ -18,7 +18,7 @@ from complabel.answers._codes import COLUMNS as COLUMNS
 from complabel.answers._codes import USED_COLUMNS as USED_COLUMNS
 from complabel.answers._codes import CodedTable as CodedTable
 from complabel.answers._codes import Column as Column
-from complabel.answers._codes import refuse_answers_as_labels as refuse_answers_as_labels
+from complabel.answers._codes import refuse_odd_labels as refuse_odd_labels
 from complabel.answers._codes import sort_labels as sort_labels
 from complabel.answers._masks import IndicatorLike as IndicatorLike
 from complabel.answers._masks import as_mask as as_mask

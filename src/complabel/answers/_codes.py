@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from complabel._opening import tidy
 from complabel._parameters import AnyArray, Bools, Ints
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
@@ -52,10 +54,12 @@ class Column:
     @classmethod
     def of_codes(cls, name: str, codes: AnyArray, values: Sequence[Any]) -> Self:
         """Make a column; values that are gaps, such as blanks, get the code -1."""
-        kept = np.array([not is_gap(value) for value in values], dtype=np.bool_)
-        number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(np.intp)
-        known = [value for value, keep in zip(values, kept, strict=True) if keep]
-        return cls(name, number[codes], known)
+        at: dict[Any, int] = {}  # the code of each value; names are compared as they are tidied up
+        number = [
+            -1 if is_gap(v) else at.setdefault(tidy(v) if isinstance(v, str) else v, len(at))
+            for v in values
+        ]
+        return cls(name, np.array([*number, -1], dtype=np.intp)[codes], list(at))
 
     @classmethod
     def of(cls, name: str, values: Any) -> Self:
@@ -209,6 +213,43 @@ class CodedTable:
         """Return the column ``offered``; ``convert`` is given the names in each list."""
         return self.read("offered", lambda menu: convert(_names_of(menu)), _MENU)
 
+    def rows_of_whole_lists(
+        self, question: Question | None, none: Collection[str]
+    ) -> tuple[Bools, Bools]:
+        """Return which rows have a blank, and a word for *none*, in the place of a label, (R,)."""
+        label, words, kind = self["label"], self.words(), self.held_as(question)
+        unknown = (self["offered"].codes == -1) & (self["asked_for"].codes == -1)
+        is_list = (kind == ASKED) | (kind == TICKED) | ((kind == -1) & unknown)
+        sure = np.append(np.isin(words.values, ("no", "yes")), False)[words.codes]
+        is_word = [str(value).casefold() in none for value in label.values]
+        says_none = np.append(np.array(is_word, dtype=np.bool_), False)[label.codes]
+        if (odd := says_none & ~is_list).any():
+            told = "has a word for none, but the question is about labels that do not apply"
+            raise self.refusal(int(odd.argmax()), f"{told}; say in the table what it means")
+        return (label.codes == -1) & sure & is_list, says_none
+
+    def about_all(self, which: Bools, applies: Bools, names: Sequence[str]) -> CodedTable:
+        """Return the table with a row about each label in place of each row of ``which``, (R,).
+
+        These rows say whether the label ``applies``, (R,), and belong to one answer.
+        """
+        at = np.repeat(np.arange(len(which)), np.where(which, len(names), 1))
+        new, rows = which[at], self.rows[at]
+        columns = {n: replace(each, codes=each.codes[at]) for n, each in self.columns.items()}
+        made = {
+            "label": [name for _ in range(np.count_nonzero(which)) for name in names],
+            "answer": np.where(applies[at[new]], "yes", "no").tolist(),
+            "answer_id": [f"list {row}" for row in rows[new]],
+        }
+        for name, values in made.items():
+            old = replace(self[name], codes=self[name].codes[at])
+            fresh = new & (old.codes == -1) if name == "answer_id" else new
+            codes, known = old.codes.copy(), {v: code for code, v in enumerate(old.values)}
+            told = np.array([known.setdefault(value, len(known)) for value in values])
+            codes[fresh] = told[fresh[new]]
+            columns[name] = Column(name, codes, list(known))
+        return CodedTable(columns, rows, self.place)
+
     def answer_of_row(self) -> Ints:
         """Return a number for the answer that each row belongs to, (R,)."""
         ids = self["answer_id"]
@@ -233,13 +274,29 @@ class CodedTable:
         return np.asarray((words.codes == -1) & (asked | waits | to_name))
 
 
-def refuse_answers_as_labels(names: Sequence[str]) -> None:
-    """Refuse a column of answers, such as 0 and 1, that is called ``label``."""
-    if len(names) > 1 and all(_plain(name) in ANSWER_WORDS for name in names):
+# A list, or a part of one, as Python or JSON write it; an object; a name in quotation marks.
+_NO_NAME = re.compile(r"""[\[({]\s*(['"{\[]|[\])}]$).*|.*['"]\s*[\])}]|\{.*\}|(['"]).*\2""", re.DOTALL)
+
+
+def refuse_odd_labels(names: Collection[str], *, are_answered: bool) -> None:
+    """Refuse names of labels that are answers, such as 0 and 1, or lists, such as ['sea', 'sky'].
+
+    ``are_answered``: the table also has a column with answers.
+    """
+    told = f"if these are names of labels, give {setting('label_names')}"
+    if odd := sorted(name for name in names if _NO_NAME.fullmatch(name)):
         raise AnnotationError(
-            f"the labels of the table are {list_some(names)}, which look like answers: the column"
-            " label must name what an answer is about, and the column answer has yes or no. If"
-            f" these are names of labels, give {setting('label_names')}"
+            f"the labels of the table are {list_some(odd)}, which look like lists, or parts of"
+            " lists; give each label a row, or read cells with lists by complabel import --from"
+            f" columns; {told}"
+        )
+    words = {_plain(name) for name in names}
+    alone = words <= {"true", "false"} or (len(names) > 1 and not are_answered)
+    if names and alone and words <= {*ANSWER_WORDS}:
+        raise AnnotationError(
+            f"the labels of the table are {list_some(sorted(names))}, which look like answers: the"
+            " column label must name what an answer is about, and the column answer has yes or no;"
+            f" {told}"
         )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from complabel._opening import tidy
 from complabel._parameters import Indicator, Ints
 from complabel.answers._masks import MAX_NAMED, IndicatorLike, check_indicator
 from complabel.errors import AnnotationError, InputError
@@ -130,8 +131,9 @@ def name_of(label: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a name; 3.0 becomes "3", as a gap turns a column of integers to floats."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    """Return a value as a name, tidied up; 3.0 becomes "3", as a gap turns integers to floats."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if is_whole else tidy(str(value))
 
 
 def indicator_from_indices(indices: Iterable[Any], n_labels: int) -> Indicator:
@@ -295,11 +297,16 @@ def pair_rows(X: object, y: Any, *, names: tuple[str, str] = ("X", "y")) -> Any:
 def _row_names(values: Any) -> list[Any] | None:
     """Return the names of items or rows; None if they have none, as with pandas' default index."""
     if hasattr(values, "item_names"):
-        return None if values.item_names is None else list(values.item_names)
+        names = values.item_names
+        return None if names is None else tidied(names)
     index = values.index if hasattr(values, "iloc") else None
     if index is None or (getattr(index, "start", None), getattr(index, "step", None)) == (0, 1):
         return None
-    return list(index.tolist())
+    return tidied(index.tolist())
+
+
+def tidied(names: Iterable[Any]) -> list[Any]:
+    return [tidy(name) if isinstance(name, str) else name for name in names]
 
 
 def _columns_by_name(label_names: Sequence[str]) -> dict[str, int]:
@@ -308,6 +315,7 @@ def _columns_by_name(label_names: Sequence[str]) -> dict[str, int]:
         raise AnnotationError(f"label_names is the string {label_names!r}; give a list of names")
     as_list = getattr(label_names, "tolist", None)  # makes plain strings of an array's entries
     names: list[Any] = as_list() if as_list else list(label_names)
+    names = tidied(names)
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise AnnotationError(f"label_names repeats {repeated[0]!r}; every name must differ")

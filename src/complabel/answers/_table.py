@@ -20,7 +20,7 @@ from complabel.answers._codes import (
     TICKED,
     CodedTable,
     Column,
-    refuse_answers_as_labels,
+    refuse_odd_labels,
     sort_labels,
 )
 from complabel.answers._masks import (
@@ -33,7 +33,7 @@ from complabel.answers._masks import (
     union,
     without,
 )
-from complabel.answers._names import QUESTIONS, Question, check_names, list_some, suggest, text_of
+from complabel.answers._names import QUESTIONS, Question, check_names, list_some, suggest, text_of, tidied
 from complabel.errors import AnnotationError
 
 _NO, _YES, _UNSURE = range(3)
@@ -67,8 +67,8 @@ def read_table(
     kinds = table.kinds(question)
     if_all = replace(kinds, values=[kind.all_apply for kind in kinds.values])
     all_apply = rows.agreed("question", if_all.encode(_IF_ALL_APPLY))
-    if label_names is None and not table["answer"].values:
-        refuse_answers_as_labels(names)
+    if label_names is None:
+        refuse_odd_labels(names, are_answered=bool(table["answer"].values))
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
     questions = marks.questions(told)
     _refuse_unanswered(marks, questions)
@@ -103,6 +103,7 @@ def read_table(
 def _items_of(column: Column, items: Sequence[Any] | None) -> AnyArray:
     """Return the names of all items, after checking that they have those of the column."""
     ids = _sorted(column.values) if items is None else list(items)
+    ids = tidied(ids)
     known = {each: at for at, each in enumerate(ids)}
     if len(known) < len(ids):
         repeated = next(each for at, each in enumerate(ids) if known[each] != at)

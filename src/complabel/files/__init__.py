@@ -17,6 +17,13 @@ from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays
 from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
 from complabel.files._arrays import sparse_of as sparse_of
+from complabel.files._cells import Cells as Cells
+from complabel.files._cells import combined as combined
+from complabel.files._cells import may_mean_none as may_mean_none
+from complabel.files._cells import none_or_label as none_or_label
+from complabel.files._columns import OWN_COLUMNS as OWN_COLUMNS
+from complabel.files._columns import TO_DO as TO_DO
+from complabel.files._columns import left_over as left_over
 from complabel.files._features import MADE_OF_KEY as MADE_OF_KEY
 from complabel.files._features import RECIPE_KEY as RECIPE_KEY
 from complabel.files._features import SVMLIGHT as SVMLIGHT

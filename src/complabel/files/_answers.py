@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 
-from complabel._opening import StrPaths, existing_ones, explained
-from complabel._parameters import AnyArray, check_choice
+from complabel._opening import StrPaths, existing_ones, explained, tidy
+from complabel._parameters import AnyArray, Bools, check_choice
+from complabel._settings import setting
 from complabel.answers import (
     ANSWER_WORDS,
     CONTRADICTION_POLICIES,
@@ -24,11 +27,13 @@ from complabel.answers import (
     ContradictionPolicy,
     Question,
     contradictions_table,
-    refuse_answers_as_labels,
+    refuse_odd_labels,
     resolve_contradictions,
     sort_labels,
 )
 from complabel.errors import AnnotationError
+from complabel.files._cells import may_mean_none, none_or_label
+from complabel.files._columns import OWN_COLUMNS, left_over
 from complabel.files._names import refuse_strangers
 from complabel.files._table import ITEM_TABLES, Table, is_list, pyarrow, some_of
 from complabel.files._write import CONFIDENCE
@@ -62,6 +67,9 @@ class AnswerFile:
     n_repeated_rows: int = 0
     n_open_questions: int = 0
     n_random_open_questions: int = 0
+    n_rows_without_label: int = 0
+    n_open_rows: int = 0
+    unread_columns: tuple[str, ...] = ()
     parts: tuple[AnswerFile, ...] = ()
 
     @property
@@ -79,6 +87,10 @@ class AnswerFile:
         lines = [f"answers for {self.n_answered_items:,} of {_count(answers.n_items, 'item')}"]
         if self.n_blank_rows:
             lines.append(f"{_count(self.n_blank_rows, 'blank row')} left out")
+        if self.n_rows_without_label:
+            lines.append(f"{_count(self.n_rows_without_label, 'row')} without a label left out")
+        if self.unread_columns:
+            lines.append(f"columns that are not read: {some_of(self.unread_columns)}")
         if self.n_open_questions:
             lines.append(f"{_count(self.n_open_questions, 'question')} without an answer left out")
         if self.n_random_open_questions:
@@ -107,6 +119,7 @@ def read_answers(
     contradictions: ContradictionPolicy | Literal["keep"] = "error",
     trusted: Sequence[str] = (),
     answer: Literal["yes", "no"] | None = None,
+    unselected: Literal["no", "yes", "unknown"] | None = None,
 ) -> AnswerFile:
     r"""Read tables of answers, one row for each label of an answer.
 
@@ -129,6 +142,8 @@ def read_answers(
         See :func:`complabel.answers.resolve_contradictions` for both.
     answer : {"yes", "no"} or None, default=None
         What each row says of a file that has no column ``answer``.
+    unselected : {"no", "yes", "unknown"} or None, default=None
+        What a row without a label says of its item: no label applies, all do, or nothing is known.
 
     Returns
     -------
@@ -138,11 +153,13 @@ def read_answers(
     Raises
     ------
     DatasetNotFoundError, DatasetFormatError
-        If a file is missing or cannot be parsed, or none of its items is among the wanted ones.
+        If a file is missing or cannot be parsed, or none of its items is among the wanted ones; if
+        it has a column that is not read and may change what the others say, such as ``worker``.
     AnnotationError
         If an answer contradicts itself; if nothing tells what was asked; if answers contradict each
-        other and the policy is "error"; if a word or a label is unknown. The message names the line
-        of a CSV file (the header is line 1) or the row of a Parquet file (from 0).
+        other and the policy is "error"; if a word or a label is unknown; if a row has no label, and
+        nothing says what that means. The message names the line of a CSV file (the header is line
+        1) or the row of a Parquet file (from 0).
 
     Warns
     -----
@@ -170,14 +187,19 @@ def read_answers(
     opened = [Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES) for each in paths]
     said = [None if "answer" in table.columns else answer for table in opened]
     both = zip(opened, said, strict=True)
-    sheets = [AnswerSheet.read(table, question, answer=each) for table, each in both]
+    blanks: Any = {"unselected": unselected, "label_names": label_names}
+    left = [left_over(t.path, t.columns, OWN_COLUMNS, command=True) for t in opened]
+    sheets = [AnswerSheet.read(table, question, answer=each, **blanks) for table, each in both]
     items = None if items is None else [str(each) for each in items]
     if len(sheets) > 1:
         if label_names is None:
             label_names = sort_labels(set().union(*(sheet.labels() for sheet in sheets)))
         if items is None:
             items = sorted({name for sheet in sheets for name in sheet.columns["item"].values})
-    parts = tuple(sheet.answers(items, label_names, question) for sheet in sheets)
+    parts = tuple(
+        replace(sheet.answers(items, label_names, question), unread_columns=tuple(names))
+        for sheet, names in zip(sheets, left, strict=True)
+    )
     for sheet, part in zip(sheets, parts, strict=True):
         if part.unmatched_items:
             told = _unmatched(part.unmatched_items, part.n_unmatched_answers)
@@ -197,6 +219,7 @@ def read_answers(
         n_unmatched_answers=sum(part.n_unmatched_answers for part in parts),
         contradictions=contradictions_table(answers),
         n_dropped_answers=answers.n_answers - resolved.n_answers,
+        unread_columns=tuple(dict.fromkeys(itertools.chain(*left))),
         parts=parts,
         **counts,
     )
@@ -223,6 +246,10 @@ class AnswerSheet:
         item: str = "item",
         answer: str | None = None,
         words: Mapping[str, str] = ANSWER_WORDS,
+        renamed: Mapping[str, str] = MappingProxyType({}),
+        unselected: str | None = None,
+        none: Collection[str] = (),
+        label_names: Sequence[str] | None = None,
     ) -> AnswerSheet:
         """Read some columns of a file; the others are left out.
 
@@ -238,9 +265,18 @@ class AnswerSheet:
             What each row says, if there is no column ``answer``.
         words : mapping of str to str
             What may stand in the column ``answer``, and which of "yes", "no", "unsure" it means.
+        renamed : mapping of str to str
+            The names that columns have in the file, where these are others.
+        unselected : {"no", "yes", "unknown"} or None
+            What a blank says in the place of a label: no label applies, all do, or nothing.
+        none : collection of str
+            Words that say in the place of a label that no label applies.
+        label_names : sequence of str, or None
+            All labels, for rows about all of them; None: those of the file.
         """
-        names = [item, *(name for name in names if name in table.columns and name != "item")]
-        columns = _coded(table, names, item)
+        calls = {name: name for name in names if name in table.columns} | renamed | {"item": item}
+        none = {tidy(word).casefold() for word in none}
+        columns = _coded(table, calls)
         read = CodedTable(columns, np.arange(len(columns["item"].codes)), table.place)
         with _in_file(table.path):
             if answer is not None:
@@ -253,13 +289,19 @@ class AnswerSheet:
             columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
             filled = [columns[n].codes for n in ("item", "label", "answer") if n in columns]
             kept = read.only(np.max(filled, axis=0) != -1)
+            if "answer" not in table.columns and "answer" not in renamed and label_names is None:
+                _refuse_none_words(kept, none)
+            whole = kept.rows_of_whole_lists(question, none)
+            kept = _spread(kept, whole, unselected, none, label_names)
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
         told = kept.only(~waits)
         counts = {
             "n_rows": len(read.rows),
-            "n_blank_rows": len(read.rows) - len(kept.rows),
+            "n_blank_rows": int(np.count_nonzero(np.max(filled, axis=0) == -1)),
+            "n_rows_without_label": 0 if unselected != "unknown" else int(whole[0].sum()),
+            "n_open_rows": int(waits.sum()),
             "n_repeated_rows": _n_repeated(told),
             "n_open_questions": len(first),
             "n_random_open_questions": int(np.count_nonzero(chances != -1)),
@@ -312,8 +354,7 @@ class AnswerSheet:
         """Return the names of all labels that the file mentions."""
         with _in_file(self.table.path):
             names = self.columns.labels()
-            if not self.columns["answer"].values:
-                refuse_answers_as_labels(sorted(names))
+            refuse_odd_labels(names, are_answered=bool(self.columns["answer"].values))
         return names
 
 
@@ -367,20 +408,55 @@ def _n_repeated(table: CodedTable) -> int:
     return len(row) - int(row.max(initial=-1)) - 1
 
 
-def _coded(table: Table, names: Sequence[str], item: str) -> dict[str, Column]:
+def _refuse_none_words(rows: CodedTable, none: Collection[str]) -> None:
+    """Refuse a list with a word that may say that no label applies, if nobody says what it is."""
+    for code, label in enumerate(map(str, rows["label"].values)):
+        if may_mean_none(label) and label.casefold() not in none:
+            row = int(rows.rows[(rows["label"].codes == code).argmax()])
+            raise none_or_label(label, rows.place(row))
+
+
+def _spread(
+    rows: CodedTable,
+    whole: tuple[Bools, Bools],
+    unselected: str | None,
+    none: Collection[str],
+    label_names: Sequence[str] | None,
+) -> CodedTable:
+    """Return rows in which blanks and words for *none* are rows about each label."""
+    blank, says_none = whole
+    if blank.any() and unselected is None:
+        ways = {"no": "no label applies", "yes": "all do", "unknown": "nobody answered"}
+        told = ", ".join(f"{setting('unselected', word)} if {of}" for word, of in ways.items())
+        raise AnnotationError(
+            f"{rows.place(int(rows.rows[blank.argmax()]))} has no label ({int(blank.sum())} in"
+            f" all); it is not known what a blank says there. In complabel import, give {told}",
+            row=int(rows.rows[blank.argmax()]),
+            proposes=[{"unselected": word} for word in ways],
+        )
+    if unselected == "unknown":
+        rows, says_none, blank = rows.only(~blank), says_none[~blank], blank[~blank]
+    if not (blank | says_none).any():
+        return rows
+    words = replace(rows["answer"], values=[each == "no" for each in rows["answer"].values])
+    applies = np.where(blank, unselected == "yes", words.numbers(0) == 1)  # the opposite of a word
+    names = label_names or sort_labels({x for x in rows.labels() if tidy(x).casefold() not in none})
+    return rows.about_all(blank | says_none, applies, names)
+
+
+def _coded(table: Table, calls: Mapping[str, str]) -> dict[str, Column]:
     """Return columns of a file in codes; names are text, also those that look like numbers."""
-    texts = [name for name in names if table.delimiter or name in (item, *_TEXTS)]
-    others = [name for name in names if name not in texts]
-    parts: dict[str, list[Any]] = {name: [] for name in names}
+    texts = [each for name, each in calls.items() if table.delimiter or name in ("item", *_TEXTS)]
+    others = [each for each in calls.values() if each not in texts]
+    parts: dict[str, list[Any]] = {name: [] for name in calls.values()}
     for piece in table.pieces(texts, others=others):
         with explained(table.path, "write the table again"):  # the text may not be UTF-8
             for name, values in piece.items():
                 parts[name].append(values if is_list(values.type) else values.dictionary_encode())
-    columns: dict[str, Column] = {}
-    for name, chunks in parts.items():
-        called = "item" if name == item else name
-        columns[called] = Column.of(called, pyarrow().chunked_array(chunks) if chunks else [])
-    return columns
+    return {
+        name: Column.of(name, pyarrow().chunked_array(parts[each]) if parts[each] else [])
+        for name, each in calls.items()
+    }
 
 
 @contextlib.contextmanager

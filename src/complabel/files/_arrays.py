@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 from scipy import sparse
 
-from complabel._opening import explained, fault, limit_of, read_bytes, refuse_large
+from complabel._opening import explained, fault, limit_of, read_bytes, refuse_large, tidy
 from complabel._parameters import AnyArray
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
@@ -151,7 +151,7 @@ def as_texts(path: Path, name: str, values: AnyArray, count: int) -> list[str]:
     with explained(path, f"give {name} as text"):
         found: list[str] = values.astype(np.str_).tolist()
         "".join(found).encode()
-    return found
+    return [*map(tidy, found)]
 
 
 def read_svmlight_parts(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault
+from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, tidy
 from complabel._parameters import AnyArray, Bools, Indicator, check_integer
 from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
@@ -498,7 +498,7 @@ def _named(table: Table, id_column: str, piece: Mapping[str, Any], row: int) -> 
     if blank:
         problem = f"{id_column!r} is blank; give the item of the row, or leave the row out"
         raise table.refuse(row + blank[0], problem)
-    return ids
+    return [*map(tidy, ids)]
 
 
 def _is_list(table: Table, columns: Sequence[str]) -> bool:

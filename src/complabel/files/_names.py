@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, read_text
+from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, read_text, tidy
 from complabel._parameters import AnyArray, Ints
 from complabel.errors import DatasetNotFoundError, InputError
 from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
@@ -52,7 +52,7 @@ def read_label_names(path: StrPath) -> tuple[str, ...]:
 def read_lines(argument: str, path: StrPath, noun: str) -> list[str]:
     """Return the different lines of a text file; only at its end there may be blank ones."""
     file = existing(argument, path)
-    lines = read_text(file).rstrip("\n").split("\n")
+    lines = [tidy(line) for line in read_text(file).rstrip("\n").split("\n")]
     blank = next((at for at, line in enumerate(lines, start=1) if not line.strip()), None)
     if blank is not None:
         found = "the file is empty" if len(lines) == 1 else f"line {blank} is blank"
@@ -144,7 +144,8 @@ def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[st
 
 def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
     pieces = list(table.pieces(names))
-    return [[each or "" for piece in pieces for each in piece[name].to_pylist()] for name in names]
+    columns = [[each or "" for part in pieces for each in part[n].to_pylist()] for n in names]
+    return [[*map(tidy, columns[0])], *columns[1:]]
 
 
 def rows_of(

@@ -7,9 +7,10 @@ import csv
 import io
 import itertools
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +23,7 @@ from complabel._opening import (
     limit_of,
     open_binary,
     refuse_large,
+    tidy,
 )
 from complabel._parameters import AnyArray
 from complabel.errors import DatasetFormatError, InputError
@@ -36,6 +38,11 @@ _MAX_LISTED = 5  # names in a message
 _BLOCK = 1 << 24  # bytes that pyarrow reads at a time; it cannot read a longer row
 _ROWS = 65_536
 _AGAIN = "write the table again"
+_ODD = {
+    "\0": f"a byte 0, which is no text; {_AGAIN}",
+    '{"ImportId"': "an id of Qualtrics, whose tables have three lines of names; keep the first of"
+    " them, and delete the other two",
+}
 
 
 def pyarrow() -> Any:
@@ -63,6 +70,8 @@ class Table:
     columns: tuple[str, ...]
     delimiter: str = ""
     schema: Any = None
+    raw: Mapping[str, str] = field(default_factory=dict)  # names as they stand in the file
+    begins: int = 0  # lines before the header
 
     @classmethod
     def open(
@@ -103,8 +112,11 @@ class Table:
         refuse_large(path, "its content", about.num_rows * about.num_columns, limit_of(path))
         if not schema.names:
             raise fault(path, f"the table has no columns; {_AGAIN}")
-        _refuse_repeated_columns(path, schema.names)
-        return cls(path, tuple(schema.names), schema=schema)
+        names = [tidy(name) for name in schema.names]
+        _refuse_repeated_columns(path, names)
+        raw = dict(zip(names, schema.names, strict=True))
+        metadata, kinds = schema.metadata, zip(names, schema.types, strict=True)
+        return cls(path, tuple(names), "", pyarrow().schema([*kinds], metadata), raw)
 
     @classmethod
     def of_csv(cls, path: Path, *, may_lack_names: bool = False) -> Self:
@@ -116,8 +128,10 @@ class Table:
             io.TextIOWrapper(raw, "utf-8-sig", newline="") as file,
         ):
             first = file.readline(_BLOCK)  # a damaged file may have no ends of lines
+            sign = separator_line(first)
+            first = file.readline(_BLOCK) if sign else first
             tabs = ending_of(path, (".tsv", ".tsv.gz", ".txt")) and "\t" in first
-            delimiter = "\t" if tabs else delimiter_of(first)
+            delimiter = sign or ("\t" if tabs else delimiter_of(first))
             header = next(csv.reader(itertools.chain([first], file), delimiter=delimiter), [])
         if not any(header):
             raise fault(path, "the file is empty; give a line of column names")
@@ -129,10 +143,12 @@ class Table:
                     " pandas, save with index=False)",
                     line=1,
                 )
+        raw, header = header, [tidy(name) for name in header]
         _refuse_repeated_columns(path, header, line=1)
         if len(header) == 1 and any(sign in header[0] for sign in ";\t," if sign != delimiter):
             raise _one_column(path, header[0])
-        return cls(path, tuple(header), delimiter)
+        names = dict(zip(header, raw, strict=True))
+        return cls(path, tuple(header), delimiter, None, names, int(bool(sign)))
 
     def pieces(
         self,
@@ -162,8 +178,8 @@ class Table:
             parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False) as file,
         ):
             groups = None if group is None else [group]
-            for batch in file.iter_batches(_ROWS, groups, wanted):
-                piece = {name: batch.column(name) for name in wanted}
+            for batch in file.iter_batches(_ROWS, groups, [self.raw[name] for name in wanted]):
+                piece = {name: batch.column(self.raw[name]) for name in wanted}
                 piece |= {name: self._as_text(name, piece[name]) for name in texts}
                 yield piece | {name: pc.cast(piece[name], kind, safe=False) for name in numbers}
 
@@ -176,10 +192,12 @@ class Table:
         if numbers and self.delimiter == ";":
             raise _one_column(self.path, ";".join(self.columns))
         types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
+        kinds = {self.raw[name]: kind for name, kind in types.items()}
+        how: Any = {"skip_rows": self.begins, "use_threads": False}
         options = (
-            arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
+            arrow_csv.ReadOptions(block_size=_BLOCK, **how),
             arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
-            arrow_csv.ConvertOptions(column_types=types, include_columns=[*types]),
+            arrow_csv.ConvertOptions(column_types=kinds, include_columns=[*kinds]),
         )
         with open_binary(self.path) as file:
             try:
@@ -199,11 +217,12 @@ class Table:
         import pyarrow.compute as pc
 
         texts = {name: each for name, each in piece.items() if each.type == "string"}
-        again = [pc.equal(each, name) for name, each in texts.items()]
+        again = [pc.equal(each, self.raw[name]) for name, each in texts.items()]
         for name, each in texts.items():
-            if pc.any(odd := pc.match_substring(each, "\0")).as_py():
-                told = f"{name!r} has a byte 0, which is no text; write the table again"
-                raise self.refuse(done + pc.index(odd, True).as_py(), told)
+            for sign, told in _ODD.items():
+                if pc.any(odd := pc.match_substring(each, sign)).as_py():
+                    row = done + pc.index(odd, True).as_py()
+                    raise self.refuse(row, f"{name!r} has {told}")
         headers = reduce(pc.and_, again) if len(again) > 1 else None
         if headers is not None and pc.any(headers).as_py():
             told = "this is the header again, so there are two tables in the file; give them apart"
@@ -224,12 +243,14 @@ class Table:
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each record's first line and its fields, without the header."""
         with open_binary(self.path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as file:
+            for _ in range(self.begins):
+                next(file)
             reader = csv.reader(file, delimiter=self.delimiter)
             next(reader)
             before = reader.line_num
             for fields in reader:
                 if fields:  # a blank line is no record
-                    yield before + 1, fields
+                    yield self.begins + before + 1, fields
                 before = reader.line_num
 
     def _refusal(self, numbers: Sequence[str], advice: str, cause: Exception) -> DatasetFormatError:
@@ -294,6 +315,12 @@ class Table:
             )
         small = ("float", "halffloat", "int8", "uint8", "int16", "uint16")  # fit into float32
         return pa.float32() if all(str(kind) in small for kind in kinds.values()) else pa.float64()
+
+
+def separator_line(line: str) -> str:
+    """Return the sign in a line ``sep=;``, with which Excel begins a table; "" in other lines."""
+    found = re.fullmatch(r'"?sep=(.)"?\s*', line.lstrip("\ufeff"))
+    return found[1] if found else ""
 
 
 def delimiter_of(header: str) -> str:
