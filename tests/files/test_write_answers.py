@@ -202,9 +202,7 @@ def test_any_text_comes_back_and_blanks_are_gaps(tmp_path_factory, rows):
     items, labels = map(list, zip(*rows, strict=True))
     path = tmp_path_factory.mktemp("any") / "answers.csv"
     found = read_csv(write(path, [{"item": items, "label": labels}]))[1:]
-    assert [row[1:3] for row in found] == [
-        [tidy(item), tidy(label)] for item, label in rows
-    ]
+    assert [row[1:3] for row in found] == [[tidy(item), tidy(label)] for item, label in rows]
 
 
 @pytest.mark.parametrize(

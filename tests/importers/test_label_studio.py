@@ -139,7 +139,7 @@ def test_what_people_tick_in_our_own_form_applies(tmp_path, name):
     assert as_digits(answers.known_relevant) == applies
     assert as_digits(answers.complementary) == absent
     assert tally.counts["forms without a tick"] == 1
-    with pytest.raises(DatasetFormatError, match="--label-names"):
+    with pytest.raises(DatasetFormatError, match="label_names"):
         import_answers(path)
 
 
@@ -300,7 +300,7 @@ def test_what_was_not_chosen_does_not_apply_if_this_is_told(tmp_path):
         assert found["absent"] == [[1, 0, 1], [1, 1, 1], [1, 1, 0], [1, 1, 1]]
         assert tally.remarks[-1].startswith("Where nothing was ticked, no labels on offer apply")
     message = fails(tmp_path, LABEL_STUDIO, present=("this",), unselected="no")
-    assert "give --label-names" in message
+    assert "give label_names" in message
 
 
 def test_choices_about_parts_of_an_item_are_counted_and_left_out(tmp_path):

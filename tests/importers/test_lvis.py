@@ -49,12 +49,6 @@ def test_another_field_names_the_item(tmp_path):
     assert set(load(tmp_path, LVIS, item="file_name")[0]["item"]) == {"50.jpg", "70.jpg"}
 
 
-def test_negatives_are_chosen_and_never_random(tmp_path):
-    table, tally = load(tmp_path, LVIS, random_questions=True)
-    assert "probability" not in table
-    assert tally.remarks == ["LVIS files do not need --random-questions; it was not used."]
-
-
 def test_absent_and_present_is_a_contradiction_between_two_answers(tmp_path):
     content = changed(LVIS, ("images", 0, "neg_category_ids"), [2, 2, 3])
     table, _ = load(tmp_path, content)

@@ -3,7 +3,7 @@ import gzip
 import pytest
 from tests.importers.reading import imported, refused
 
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
 HEADER = "ImageID,Source,LabelName,Confidence\n"
 VERIFIED = HEADER + (
@@ -23,7 +23,7 @@ def test_one_is_present_and_zero_absent(tmp_path):
     rows, tally = imported(tmp_path / "verified.csv", VERIFIED)
     assert rows == ROWS
     assert dict(tally.counts) == {
-        "verified labels": 3,
+        "rows of the file": 3,
         "machine-generated labels": 0,
         "rows": 3,
         "answers": 3,
@@ -47,7 +47,7 @@ def test_what_only_a_machine_says_is_counted_and_left_out(tmp_path):
 
 def test_a_file_of_machine_labels_holds_no_answer(tmp_path):
     told = refused(tmp_path / "m.csv", HEADER + MACHINE)
-    assert "no answer, read as open-images (1 machine-gen" in told
+    assert "no answer, read as open-images (1 rows of the file, 1 machine" in told
 
 
 def test_codes_become_names_and_no_two_labels_one(tmp_path):
@@ -91,11 +91,6 @@ def test_other_rows_are_refused_with_their_line(tmp_path, row, told):
 def test_a_missing_column_is_told_where_the_format_is_given(tmp_path):
     told = refused(tmp_path / "v.csv", "ImageID,LabelName,Confidence\na,b,1\n", "open-images")
     assert "has no column 'Source'" in told
-
-
-def test_questions_that_a_machine_proposed_are_not_called_random(tmp_path):
-    told = refused(tmp_path / "v.csv", VERIFIED, error=InputError, random_questions=True)
-    assert "random_questions does not fit" in told
 
 
 def test_a_packed_file_says_the_same_and_a_cut_one_is_told(tmp_path):

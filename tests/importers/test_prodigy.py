@@ -128,11 +128,6 @@ def test_ids_of_two_kinds_do_not_mix(tmp_path):
     assert message.startswith(", line 2: has no 'item', which should name the item")
 
 
-def test_controls_are_not_needed_and_this_is_said(tmp_path):
-    remarks = load(tmp_path, PRODIGY, absent=("x",), item="text")[1].remarks
-    assert remarks == ["Prodigy's files do not need --absent; it was not used."]
-
-
 def without(key):
     return {name: value for name, value in PRODIGY[0].items() if name != key}
 

@@ -350,7 +350,7 @@ def test_failures_stand_in_a_second_file_and_a_batch_in_several(tmp_path, monkey
     assert tally.counts["requests that failed"] == 1
     assert tally.counts["requests without a result"] == 0
     (tmp_path / "t.csv").write_text("item,label,answer\na,b,yes\n")
-    with pytest.raises(InputError, match="imported alone"):
+    with pytest.raises(InputError, match="more is given"):
         import_answers(tmp_path / "t.csv", options=more)
 
 

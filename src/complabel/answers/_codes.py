@@ -275,7 +275,9 @@ class CodedTable:
 
 
 # A list, or a part of one, as Python or JSON write it; an object; a name in quotation marks.
-_NO_NAME = re.compile(r"""[\[({]\s*(['"{\[]|[\])}]$).*|.*['"]\s*[\])}]|\{.*\}|(['"]).*\2""", re.DOTALL)
+_NO_NAME = re.compile(
+    r"""[\[({]\s*(['"{\[]|[\])}]$).*|.*['"]\s*[\])}]|\{.*\}|(['"]).*\2""", re.DOTALL
+)
 
 
 def refuse_odd_labels(names: Collection[str], *, are_answered: bool) -> None:

@@ -33,7 +33,15 @@ from complabel.answers._masks import (
     union,
     without,
 )
-from complabel.answers._names import QUESTIONS, Question, check_names, list_some, suggest, text_of, tidied
+from complabel.answers._names import (
+    QUESTIONS,
+    Question,
+    check_names,
+    list_some,
+    suggest,
+    text_of,
+    tidied,
+)
 from complabel.errors import AnnotationError
 
 _NO, _YES, _UNSURE = range(3)

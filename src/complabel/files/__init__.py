@@ -17,6 +17,7 @@ from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays
 from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
 from complabel.files._arrays import sparse_of as sparse_of
+from complabel.files._cells import Cell as Cell
 from complabel.files._cells import Cells as Cells
 from complabel.files._cells import combined as combined
 from complabel.files._cells import may_mean_none as may_mean_none
@@ -47,6 +48,7 @@ from complabel.files._table import delimiter_of as delimiter_of
 from complabel.files._table import is_list as is_list
 from complabel.files._table import pyarrow as pyarrow
 from complabel.files._table import refuse_repeated as refuse_repeated
+from complabel.files._table import separator_line as separator_line
 from complabel.files._table import some_of as some_of
 from complabel.files._write import CONFIDENCE as CONFIDENCE
 from complabel.files._write import AnswerWriter

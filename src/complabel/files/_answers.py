@@ -274,7 +274,8 @@ class AnswerSheet:
         label_names : sequence of str, or None
             All labels, for rows about all of them; None: those of the file.
         """
-        calls = {name: name for name in names if name in table.columns} | renamed | {"item": item}
+        calls = {name: name for name in names if name in table.columns}
+        calls |= {**renamed, "item": item}
         none = {tidy(word).casefold() for word in none}
         columns = _coded(table, calls)
         read = CodedTable(columns, np.arange(len(columns["item"].codes)), table.place)

@@ -173,8 +173,8 @@ def list_in(text: str, place: str) -> list[str] | None:
     if labels is None:
         if found is None and not re.search(r"[\"',{]", text[1:]):
             return None  # such as [treats], a name in brackets
-        raise fault(place, f"has {shown(text)}, which is no plain list of labels; write one label, or"
-                    " labels with a sign between them")  # fmt: skip
+        told = f"has {shown(text)}, which is no plain list of labels"
+        raise fault(place, f"{told}; write one label, or labels with a sign between them")
     if any(not label for label in labels):
         raise fault(place, f"has {shown(text)}, a list with a blank; take it out")
     return labels

@@ -82,9 +82,9 @@ def left_over(
         drop = f"{setting('drop', name)} if it does not matter here"
         if what in ("status", "gold"):
             drop = f"{setting('drop', name)} if each row counts; else take out the rows that do not"
-        ways = [{"drop": (name,)}]
+        ways: list[dict[str, object]] = [{"drop": (name,)}]
         told = f"has a column {name!r}, which is not read, and may say {_SAYS[what]}: give"
-        if what in may_read and what not in there:
+        if what in may_read and (what == name or what not in there):
             ways.insert(0, {"column": {what: name}})
             told += f" {setting('column', f'{what}={name}')} to read it, or"
         ending = "; complabel import takes these" * command

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, read_text, tidy
+from complabel._opening import (
+    StrPath,
+    as_path,
+    ending_of,
+    existing,
+    explained,
+    fault,
+    read_text,
+    tidy,
+)
 from complabel._parameters import AnyArray, Ints
 from complabel.errors import DatasetNotFoundError, InputError
 from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of

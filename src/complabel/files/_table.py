@@ -143,11 +143,11 @@ class Table:
                     " pandas, save with index=False)",
                     line=1,
                 )
-        raw, header = header, [tidy(name) for name in header]
+        as_written, header = header, [tidy(name) for name in header]
         _refuse_repeated_columns(path, header, line=1)
         if len(header) == 1 and any(sign in header[0] for sign in ";\t," if sign != delimiter):
             raise _one_column(path, header[0])
-        names = dict(zip(header, raw, strict=True))
+        names = dict(zip(header, as_written, strict=True))
         return cls(path, tuple(header), delimiter, None, names, int(bool(sign)))
 
     def pieces(
@@ -237,8 +237,10 @@ class Table:
                         return f"line {line}"
         return f"row {row}"
 
-    def refuse(self, row: int, problem: str) -> DatasetFormatError:
-        return fault(f"{self.path}, {self.place(row)}", problem)
+    def refuse(
+        self, row: int, problem: str, proposes: Sequence[Mapping[str, object]] = ()
+    ) -> DatasetFormatError:
+        return fault(f"{self.path}, {self.place(row)}", problem, proposes=proposes)
 
     def _records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield each record's first line and its fields, without the header."""
@@ -383,7 +385,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def _refuse_repeated_columns(path: Path, names: Sequence[str], **place: int) -> None:
+def _refuse_repeated_columns(path: Path, names: Sequence[str], **place: Any) -> None:
     repeated, count = Counter(names).most_common(1)[0]
     if count > 1:
         problem = f"{count} columns are named {repeated!r}; give each its own name"

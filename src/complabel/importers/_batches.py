@@ -633,7 +633,16 @@ def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:
 
 
 _TITLE = "results of a language model's batch: OpenAI, Mistral, Anthropic, Gemini, Bedrock"
-RESULTS = Format("results", _TITLE, _are_results, partial(_read, word="results"))
+_LOST = (_FAILED, _REFUSED, _CUT, _UNCLEAR, _DOUBLE, _MISSING)
+RESULTS = Format(
+    "results",
+    _TITLE,
+    _are_results,
+    partial(_read, word="results"),
+    uses="prompts more",
+    reads="the reply in the form of the service, and what its request asked from `.ids.jsonl`",
+    counts=("questions", *_LOST),
+)
 
 
 def _has_replies(head: Head) -> bool:
@@ -644,4 +653,12 @@ def _has_replies(head: Head) -> bool:
 
 _OF_REPLIES = "replies of a language model: the lines of ask --for replies, each with a reply"
 _READ_REPLIES = partial(_read, word="replies")
-REPLIES = Format("replies", _OF_REPLIES, _has_replies, _READ_REPLIES, takes_question=True)
+REPLIES = Format(
+    "replies",
+    _OF_REPLIES,
+    _has_replies,
+    _READ_REPLIES,
+    uses="question prompts",
+    reads="`id`, `reply`, `annotator`, and the fields of a task of complabel ask",
+    counts=("questions", *_LOST[3:]),
+)

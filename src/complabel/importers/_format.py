@@ -11,7 +11,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -21,9 +21,10 @@ import numpy as np
 from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from complabel import files
-from complabel._opening import explained, fault, open_binary
+from complabel._opening import explained, fault, open_binary, tidy
 from complabel._opening import read_bytes as read_bytes
-from complabel.errors import DatasetFormatError
+from complabel._settings import setting
+from complabel.errors import DatasetFormatError, InputError
 from complabel.files import delimiter_of
 
 ROWS_AT_ONCE = 50_000
@@ -48,7 +49,9 @@ class Options:
         The codes with these meanings in a table of codes, or of answers.
     unselected : {"unknown", "no", "yes"} or None
         Meaning of labels that were shown and not chosen; None: the file or ``question`` says it.
-        In a blank cell, "unknown" says that nobody answered.
+        In a blank cell, and for a row without a label, "unknown" says that nobody answered.
+    none : tuple of str
+        Words that stand in the place of a label, and say that no label applies, such as "None".
     question : {"named", "asked", "ticked", "excluded"} or None
         The question of answers for which the file does not say it. Labels chosen in ``absent`` are
         "named" by default; a table of answers has no default.
@@ -63,12 +66,19 @@ class Options:
         All labels, in the order of the columns of the answers.
     merge : mapping of str to str
         In a table of answers: the new name of each label that is merged into another one.
+    column : mapping of str to str
+        Which column of a table holds what: one of :data:`complabel.files.COLUMNS`, or
+        "confidence", and the name of the column.
+    drop : tuple of str
+        Columns and fields that are not read, although their names say that they may matter.
     class_names : Path or None
         A table of codes and label names, for files that hold codes.
     prompts : Path or None
         The file of prompts, for replies that only hold the ids of their prompts.
     more : tuple of Path
         More files with results of a language model's batches, such as those of failures.
+
+    Each format says which of these it uses. One that it does not use is refused.
     """
 
     absent: tuple[str, ...] = ()
@@ -79,12 +89,15 @@ class Options:
     no: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
     unselected: str | None = None
+    none: tuple[str, ...] = ()
     question: str | None = None
     answer: str | None = None
     separator: str | None = None
     random_questions: bool = False
     label_names: tuple[str, ...] | None = None
     merge: Mapping[str, str] = field(default_factory=dict)
+    column: Mapping[str, str] = field(default_factory=dict)
+    drop: tuple[str, ...] = ()
     class_names: Path | None = None
     prompts: Path | None = None
     more: tuple[Path, ...] = ()
@@ -114,12 +127,18 @@ class Tally:
         if text not in self.remarks:
             self.remarks.append(text)
 
-    def say_unused(self, options: Options, title: str, *names: str) -> None:
-        """Add a remark about each given option that the format does not use."""
-        for name in names:
-            if getattr(options, name) != getattr(Options(), name):
-                flag = name.replace("_", "-")
-                self.remark(f"{title} files do not need --{flag}; it was not used.")
+    def leave(
+        self,
+        path: Path,
+        names: Iterable[str],
+        read: Collection[str],
+        options: Options,
+        may_read: Collection[str] = (),
+    ) -> None:
+        """Name the columns or fields that are not read; refuse one that may matter."""
+        how: Any = {"dropped": options.drop, "may_read": may_read}
+        if left := files.left_over(path, names, read, **how):
+            self.remark(f"Not read: {some(map(shown, left))}")
 
 
 @dataclass(frozen=True)
@@ -154,14 +173,16 @@ class Head:
         """Return the complete rows of a CSV file; an empty list if it is not text."""
         try:
             text = self.start[: self.start.rfind(b"\n") + 1].decode("utf-8-sig")
-            delimiter = delimiter_of(text.partition("\n")[0])
+            first, _, rest = text.partition("\n")
+            sign = files.separator_line(first)
+            text, delimiter = (rest, sign) if sign else (text, delimiter_of(first))
             rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
             return [] if "\0" in text else [row for row in rows if row]
         except (UnicodeDecodeError, csv.Error):
             return []
 
     def columns(self) -> list[str]:
-        return next(iter(self.rows()), [])
+        return [*map(tidy, next(iter(self.rows()), []))]
 
 
 @dataclass(frozen=True)
@@ -171,14 +192,41 @@ class Format:
     ``recognizes`` never raises. ``read`` reads the file once, and yields the neutral table in
     pieces of at most about 100,000 rows: data frames, or columns of
     :data:`complabel.files.COLUMNS` as lists or arrays, without those that have no content.
-    ``takes_question``: whether ``read`` uses ``options.question``.
+
+    The other fields are declarations, from which options are refused and docs/files.md is made:
+    ``uses`` has the names of the options that ``read`` uses, in one text, ``reads`` says which
+    columns or fields it reads, ``may_read`` what ``options.column`` may name. ``counts`` names the
+    count of what stands in the file, and behind it those of what gives no answer: all others give
+    one.
     """
 
     name: str
     title: str
     recognizes: Callable[[Head], bool]
     read: Callable[[Path, Options, Tally], Iterator[Any]]
-    takes_question: bool = False
+    uses: str = ""
+    reads: str = ""
+    may_read: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+
+    def refuse_unused(self, options: Options) -> None:
+        """Refuse options that were given and would not be used."""
+        used = {"label_names", *self.uses.split()}
+        for name, value in vars(options).items():
+            known = name in used or (name == "item_file" and "item" in used)
+            if not known and value != getattr(Options(), name):
+                raise InputError(
+                    f"{setting(name)} is given, but files of the format {self.name} are read"
+                    " without it; leave it out, or give another format as"
+                    f" {setting('format', 'NAME')}",
+                    parameter=name,
+                )
+        if strangers := [name for name in options.column if name not in self.may_read]:
+            raise InputError(
+                f"{setting('column')} is given for {strangers[0]!r}; files of the format"
+                f" {self.name} take {', '.join(self.may_read)}",
+                parameter="column",
+            )
 
 
 class Row(NamedTuple):
@@ -299,7 +347,7 @@ def text_of(value: Any) -> str:
     if not value.strip():
         raise ValueError("it must not be empty")
     value.encode()  # a lone surrogate raises an error, which is a ValueError
-    return value
+    return tidy(value)
 
 
 Text = Annotated[str, BeforeValidator(text_of)]
@@ -355,7 +403,7 @@ def _refusal(error: ValidationError, place: str, what: str = "") -> DatasetForma
     first = error.errors(include_url=False, include_context=False)[0]
     field = ".".join([*([what] if what else []), *map(str, first["loc"])])
     if first["type"] == "missing":
-        return fault(place, f"has no {field}; export the file again")
+        return fault(place, f"has no {field}, which a file of this format has; is it another one?")
     told = _WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
     return fault(place, f"{field or 'it'} is {shown(first['input'])}; {told}")
 
@@ -457,20 +505,27 @@ def open_table(path: Path, *needed: str) -> Table:
     missing = [name for name in needed if name not in table.columns]
     if missing:
         told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
-        raise fault(path, f"{told}; give another name, such as --item COLUMN")
+        is_ours = missing[0] in files.OWN_COLUMNS and missing[0] != "item"
+        way = setting("column", f"{missing[0]}=COLUMN") if is_ours else setting("item", "COLUMN")
+        raise fault(path, f"{told}; give the one that holds it, as {way}")
     return table
 
 
-def long_form(items: Any, labels: Sequence[str], said: Any, question: str) -> Any:
+def long_form(
+    items: Any, labels: Sequence[str], said: Any, question: str, annotator: Any = None
+) -> Any:
     """Return a row for each label of which something was said.
 
     ``said`` (n, K) holds positions in ``WORDS``, or a negative number where nothing was said.
+    ``annotator`` (n,) says who did, if that is known.
     """
     import pandas as pd  # type: ignore[import-untyped]
 
     row, column = np.nonzero(said >= 0)
+    who = {} if annotator is None else {"annotator": np.asarray(annotator)[row]}
     return pd.DataFrame(
-        {
+        who
+        | {
             "item": np.asarray(items)[row],
             "label": pd.Categorical.from_codes(column, list(labels)),
             "answer": pd.Categorical.from_codes(said[row, column], WORDS),

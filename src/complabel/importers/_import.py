@@ -13,20 +13,29 @@ from typing import Any
 
 import numpy as np
 
-from complabel._opening import StrPath, existing, fault, open_binary
+from complabel._opening import StrPath, existing, fault, open_binary, tidy
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
-from complabel.answers import ANSWER_WORDS, QUESTIONS, Column, merge_labels, sort_labels, table_of
-from complabel.errors import ComplabelError, DatasetFormatError, InputError
+from complabel.answers import (
+    ANSWER_WORDS,
+    QUESTIONS,
+    Column,
+    merge_labels,
+    refuse_odd_labels,
+    sort_labels,
+    table_of,
+)
+from complabel.errors import AnnotationError, ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
     COLUMNS,
     CONFIDENCE,
-    SHOWN,
+    OWN_COLUMNS,
     AnswerSheet,
     AnswerWriter,
     about_open_questions,
     answers_to_arrow,
+    combined,
 )
 from complabel.importers._batches import REPLIES, RESULTS
 from complabel.importers._format import (
@@ -44,7 +53,6 @@ from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
 from complabel.importers._records import ARGILLA, PRODIGY
 from complabel.importers._sheets import BATCH, CELLS, CODED
-from complabel.importers._write_questions import TO_DO
 
 
 def _is_table(head: Head) -> bool:
@@ -58,34 +66,40 @@ def _is_table(head: Head) -> bool:
 
 def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read a table as ``read_answers`` does, which refuses what is wrong with it."""
-    unused = ["absent", "present", "unselected", "separator", "class_names"]
-    unused += ["random_questions"] * bool(options.merge)
-    tally.say_unused(options, "Table", *unused)
-    tally.start("rows of the file", "blank rows", "questions not answered")
-    item = options.item or "item"
-    table = open_table(path, item, "label")
+    tally.start(*TABLE.counts, "questions not answered")
+    item, others = options.item or "item", options.column
+    table = open_table(path, item, *others.values(), *["label"] * ("label" not in others))
     check_choice("answer", options.answer, (None, "yes", "no"))
     check_choice("question", options.question, (None, *BY_QUESTION))
-    if options.answer is not None and "answer" in table.columns:
+    if options.answer is not None and ("answer" in table.columns or "answer" in others):
         raise InputError(
             f"{path} has a column answer, so {setting('answer')} would change what it says; leave"
             " it out, and fill in blank answers in the table",
             parameter="answer",
         )
+    if options.merge and options.random_questions:
+        raise InputError("labels are merged, or random questions told; do one after the other")
+    read = {*OWN_COLUMNS, item, *others.values()} - {*["item"] * (item != "item")}
+    tally.leave(path, table.columns, read, options, TABLE.may_read)
     question: Any = options.question
     if options.random_questions and question is None and "offered" not in table.columns:
         question = "asked"  # each question was about one label, the user says
-    names, words = (*COLUMNS, CONFIDENCE), _words(options)
+    told: Any = {"renamed": options.column, "unselected": options.unselected, "none": options.none}
     sheet = AnswerSheet.read(
-        table, question, names=names, item=item, answer=options.answer, words=words
+        table,
+        question,
+        names=[name for name in (*COLUMNS, CONFIDENCE) if name not in options.drop],
+        item=item,
+        answer=options.answer,
+        words=_words(options),
+        label_names=options.label_names,
+        **told,
     )
-    tally.counts["rows of the file"] = sheet.counts["n_rows"]
-    tally.counts["blank rows"] = sheet.counts["n_blank_rows"]
-    tally.counts["questions not answered"] = sheet.counts["n_open_questions"]
-    left = [n for n in table.columns if n not in (item, *names, *SHOWN, TO_DO)]
-    if left:
-        told = "Columns that do not belong to a table of answers were left out"
-        tally.remark(f"{told}: {some(left)}")
+    counted = ("n_rows", "n_blank_rows", "n_rows_without_label", "n_open_rows", "n_open_questions")
+    for name, count in zip((*TABLE.counts, "questions not answered"), counted, strict=True):
+        tally.counts[name] = sheet.counts[count]
+    if options.label_names is None and (odd := combined(sheet.labels())):
+        raise _several_labels(path, *odd)
     if n_random := sheet.counts["n_random_open_questions"]:
         tally.remark(about_open_questions(n_random))
     if options.merge and len(sheet.columns.rows):
@@ -97,6 +111,19 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             n_labels = len(options.label_names or sheet.labels())
             found = (_drawn(piece, 1 / n_labels) for piece in found)
         yield from found
+
+
+def _several_labels(path: Path, label: str, sign: str) -> DatasetFormatError:
+    """Return the error about cells with several labels in the column ``label``."""
+    way: dict[str, object] = {"format": "columns", "present": ("label",), "separator": sign}
+    return fault(
+        path,
+        f"the label {label!r} is made of others, with {sign!r} between them; give all labels as"
+        f" {setting('label_names')} if it is one label. If these are several that apply, read the"
+        f" table with {setting('format', 'columns')} {setting('present', 'label')}"
+        f" {setting('separator')} {sign!r}",
+        proposes=[way],
+    )
 
 
 def _drawn(piece: dict[str, Any], chance: float) -> dict[str, Any]:
@@ -128,7 +155,19 @@ def _words(options: Options) -> Mapping[str, str]:
 
 
 _TITLE = "the table of answers itself: CSV or Parquet with item, label, answer, ..."
-TABLE = Format("table", _TITLE, _is_table, _read_table, takes_question=True)
+TABLE = Format(
+    name="table",
+    title=_TITLE,
+    recognizes=_is_table,
+    read=_read_table,
+    uses=("item yes no unsure unselected none question answer random_questions merge column drop"),
+    reads="the columns of a [table of answers](#the-table-of-answers)",
+    may_read=(*(name for name in COLUMNS if name != "item"), CONFIDENCE),
+    counts=(
+        *("rows of the file", "blank rows", "rows without a label"),
+        "rows of questions not answered",
+    ),
+)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -273,25 +312,11 @@ def _read(
     progress: Callable[[int], None] | None,
 ) -> Iterator[Any]:
     """Yield the pieces as Arrow tables, and count their rows, answers, items and labels."""
-    options = options or Options()
-    chosen = detect(path) if format_ is None else format_
-    if isinstance(chosen, str):
-        named = {each.name: each for each in FORMATS}
-        if chosen not in named:
-            raise InputError(
-                f"{setting('format')} is {chosen!r}; it must be one of\n{_listed()}",
-                parameter="format",
-            )
-        chosen = named[chosen]
-    if options.more and chosen is not RESULTS:
-        raise InputError(
-            f"{path} is read as {chosen.name}, and so each file is imported alone; only results of"
-            " a language model's batches may stand in several"
-        )
+    options, chosen = options or Options(), _chosen(path, format_)
+    chosen.refuse_unused(options)
+    if options.label_names is not None:
+        options = replace(options, label_names=tuple(map(tidy, options.label_names)))
     (options, rename), totals = _named_by(options, path), _Totals()
-    needless = {"question": not chosen.takes_question}
-    needless |= dict.fromkeys(("answer", "merge"), chosen is not TABLE)
-    tally.say_unused(options, chosen.name, *(name for name in needless if needless[name]))
     for piece in chosen.read(existing("path", path), options, tally):
         try:
             table = answers_to_arrow(piece)
@@ -312,7 +337,23 @@ def _read(
             f"holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check the file,"
             f" or give another format as {setting('format', 'NAME')}",
         )
+    if options.label_names is None and "present" in chosen.uses:  # labels are what people wrote
+        try:
+            refuse_odd_labels(totals.labels, are_answered=False)
+        except AnnotationError as cause:
+            raise fault(path, str(cause)) from cause
     totals.finish(tally)
+
+
+def _chosen(path: Path, format_: str | Format | None) -> Format:
+    """Return the format that the user gave, or the one that recognizes the file."""
+    if isinstance(format_, Format):
+        return format_
+    named = {each.name: each for each in FORMATS}
+    if format_ is not None and format_ not in named:
+        told = f"{setting('format')} is {format_!r}; it must be one of\n{_listed()}"
+        raise InputError(told, parameter="format")
+    return detect(path) if format_ is None else named[format_]
 
 
 def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], Any]]:
@@ -334,12 +375,19 @@ def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[s
         return
     items = dict(zip(table["label"].to_pylist(), table["item"].to_pylist(), strict=True))
     where = f", item {items[unknown[0]]!r}" if unknown[0] in items else ""
+    if odd := combined(unknown, listed):
+        raise fault(
+            path,
+            f"{odd[0]!r} is not among the {len(listed):,} labels of {setting('label_names')}, but"
+            f" its parts are; give {setting('separator')} {odd[1]!r}",
+            proposes=[{"separator": odd[1]}],
+        )
     near = difflib.get_close_matches(unknown[0].casefold(), listed, n=1)
-    hint = f"did you mean {near[0]!r}? Else" if near else "correct it, or"
+    hint = f"did you mean {near[0]!r}?" if near else "correct it, or complete that list"
     raise fault(
         f"{path}{where}",
         f"{unknown[0]!r} is not among the {len(listed):,} labels of {setting('label_names')};"
-        f" {hint} add it to that list",
+        f" {hint}",
     )
 
 

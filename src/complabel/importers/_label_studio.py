@@ -26,6 +26,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS
+from complabel.errors import InputError
 from complabel.importers._format import (
     Format,
     Head,
@@ -62,6 +63,7 @@ from complabel.importers._questions import (
 )
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">
+_FROM_PREDICTION = "annotations that began with a prediction"
 LABEL = "label"  # the field of a task with the label of its question
 _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
@@ -94,6 +96,7 @@ _Labels = list[Annotated[str, BeforeValidator(_label)]]
 
 class _Result(BaseModel):
     from_name: Any = None
+    item_index: Any = None  # of choices for each page or picture of a task
     value: Any = None  # relations between regions have none
 
 
@@ -106,7 +109,15 @@ class _Annotation(BaseModel):
     was_cancelled: Any = None
     skipped: Any = None
     ground_truth: Any = None
+    parent_prediction: Any = None
+    reviews: Any = None
     result: list[_Result] | None = None
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the last review, if there is one, did not accept it."""
+        last = self.reviews[-1] if isinstance(self.reviews, list) and self.reviews else None
+        return isinstance(last, dict) and last.get("accepted") is False
 
 
 class _Task(BaseModel):
@@ -271,10 +282,13 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
         for at, annotation in enumerate(task.annotations, 1):
             tally.counts["annotations"] += 1
             is_cancelled = annotation.was_cancelled is True or annotation.skipped is True
-            tally.counts["cancelled annotations"] += is_cancelled
             kind = question_in(task.data)
-            if is_cancelled and kind is None:
+            if annotation.is_rejected or (is_cancelled and kind is None):
+                word = "rejected" if annotation.is_rejected else "cancelled"
+                tally.counts[f"{word} annotations"] += 1
                 continue
+            tally.counts["cancelled annotations, read as unsure"] += is_cancelled
+            tally.counts[_FROM_PREDICTION] += annotation.parent_prediction is not None
             tally.counts["ground truth annotations"] += annotation.ground_truth is True
             place = f"{record_place}, task {name}, annotation {at}"
             answer_id = annotation.id or annotation.unique_id or f"{name}.{at}"
@@ -296,8 +310,14 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
                 seconds=annotation.lead_time,
                 task=task.data,
                 is_cancelled=is_cancelled,
+                is_led=annotation.parent_prediction is not None,
             )
     tally.counts["tasks"] += len(tasks)
+    if n_led := tally.counts[_FROM_PREDICTION]:
+        tally.remark(
+            f"{n_led:,} annotations began with a model's prediction. People agree with it too"
+            " often, so these answers do not tell how often labels apply: they have no chance"
+        )
 
 
 def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list[str]]:
@@ -308,7 +328,7 @@ def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list
         kind = next((key for key in _CHOICES if key in value), None)
         if kind is None:
             continue
-        if not _PARTS.isdisjoint(value):
+        if result.item_index is not None or not _PARTS.isdisjoint(value):
             tally.counts["choices about parts of an item"] += 1
             continue
         name = checked_as(Text, result.from_name, place, "from_name")
@@ -365,21 +385,27 @@ def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> 
     found: list[Row] = []
     options, tally, travelled = reader.options, reader.tally, Travelled()
     on_menus = {label for form in forms for label in form.menu or ()}
-    if not on_menus and not own:
-        tally.say_unused(options, "Label Studio's", "random_questions")
+    if options.random_questions and not on_menus and not own:
+        raise InputError(
+            "random_questions is given, but the tasks neither offer labels nor ask about one, so"
+            " nothing was drawn; leave it out",
+            parameter="random_questions",
+        )
     n_labels = len(options.label_names or on_menus)
     n_asked = len(options.label_names or {str(_told(form, LABEL)) for form in forms} - {"None"})
     for form in forms:
         tally.list_labels(form.menu or ())
         drawn = options.random_questions and form.menu is not None
         size = min(n_labels, len(form.menu or ()))
-        probability = chance(n_labels, size) if drawn else None
+        probability = chance(n_labels, size) if drawn and not form.is_led else None
         rows = reader.rows(form, probability)
         answers: list[Row] = []
         question = _own_question(form, own)
         if question is not None:
             if question.question == "asked" and options.random_questions:
                 question.probability = question.probability or 1 / n_asked
+            if form.is_led:
+                question.probability = None
             more = {
                 "answer_id": f"{form.answer_id}-asked" if any(reader.controls) else form.answer_id,
                 "seconds": None if rows else form.seconds,
@@ -519,4 +545,16 @@ def _own_question(form: Form, own: Mapping[str, str]) -> Question | None:
 
 
 _TITLE = "Label Studio: JSON, JSON-MIN, CSV, TSV"
-LABEL_STUDIO = Format("label-studio", _TITLE, _recognizes, _read, takes_question=True)
+LABEL_STUDIO = Format(
+    name="label-studio",
+    title=_TITLE,
+    recognizes=_recognizes,
+    read=_read,
+    uses="absent present item unselected none question random_questions drop",
+    reads="`data`, and of each annotation its choices and taxonomies, who gave it, when, how long"
+    " it took, whether it was cancelled, rejected in a review, or began with a prediction",
+    counts=(
+        *("annotations", "cancelled annotations", "rejected annotations"),
+        "empty annotations",
+    ),
+)

@@ -92,8 +92,6 @@ def _is_lvis(head: Head) -> bool:
 def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
     lvis = checked(_Lvis, whole, str(path))
-    unused = ("absent", "present", "unselected", "random_questions")
-    tally.say_unused(options, "LVIS", *unused)
     tally.start("images", "images without an answer", "absent", "present")
     names = {category.id: category.name for category in lvis.categories}
     if not len(set(names.values())) == len(names) == len(lvis.categories):
@@ -127,7 +125,14 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
 
 
 LVIS = Format(
-    "lvis", "LVIS: JSON with neg_category_ids", _is_lvis, lambda *given: pieces(_lvis_rows(*given))
+    name="lvis",
+    title="LVIS: JSON with neg_category_ids",
+    recognizes=_is_lvis,
+    read=lambda *given: pieces(_lvis_rows(*given)),
+    uses="item",
+    reads="`categories`, `annotations`, and of `images` the ids of categories that are absent, or"
+    " not marked on every object",
+    counts=("images", "images without an answer"),
 )
 
 # ---- Open Images ----
@@ -137,12 +142,10 @@ _COLUMNS = ("ImageID", "Source", "LabelName", "Confidence")
 
 def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read verified labels; labels that only a machine gave are counted and left out."""
-    if options.random_questions:
-        why = "a machine proposed the labels that people verified"
-        raise InputError(f"random_questions does not fit Open Images, because {why}; leave it out")
     names = None if options.class_names is None else _class_names(options.class_names)
     table = open_table(path, *_COLUMNS)
-    tally.start("verified labels", "machine-generated labels")
+    tally.start(*OPEN_IMAGES.counts)
+    tally.leave(path, table.columns, _COLUMNS, options)
     nameless: dict[str, None] = {}
     for piece in table.frames(_COLUMNS):
         machine = piece["Source"].map(lambda text: text.strip().casefold() == "machine")
@@ -157,7 +160,7 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
         for name in ("ImageID", "LabelName"):
             told = f"has no {name}; fill it in or leave the row out"
             table.check(piece[name], piece[name] == "", told)
-        tally.counts["verified labels"] += int((~machine).sum())
+        tally.counts["rows of the file"] += len(piece)
         tally.counts["machine-generated labels"] += int(machine.sum())
         label = piece["LabelName"]
         if names is not None:
@@ -191,6 +194,9 @@ OPEN_IMAGES = Format(
     "Open Images: CSV of human-verified image labels",
     lambda head: set(_COLUMNS) <= set(head.columns()),
     _read_open_images,
+    uses="class_names drop",
+    reads="`ImageID`, `Source`, `LabelName`, `Confidence`",
+    counts=("rows of the file", "machine-generated labels"),
 )
 
 # ---- OpenMIC-2018 ----
@@ -285,7 +291,15 @@ def _names_or_numbers(options: Options, n_labels: int) -> tuple[str, ...]:
 
 
 _OPENMIC_TITLE = "OpenMIC-2018: .npz with Y_true, Y_mask and sample_key"
-OPENMIC = Format("openmic", _OPENMIC_TITLE, _is_openmic, _read_openmic)
+OPENMIC = Format(
+    "openmic",
+    _OPENMIC_TITLE,
+    _is_openmic,
+    _read_openmic,
+    uses="class_names",
+    reads="`Y_true`, `Y_mask`, `sample_key`",
+    counts=("rows of the file", "items without an answer"),
+)
 
 # ---- partial multi-label data ----
 
@@ -322,6 +336,8 @@ PML = Format(
     "partial multi-label data: .mat with data, partial_labels and target",
     lambda head: head.start.startswith(b"MATLAB ") and head.path.suffix.lower() == ".mat",
     _read_pml,
+    reads="`partial_labels`; `data` and `target` are not used",
+    counts=("rows of the file",),
 )
 
 # ---- names of labels ----

@@ -30,12 +30,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from complabel._opening import fault
+from complabel._opening import fault, tidy
 from complabel._questions import BY_STEM, QuestionKind
 from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import DatasetFormatError, InputError
-from complabel.files import answers_to_arrow
+from complabel.files import Cell, answers_to_arrow, may_mean_none, none_or_label
 from complabel.importers._format import (
     Chance,
     OptionalText,
@@ -361,6 +361,19 @@ class Form:
     task: Mapping[str, Any] = field(default_factory=dict)
     is_cancelled: bool = False
     is_tree: bool = False  # choices are paths of a taxonomy
+    is_led: bool = False  # it began with a model's prediction
+    blank: frozenset[str] = frozenset()  # controls whose cells are blank
+    none: frozenset[str] = frozenset()  # controls that say that none of the labels is chosen
+
+    @classmethod
+    def of_cells(
+        cls, place: str, answer_id: str, item: str, cells: Mapping[str, Cell], **more: Any
+    ) -> Form:
+        """Make a form of the cells of a row, by column."""
+        chosen = {name: cell.labels for name, cell in cells.items()}
+        blank = frozenset(name for name, cell in cells.items() if cell.is_blank)
+        none = frozenset(name for name, cell in cells.items() if cell.is_none)
+        return cls(place, answer_id, item, chosen, blank=blank, none=none, **more)
 
     def row(self, label: str, answer: str, question: str, **more: Any) -> Row:
         shared = {"annotator": self.annotator, "time": self.time, "seconds": self.seconds}
@@ -505,13 +518,16 @@ class FormReader:
         """Return the rows of a form, if any; ``probability`` is that of its menu."""
         if not any(self.controls) or form.is_cancelled:
             return []
-        absent, present = (
+        words = {tidy(word).casefold() for word in self.options.none}
+        both = [
             list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
             for names in self.controls
-        )
+        ]
+        absent, present = ([x for x in labels if x.casefold() not in words] for labels in both)
         self._check(form, absent, present)
         if not absent and not present:
-            return self._nothing_ticked(form, probability)
+            says_none = not form.none.isdisjoint(sum(self.controls, ())) or any(both)
+            return self._nothing_ticked(form, probability, says_none)
         parts = [(form, absent, present, self.options.question)]
         if set(absent) & set(present):
             two = [
@@ -528,6 +544,8 @@ class FormReader:
                 told = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
                 raise fault(form.place, f"{told} them, or rename the field if it is no menu")
         for label in absent + present:
+            if self.options.label_names is None and form.menu is None and may_mean_none(label):
+                raise none_or_label(label, form.place)
             if self.options.label_names is None and label.casefold() in ("yes", UNSURE):
                 told = f"{shown(label)} was chosen, which is an answer and no label; a control with"
                 told += " yes and no is read if tasks have the field 'label' to say about what"
@@ -542,21 +560,20 @@ class FormReader:
                     " yes",
                 )
 
-    def _nothing_ticked(self, form: Form, probability: float | None) -> list[Row]:
-        """Return the rows of a form in which people might have ticked labels, but did not."""
-        if self.rest is None or all(self.controls):
+    def _nothing_ticked(self, form: Form, probability: float | None, told: bool) -> list[Row]:
+        """Return the rows of a form in which people ticked no label; ``told``: they say so."""
+        rest = self._if_ticked if told else self.rest
+        if rest is None or all(self.controls):
             return []
         self.tally.counts["forms without a tick"] += 1
-        all_apply = "all labels" if self.rest == "yes" else "no labels"
+        all_apply = "all labels" if rest == "yes" else "no labels"
         self.tally.remark(
             f"Where nothing was ticked, {all_apply} on offer apply, because people ticked all"
-            f" labels that {'do not ' * (self.rest == 'yes')}apply."
+            f" labels that {'do not ' * (rest == 'yes')}apply."
         )
-        is_open = self.rest == "yes" and form.menu is None and self.options.label_names is None
-        labels = ("",) if is_open else self._shown_in(form)
         menu = None if form.menu is None else as_json(form.menu)
         about = {"offered": menu, "probability": probability}
-        return [form.row(label, self.rest, "ticked", **about) for label in labels]
+        return [form.row(label, rest, "ticked", **about) for label in self._shown_in(form)]
 
     def _shown_in(self, form: Form) -> tuple[str, ...]:
         found = form.menu or self.options.label_names
@@ -564,7 +581,7 @@ class FormReader:
             raise fault(
                 form.place,
                 "labels that were not chosen count, too, so all labels that were shown are"
-                " needed; the export does not list them, give --label-names",
+                f" needed; the export does not list them, give {setting('label_names')}",
             )
         return found
 
@@ -611,9 +628,8 @@ class FormReader:
 
         In a tree, a label applies if one below it does, and none below a label that does not.
         """
-        is_open = self.rest == "yes" and form.menu is None and self.options.label_names is None
         found = []
-        for label in () if is_open else self._shown_in(form):
+        for label in self._shown_in(form):
             if label not in absent and label not in present:
                 above = any(each.startswith(label + SEPARATOR) for each in present)
                 below = any(label.startswith(each + SEPARATOR) for each in absent)

@@ -98,7 +98,6 @@ def _recognizes(head: Head) -> bool:
 
 
 def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    tally.say_unused(options, "Prodigy's", "absent", "present")
     if options.question not in (None, "named"):
         raise InputError(
             f"{setting('question', options.question)} does not fit Prodigy; give named if people"
@@ -241,7 +240,16 @@ def _item(task: dict[str, Any], field: str, place: str) -> str:
 
 
 _PRODIGY_TITLE = "Prodigy: JSON lines of db-out, binary and choice"
-PRODIGY = Format("prodigy", _PRODIGY_TITLE, _recognizes, _read, takes_question=True)
+PRODIGY = Format(
+    "prodigy",
+    _PRODIGY_TITLE,
+    _recognizes,
+    _read,
+    uses="item unselected question random_questions none drop",
+    reads="`label` or `options`, `answer`, `accept`, `_annotator_id` or `_session_id`,"
+    " `_timestamp`, and the field that names the item",
+    counts=("tasks", "ignored tasks", "rejected menus", "tasks without a selection"),
+)
 
 
 _END = ".responses"
@@ -258,7 +266,6 @@ def _read_argilla(path: Path, options: Options, tally: Tally) -> Iterator[dict[s
     tally.start("draft responses", "responses without a status", "empty responses")
     forms = list(_forms(path, options, tally))
     reader = settle(forms, options, tally, path, word="question")
-    tally.say_unused(options, "Argilla's", "random_questions")
     found = list(map(reader.rows, forms))
     tally.counts["empty responses"] += found.count([])
     yield from pieces(itertools.chain.from_iterable(found))
@@ -335,7 +342,18 @@ def _labels(value: Any, place: str, what: str) -> list[str]:
 
 
 _ARGILLA_TITLE = "Argilla 2: flattened records, a JSON list or JSON lines"
-ARGILLA = Format("argilla", _ARGILLA_TITLE, _is_argilla, _read_argilla, takes_question=True)
+ARGILLA = Format(
+    "argilla",
+    _ARGILLA_TITLE,
+    _is_argilla,
+    _read_argilla,
+    uses="absent present item unselected none question drop",
+    reads="the responses to questions with labels, who gave them, and whether they were submitted",
+    counts=(
+        *("responses", "discarded responses", "draft responses", "responses without a status"),
+        "empty responses",
+    ),
+)
 
 
 _JUDGMENTS = ("yes", "no", UNSURE)

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ import numpy as np
 from complabel._opening import fault
 from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
+from complabel.files import Cells
 from complabel.importers._format import (
     WORDS,
     Format,
@@ -37,7 +39,6 @@ from complabel.importers._format import (
     Tally,
     long_form,
     open_table,
-    parse,
     pieces,
     seconds_of,
     shown,
@@ -56,8 +57,7 @@ _BLANK, _UNKNOWN = -1, -2
 _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
 _USUAL = {"0", "1", "-1"}
 _MAX_NAMED = 3
-_SIGNS = (";", ",", "|", "/")  # what may separate labels, if nobody told it
-_SECONDS = "seconds"
+_WHO = ("annotator", "time", "seconds")  # columns of our own that such tables may have
 
 
 def _recognizes(head: Head) -> bool:
@@ -74,71 +74,123 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
     if not options.yes and not options.no:
+        ways = ({"yes": 1, "no": 0}, {"yes": 1, "unsure": 0}, {"no": 1, "unsure": 0})
         raise fault(
             path,
             "does not say what its codes mean, so nothing was read; give the codes as"
-            f" {_settings(yes=1, no=0)} if 0 says that somebody judged that the label does not"
-            f" apply, {_settings(yes=1, unsure=0)} if 0 says nothing, {_settings(no=1, unsure=0)}"
+            f" {_settings(**ways[0])} if 0 says that somebody judged that the label does not"
+            f" apply, {_settings(**ways[1])} if 0 says nothing, {_settings(**ways[2])}"
             " if 1 marks what does not apply",
+            proposes=[{name: (str(code),) for name, code in way.items()} for way in ways],
         )
     needed = [options.item] if options.item else []
-    table = open_table(path, *needed, *(options.label_names or ()))
+    table = open_table(path, *needed, *options.column.values(), *(options.label_names or ()))
     item = options.item or ("item" if "item" in table.columns else table.columns[0])
-    columns = [name for name in options.label_names or table.columns if name != item]
-    coded = set(options.label_names or ())  # columns with a code so far
-    others: dict[str, tuple[int, str]] = {}  # the first value that is no code: row, value
-    n_told, probability = 0, None
+    coded = _Coded(table, item, codes, options)
     tally.start("rows of the file", "rows without an answer")
-    meant = dict.fromkeys(_BLANKS, _BLANK) | codes
-    for piece in table.frames([item, *columns]):
+    items, n_told = set[str](), 0
+    for piece in table.frames([item, *coded.own.values(), *coded.columns]):
         table.check(piece[item], piece[item] == "", "has no item; fill it in, or leave it out")
-        said = np.empty((len(piece), len(columns)), dtype=np.int8)
-        for k, name in enumerate(columns):
-            said[:, k] = (
-                piece[name].map(lambda cell: meant.get(_plain(cell), _UNKNOWN)).astype(np.int8)
-            )
-            unknown = said[:, k] == _UNKNOWN
-            if unknown.any():
-                row = int(piece.index[unknown.argmax()])
-                others.setdefault(name, (row, piece[name][row]))
-            if (said[:, k] >= 0).any():
-                coded.add(name)
-        mixed = [name for name in columns if name in coded and name in others]
-        if mixed:
-            raise _unknown_code(table, mixed, others)
-        said = said[:, [name in coded for name in columns]]
-        labels = [name for name in columns if name in coded]
+        labels, said = coded.read(piece)
         tally.counts["rows of the file"] += len(piece)
         tally.counts["rows without an answer"] += int((said < 0).all(axis=1).sum())
         n_told += int((said >= 0).sum())
-        found = long_form(piece[item], labels, said, "asked")
+        items.update(piece[item])
+        found = long_form(piece[item], labels, said, "asked", coded.people(piece))
         if options.random_questions and labels:
-            probability = probability or 1 / len(labels)
-            found["probability"] = probability
+            found["probability"] = 1 / len(labels)
         yield found
-    _remark(table, item, columns, coded, options, tally)
-    tally.counts["blank cells"] = tally.counts["rows of the file"] * len(coded) - n_told
+    n_rows = tally.counts["rows of the file"]
+    coded.finish(tally, n_again=n_rows - len(items))
+    tally.counts["blank cells"] = n_rows * len(coded.labels) - n_told
 
 
-def _remark(
-    table: Table, item: str, columns: list[str], coded: set[str], options: Options, tally: Tally
-) -> None:
-    if not coded:
-        raise fault(
-            table.path,
-            "no column holds only codes; give the codes as"
-            f" {setting('yes')}, {setting('no')} and {setting('unsure')}, or the columns as"
-            f" {setting('label_names')}",
-        )
-    labels = [name for name in columns if name in coded]
-    tally.list_labels(labels)
-    tally.remark(f"Items are named by the column {item!r}; give another one with {setting('item')}")
-    if options.label_names is None:
-        left = [name for name in columns if name not in coded]
-        besides = f"; left out: {some(left)}" if left else ""
+class _Coded:
+    """The columns of a table of codes; which of them are labels is known when all rows are read."""
+
+    def __init__(self, table: Table, item: str, codes: dict[str, int], options: Options) -> None:
+        self.table, self.item, self.options, self.codes = table, item, options, codes
+        own = {name: name for name in _WHO[:1] if name in table.columns}
+        self.own = own | dict(options.column)
+        aside = {item, *self.own.values(), *options.drop}
+        self.columns = [n for n in options.label_names or table.columns if n not in aside]
+        self.blank = {"no": 0, "yes": 1}.get(options.unselected or "", _BLANK)
+        self.coded = set(options.label_names or ())  # columns with a code so far
+        self.others: dict[str, tuple[int, str]] = {}  # the first value that is no code
+        self.first_blank: tuple[int, str] | None = None
+
+    @property
+    def labels(self) -> list[str]:
+        return [name for name in self.columns if name in self.coded]
+
+    def people(self, piece: Any) -> Any:
+        return piece[self.own["annotator"]].astype(object) if "annotator" in self.own else None
+
+    def read(self, piece: Any) -> tuple[list[str], Any]:
+        """Return the labels, and what is said of them, as ``long_form`` takes it."""
+        meant = dict.fromkeys(_BLANKS, _BLANK) | self.codes
+        said = np.empty((len(piece), len(self.columns)), dtype=np.int8)
+        for k, name in enumerate(self.columns):
+            found = piece[name].map(lambda cell: meant.get(_plain(cell), _UNKNOWN)).astype(np.int8)
+            said[:, k] = found
+            if (unknown := said[:, k] == _UNKNOWN).any():
+                row = int(piece.index[unknown.argmax()])
+                self.others.setdefault(name, (row, piece[name][row]))
+            is_blank = self.blank != _BLANK and name not in self.others
+            if (said[:, k] >= 0).any() or is_blank:  # of a label that nobody ticked, all are blank
+                self.coded.add(name)
+        mixed = [name for name in self.columns if name in self.coded and name in self.others]
+        if mixed:
+            raise _unknown_code(self.table, mixed, self.others)
+        said = said[:, [name in self.coded for name in self.columns]]
+        if self.first_blank is None and (said == _BLANK).any():
+            row, k = np.argwhere(said == _BLANK)[0]
+            self.first_blank = int(piece.index[row]), self.labels[k]
+        said[said == _BLANK] = self.blank
+        return self.labels, said
+
+    def finish(self, tally: Tally, n_again: int) -> None:
+        """Refuse what is not clear in all rows, and say what was read as what."""
+        table, labels, options = self.table, self.labels, self.options
+        if not labels:
+            raise fault(
+                table.path,
+                "no column holds only codes; give the codes as"
+                f" {setting('yes')}, {setting('no')} and {setting('unsure')}, or the columns as"
+                f" {setting('label_names')}",
+            )
+        if self.first_blank and options.unselected is None and len({*self.codes.values()}) == 1:
+            raise self._blank_or_opposite()
+        tally.list_labels(labels)
+        left = [name for name in table.columns if name in self.columns and name not in labels]
+        left_out = [name for name in table.columns if name not in self.columns]
+        read = {self.item, *self.own.values(), *labels}
+        tally.leave(table.path, [*left, *left_out], read, options, CODED.may_read)
         tally.remark(
-            f"{len(labels):,} columns hold only codes, and were read as labels: "
-            f"{some(labels)}{besides}; give others with {setting('label_names')}"
+            f"Items are named by the column {self.item!r}; give another one with {setting('item')}"
+        )
+        if n_again and "annotator" not in self.own:
+            tally.remark(
+                f"{n_again:,} rows are about an item of another row, and nothing says who answered;"
+                f" a column that does is read with {setting('column', 'annotator=COLUMN')}"
+            )
+        if options.label_names is None:
+            tally.remark(
+                f"{len(labels):,} columns hold only codes, and were read as labels: "
+                f"{some(labels)}; give others with {setting('label_names')}"
+            )
+
+    def _blank_or_opposite(self) -> DatasetFormatError:
+        """Return the error about blanks beside codes of which all mean the same."""
+        (code,) = {*self.codes.values()}
+        row, name = self.first_blank or (0, "")
+        word, rest = WORDS[code], "no" if WORDS[code] == "yes" else "yes"
+        return self.table.refuse(
+            row,
+            f"column {shown(name)} is blank, and all codes mean {word}: give"
+            f" {setting('unselected', rest)} if a blank means {rest}, or"
+            f" {setting('unselected', 'unknown')} if it says nothing",
+            [{"unselected": rest}, {"unselected": "unknown"}],
         )
 
 
@@ -153,7 +205,9 @@ def _unknown_code(
         f"column {shown(mixed[0])} holds the code {shown(value)}, whose meaning is not known{more};"
         f" give its meaning with {setting('yes')}, {setting('no')} or {setting('unsure')}, such as"
         f" {setting('unsure', value if len(value) < 20 else 'CODE')}; or, if the column is not a"
-        f" label, give the label columns with {setting('label_names')}",
+        f" label, give {setting('drop', mixed[0])}, or the label columns with"
+        f" {setting('label_names')}",
+        [{"unsure": (value,)}, {"drop": (mixed[0],)}],
     )
 
 
@@ -190,67 +244,63 @@ def _plain(text: str) -> str:
 
 
 def _read_cells(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    tally.say_unused(options, "Wide", "random_questions")
-    tally.start("rows of the file", "blank cells", "blank rows")
     item = options.item or "item"
-    table = open_table(path, item)
+    table = open_table(path, item, *options.column.values())
+    if "annotator" in {*options.column, *table.columns} - {*options.absent, *options.present}:
+        yield from _read_batch(path, options, tally)
+        return
+    tally.start("rows of the file", "forms", "blank cells", *CELLS.counts[1:])
+    cells = _cells(options)
+    yield from pieces(_rows(table, item, _people(table, item, options), cells, options, tally))
+    cells.finish()
+
+
+def _cells(options: Options, usual: str | None = None) -> Cells:
     if options.separator == "":
         raise InputError("separator is empty; give the sign between two labels, such as ';'")
-    yield from pieces(_rows(table, item, _people(table, item, options), options, tally))
+    return Cells(options.separator, usual, options.none, options.label_names)
 
 
 def _rows(
-    table: Table, item: str, people: dict[str, Controls], options: Options, tally: Tally
+    table: Table,
+    item: str,
+    people: dict[str, Controls],
+    cells: Cells,
+    options: Options,
+    tally: Tally,
 ) -> Iterator[Row]:
     columns = [*dict.fromkeys(name for each in people.values() for name in sum(each, ()))]
     # Of several people, nobody knows whose time it is.
-    is_timed = len(people) == 1 and _SECONDS in {*table.columns}.difference([item, *columns])
-    times = [_SECONDS] if is_timed else []
+    seconds = options.column.get("seconds", "seconds")
+    is_timed = len(people) == 1 and seconds in {*table.columns}.difference([item, *columns])
+    times, counts = [seconds] if is_timed else [], tally.counts
+    tally.leave(table.path, table.columns, {item, *columns, *times}, options, CELLS.may_read)
     readers = {person: FormReader(each, options, tally) for person, each in people.items()}
-    for row, cells in table.rows([item, *columns, *times]):
-        chosen = {each: _split(cells[each], options.separator) for each in columns}
-        tally.counts["rows of the file"] += 1
-        tally.counts["blank cells"] += sum(not labels for labels in chosen.values())
-        if not cells[item].strip():
-            if any(chosen.values()):
-                raise table.refuse(row, "has no item; fill in the item that the row is about")
-            tally.counts["blank rows"] += 1
-            continue
+    for row, texts in table.rows([item, *columns, *times]):
         place = f"{table.path}, row {row + 1}"
-        _refuse_signs(chosen, options, place)
+        said = {each: cells.read(texts[each], f"{place}, column {shown(each)}") for each in columns}
+        counts["rows of the file"] += 1
+        counts["forms"] += len(readers)
+        counts["blank cells"] += sum(cell.is_blank for cell in said.values())
+        if not texts[item].strip():
+            if not all(cell.is_blank for cell in said.values()):
+                raise table.refuse(row, "has no item; fill in the item that the row is about")
+            counts["forms of blank rows"] += len(readers)
+            continue
         for person, reader in readers.items():
-            seconds = seconds_of(cells[times[0]]) if times else None
-            form = Form(
-                place, f"{row + 1}-{person}", cells[item], chosen, annotator=person, seconds=seconds
+            time = seconds_of(texts[times[0]]) if times else None
+            form = Form.of_cells(
+                place, f"{row + 1}-{person}", texts[item], said, annotator=person, seconds=time
             )
-            if _is_answer(form, reader):
-                yield from reader.rows(form)
-
-
-def _split(cell: str, separator: str | None) -> list[str]:
-    parts = [cell] if separator is None else cell.split(separator)
-    return [part.strip() for part in parts if part.strip()]
-
-
-def _refuse_signs(chosen: Mapping[str, list[str]], options: Options, place: str) -> None:
-    """Refuse cells that may hold several labels, if neither a separator nor labels were told."""
-    if options.separator is not None or options.label_names is not None:
-        return
-    for name, labels in chosen.items():
-        sign = next((sign for sign in _SIGNS if any(sign in label for label in labels)), None)
-        if sign is not None:
-            raise fault(
-                place,
-                f"column {shown(name)} has {shown(labels[0])}; if these are several labels, give"
-                f" {setting('separator')} {sign!r}, and if it is one label, all labels as"
-                f" {setting('label_names')}",
-            )
+            rows = reader.rows(form) if _is_answer(form, reader) else []
+            counts["forms without an answer"] += not rows
+            yield from rows
 
 
 def _is_answer(form: Form, reader: FormReader) -> bool:
     """Return whether somebody filled in a form; a blank cell may be one without a tick."""
     names = sum(reader.controls, ())
-    if reader.rest is None or any(form.chosen[name] for name in names):
+    if reader.rest is None or not form.blank.issuperset(names):
         return True
     said = reader.options.unselected
     if said is None:
@@ -260,6 +310,7 @@ def _is_answer(form: Form, reader: FormReader) -> bool:
             f" or nobody answered: give {setting('unselected', reader.rest)} if nothing was ticked,"
             f" so that {'all' if reader.rest == 'yes' else 'no'} labels apply, or"
             f" {setting('unselected', 'unknown')} if nobody answered",
+            proposes=[{"unselected": reader.rest}, {"unselected": "unknown"}],
         )
     return said != "unknown"
 
@@ -290,15 +341,26 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     return people
 
 
-_TITLE = "a table of items x labels that holds codes (CheXpert); needs --yes, --no"
-CODED = Format("coded", _TITLE, _recognizes, _read_codes)
-
+CODED = Format(
+    name="coded",
+    title="a table of items x labels that holds codes (CheXpert); needs --yes, --no",
+    recognizes=_recognizes,
+    read=_read_codes,
+    uses="item yes no unsure unselected random_questions column drop",
+    reads="the item, `annotator`, and the columns that hold only codes",
+    may_read=("annotator",),
+    counts=("rows of the file", "rows without an answer"),
+)
+_OF_CELLS = "absent present item unselected none question separator column drop"
 CELLS = Format(
     name="columns",
     title="a wide table in which people wrote labels into cells; needs --absent, --present",
     recognizes=lambda _: False,  # what the columns mean must be told
     read=_read_cells,
-    takes_question=True,
+    uses=_OF_CELLS,
+    reads="the item, the columns of `--absent` and `--present`, `seconds` of one person",
+    may_read=("annotator", "answer_id", "time", "seconds"),
+    counts=("forms", "forms of blank rows", "forms without an answer"),
 )
 
 
@@ -316,6 +378,7 @@ class _Site:
     refused: tuple[str, str] = ("", "")  # a column, and what it says if an answer was refused
     given: str = ""  # what the names of the fields of a task begin with
     said: str = ""  # what the names of the columns with answers begin with
+    others: str = "$^"  # a pattern of names of the platform that are not read
 
 
 _MECHANICAL_TURK = _Site(
@@ -328,6 +391,8 @@ _MECHANICAL_TURK = _Site(
     refused=("AssignmentStatus", "rejected"),
     given="Input.",
     said="Answer.",
+    others=r"(HIT|Title$|Description$|Keywords$|Reward$|.*(Time|InSeconds|Rate)$|MaxAssign"
+    r"|Requester|Expiration$|NumberOf|Approve$|Reject$)",
 )
 _FIGURE_EIGHT = _Site(
     person="_worker_id",
@@ -337,25 +402,40 @@ _FIGURE_EIGHT = _Site(
     begun="_started_at",
     separator="\n",
     refused=("_tainted", "true"),
+    others="_",
+)
+_TOLOKA = _Site(
+    person="ASSIGNMENT:worker_id",
+    items=("INPUT:item", "INPUT:id", "ASSIGNMENT:task_id"),
+    answer_id="ASSIGNMENT:task_id",  # and the person: Travelled and _Batch make ids differ
+    time="ASSIGNMENT:submitted",
+    begun="ASSIGNMENT:started",
+    refused=("ASSIGNMENT:status", "rejected"),
+    given="INPUT:",
+    said="OUTPUT:",
+    others=r"(ASSIGNMENT|GOLDEN|HINT|KNOWN_SOLUTIONS|ACCEPT|INPUT|OUTPUT)",
 )
 _OTHER = _Site(person="annotator", items=("item",))
-_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT, _OTHER)
-_TIMES = ("%m/%d/%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S")
+_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT, _TOLOKA)
+_TIMES = ("%m/%d/%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S")
 
 
 def _is_batch(head: Head) -> bool:
     columns = {*head.columns()}
-    return any({site.person, site.answer_id} <= columns for site in _SITES[:2])
+    return any({site.person, site.answer_id} <= columns for site in _SITES)
 
 
 def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]]:
-    tally.say_unused(options, "Batch", "random_questions")
-    tally.start("rows of the file", "refused answers", "empty answers")
-    table = open_table(path)
-    site = next((each for each in _SITES if each.person in table.columns), None)
-    if site is None:
-        told = " or ".join(f"{each.person!r}" for each in _SITES)
-        raise fault(path, f"has no column {told}, which says who answered; rename the column")
+    tally.start(*BATCH.counts)
+    table = open_table(path, *options.column.values())
+    site = next((each for each in _SITES if each.person in table.columns), _OTHER)
+    told: Any = dict(options.column)
+    told["person"] = told.pop("annotator", site.person)
+    site = replace(site, **told)
+    if site.person not in table.columns:
+        told = " or ".join(f"{each.person!r}" for each in (*_SITES, _OTHER))
+        way = setting("column", "annotator=COLUMN")
+        raise fault(path, f"has no column {told}, which says who answered; give it as {way}")
     item = options.item or next((each for each in site.items if each in table.columns), "")
     if item not in table.columns:
         told = f"has no column {shown(item or site.items[0])}, which should name the item"
@@ -365,7 +445,13 @@ def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
         tuple(_column(table, site, name) for name in options.present),
     )
     reader = FormReader(controls, options, tally)
-    yield from pieces(_Batch(table, site, item, reader).rows())
+    cells = _cells(options, site.separator)
+    read = {site.person, item, site.answer_id, site.time, site.begun, site.seconds, site.refused[0]}
+    mine = (site.given or "\0", site.said or "\0")
+    own = (n for n in table.columns if not n.startswith(mine) and not re.match(site.others, n))
+    tally.leave(path, own, read.union(*controls), options, BATCH.may_read)
+    yield from pieces(_Batch(table, site, item, reader, cells).rows())
+    cells.finish()
 
 
 def _column(table: Table, site: _Site, name: str) -> str:
@@ -385,6 +471,7 @@ class _Batch:
     site: _Site
     item: str
     reader: FormReader
+    cells: Cells
     travelled: Travelled = field(default_factory=Travelled)
 
     def rows(self) -> Iterator[Row]:
@@ -402,25 +489,21 @@ class _Batch:
             if not any(self.reader.controls):
                 rows = self._answer(form, cells)
             else:
-                if self.site.separator is None:
-                    _refuse_signs(form.chosen, self.reader.options, form.place)
                 # A platform has rows of answers only; in other files, people fill them in.
-                is_answer = self.site is not _OTHER or _is_answer(form, self.reader)
+                is_answer = bool(self.site.refused[0]) or _is_answer(form, self.reader)
                 rows = self.reader.rows(form) if is_answer else []
             counts["empty answers"] += not rows
             yield from rows
 
     def _form(self, cells: Mapping[str, str], number: int) -> Form:
         site, place = self.site, f"{self.table.path}, row {number + 1}"
-        separator = self.reader.options.separator
-        return Form(
+        controls = sum(self.reader.controls, ())
+        ident = cells.get(site.answer_id) or str(number + 1)
+        return Form.of_cells(
             place=place,
-            answer_id=cells.get(site.answer_id) or str(number + 1),
+            answer_id=f"{ident}-{cells[site.person]}" if site.given == "INPUT:" else ident,
             item=cells[self.item],
-            chosen={
-                name: _labels_in(cells[name], site, separator, place)
-                for name in sum(self.reader.controls, ())
-            },
+            cells={n: self.cells.read(cells[n], f"{place}, column {shown(n)}") for n in controls},
             annotator=cells[site.person].strip() or None,
             time=cells.get(site.time) or None,
             seconds=_seconds(cells, site),
@@ -446,19 +529,13 @@ class _Batch:
         question = question_of(form.task, form.place, item=form.item)
         self.reader.tally.list_labels(question.offered)
         place, cell = f"{form.place}, column {shown(column)}", cells[column]
-        chosen = [cell] if kind == "asked" else _labels_in(cell, self.site, None, place)
+        listed = Cells(usual=self.site.separator, listed=question.offered)
+        chosen = [cell] if kind == "asked" else listed.read(cell, place).labels
         said = question.meaning(chosen if cell.strip() else [], place)
         who = {"annotator": form.annotator, "time": form.time, "seconds": form.seconds}
         if said is None:
             return []
         return self.travelled.rows(question, said, place, answer_id=form.answer_id, **who)
-
-
-def _labels_in(cell: str, site: _Site, told: str | None, place: str) -> list[str]:
-    """Return the labels in a cell, which may be a list as JSON."""
-    if cell.startswith('["'):
-        return [str(label) for label in parse(cell, place)]
-    return _split(cell, told or site.separator)
 
 
 def _seconds(cells: Mapping[str, str], site: _Site) -> float | None:
@@ -477,5 +554,9 @@ BATCH = Format(
     title="a row an answer: batches of Mechanical Turk, Figure Eight, or item, annotator, ...",
     recognizes=_is_batch,
     read=_read_batch,
-    takes_question=True,
+    uses=_OF_CELLS,
+    reads="who answered, the item, the columns of `--absent` and `--present`; of a task of"
+    " complabel ask, its fields and the answer; ids, times and what the platform says of a row",
+    may_read=("annotator", "answer_id", "time", "seconds"),
+    counts=("rows of the file", "refused answers", "empty answers"),
 )

@@ -20,12 +20,11 @@ from complabel._parameters import check_choice
 from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
-from complabel.files import COLUMNS, SHOWN, AnswerWriter, answers_to_arrow
+from complabel.files import COLUMNS, SHOWN, TO_DO, AnswerWriter, answers_to_arrow
 from complabel.importers._batches import FAMILIES, IDS, Batch, prompted
 from complabel.importers._questions import ALL_APPLY, MARKED, WORDINGS, Task, tasks_of
 
 XLSX = ".xlsx"
-TO_DO = "to_do"  # the column of a spreadsheet that says what to fill in
 
 
 class Tool(NamedTuple):
