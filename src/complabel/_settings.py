@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -24,7 +25,9 @@ def setting(name: str, value: object = None) -> str:
     option = _options.get().get(name)
     if option is None:
         return name if value is None else f"{name}={value!r}"
-    return option if value is None else f"{option} {value}"
+    if isinstance(value, Mapping):
+        value = ",".join(f"{key}={each}" for key, each in value.items())
+    return option if value is None else f"{option} {shlex.quote(str(value))}"
 
 
 @contextlib.contextmanager

@@ -197,7 +197,8 @@ def test_two_people_with_their_columns(tmp_path):
     assert [row.get("asked_for") for row in rows] == [2, 2, 2, 1, 2, 2, None]
     assert tally.counts["rows of the file"] == 4
     assert tally.counts["forms of blank rows"] == 2
-    (remark,) = tally.remarks
+    left, remark = tally.remarks
+    assert left == "Not read: 'remark'"
     assert "Several labels that do not apply are read as named" in remark
 
 

@@ -72,6 +72,11 @@ def import_(
         "What each row of a table of answers says, if it has no column answer.",
         **options.one_of("yes", "no"),
     ),
+    none: list[str] | None = option(
+        "WORD",
+        "Word that says that no label applies, where a label is expected, such as None; repeat for"
+        " more.",
+    ),
     separator: str | None = option(
         "SIGN",
         "In batch and columns: what separates the labels in a cell, such as ';'. [default: that of"
@@ -83,6 +88,14 @@ def import_(
     label_names: Path | None = option("FILE", "All labels, one on each line."),
     merge: list[str] | None = option(
         "OLD=NEW", "In a table of answers, merge the label OLD into NEW; repeat for more."
+    ),
+    column: list[str] | None = option(
+        "OURS=THEIRS",
+        "Which column of a table holds what, such as annotator=worker; repeat for more.",
+    ),
+    drop: list[str] | None = option(
+        "COLUMN",
+        "Do not read this column, although its name says that it may matter; repeat for more.",
     ),
     class_names: Path | None = option(
         "FILE", "CSV file with a code and a name per label, if the labels are codes."
@@ -110,10 +123,13 @@ def import_(
         unselected=unselected,
         question=question,
         answer=answer,
+        none=tuple(none or ()),
         separator=separator,
         random_questions=random_questions,
         label_names=None if label_names is None else read_label_names(label_names),
-        merge=options.merged_of(merge) if merge else {},
+        merge=options.pairs_of("--merge", merge),
+        column=options.pairs_of("--column", column, "OURS=THEIRS"),
+        drop=tuple(drop or ()),
         class_names=class_names,
         more=tuple(more),
     )

@@ -75,15 +75,15 @@ QUESTIONS = (*ASKED_QUESTIONS, "excluded")
 """What a table of answers may say was asked."""
 
 
-def merged_of(texts: list[str]) -> dict[str, str]:
-    """Read what is typed as OLD=NEW: the new name of each label that is merged."""
-    parts = [text.partition("=") for text in texts]
+def pairs_of(option: str, texts: list[str] | None, form: str = "OLD=NEW") -> dict[str, str]:
+    """Read what is typed as OLD=NEW, such as the new name of each label that is merged."""
+    parts = [text.partition("=") for text in texts or ()]
     for problem in (
-        "OLD=NEW, the names of labels" * (not all(old and new for old, _, new in parts)),
-        "each label OLD once" * (len({old for old, *_ in parts}) < len(parts)),
+        f"{form}, two names" * (not all(old and new for old, _, new in parts)),
+        f"each {form.partition('=')[0]} once" * (len({old for old, *_ in parts}) < len(parts)),
     ):
         if problem:
-            raise InputError(f"--merge is {', '.join(texts)}; give {problem}")
+            raise InputError(f"{option} is {', '.join(texts or ())}; give {problem}")
     return {old: new for old, _, new in parts}
 
 

@@ -26,6 +26,8 @@ from complabel._writing import behind_links, explained, keeping
 from complabel.errors import InputError, OutputError
 
 # Parameters that have another name in the library than on the command line.
+# What messages of other commands say that complabel import takes.
+_OF_IMPORT = {name: f"--{name}" for name in ("column", "drop", "none", "separator", "unselected")}
 _ALSO = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs", "random_state": "--seed"}
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
@@ -88,7 +90,7 @@ class GuardedCommand(TyperCommand):
         """Run the command; messages call what it was given by the names of its options."""
         options = {str(each.name): option_of(each) for each in self.params if option_of(each)}
         also = {name: option for name, option in _ALSO.items() if option in options.values()}
-        with settings_as_options({**also, **options}):
+        with settings_as_options({**_OF_IMPORT, **also, **options}):
             return super().invoke(ctx)
 
 

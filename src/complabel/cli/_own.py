@@ -30,26 +30,27 @@ def read_own_answers(
     trusted: Sequence[str] | None = None,
     *,
     says: bool = True,
-    answer: Any = None,
+    **listed: Any,
 ) -> Answers:
     """Read answers about some items, and print what each file holds.
 
     Without ``label_names``, the labels are those that any of the files mentions. With
-    ``says=False``, only files with answers about unknown items are reported.
+    ``says=False``, only files with answers about unknown items are reported. ``listed`` are what
+    :func:`complabel.files.read_answers` takes of a list: ``answer`` and ``unselected``.
     """
     from complabel.files import read_label_names
 
     names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
-    listed = names is not None
+    has_names = names is not None
     policy = "keep" if contradictions == "error" else contradictions
-    found = read_quietly(paths, items, names, question, policy, trusted or (), answer)
+    found = read_quietly(paths, items, names, question, policy, trusted or (), **listed)
     for path, file in zip(paths, found.parts, strict=True):
         if not says and not file.unmatched_items:
             continue
         say(f"{path}: {file.answers.n_answers:,} answers, {file.answers.n_labels} labels")
         for line in file.reconciliation():
             say(f"  {line}")
-    if says and not listed and (found.answers.question != "asked").any():
+    if says and not has_names and (found.answers.question != "asked").any():
         remark(
             "labels that no answer mentions are unknown here; give all label names with"
             " --label-names",
@@ -89,7 +90,7 @@ def read_machine(
                 f"{path}: no column answer says yes or no. If the table lists what applies, and the"
                 " machine says no of all else, give --only-yes"
             )
-        how: Any = {"answer": "yes" if only_yes else None}
+        how: Any = {"answer": "yes", "unselected": "unknown"} if only_yes else {}
         machine = read_own_answers([path], items, label_names, question, contradictions, **how)
         said = said_by(machine, _confidence_of(path, machine, said_by(machine), question))
     else:
@@ -255,7 +256,7 @@ def read_quietly(
     question: Any = None,
     contradictions: Any = "keep",
     trusted: Sequence[str] = (),
-    answer: Any = None,
+    **listed: Any,
 ) -> AnswerFile:
     """Read files, and print nothing about what they hold."""
     from complabel.answers import UnlistedLabelsWarning
@@ -265,7 +266,7 @@ def read_quietly(
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
         how: Any = {"question": question, "contradictions": contradictions, "trusted": trusted}
-        return read_answers(paths, items=items, label_names=names, answer=answer, **how)
+        return read_answers(paths, items=items, label_names=names, **how, **listed)
 
 
 @dataclass(frozen=True, eq=False)

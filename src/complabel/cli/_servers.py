@@ -180,7 +180,7 @@ def annotate(
         learner=learner,
         token=token,
         mend=mend,
-        merge=options.merged_of(merge) if merge else {},
+        merge=options.pairs_of("--merge", merge),
         until=goals,
     )
     say(

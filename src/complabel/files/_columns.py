@@ -86,7 +86,7 @@ def left_over(
         told = f"has a column {name!r}, which is not read, and may say {_SAYS[what]}: give"
         if what in may_read and (what == name or what not in there):
             ways.insert(0, {"column": {what: name}})
-            told += f" {setting('column', f'{what}={name}')} to read it, or"
+            told += f" {setting('column', {what: name})} to read it, or"
         ending = "; complabel import takes these" * command
         raise fault(path, f"{told} {drop}{ending}", proposes=ways)
     return left

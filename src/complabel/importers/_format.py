@@ -135,7 +135,7 @@ class Tally:
         options: Options,
         may_read: Collection[str] = (),
     ) -> None:
-        """Name the columns or fields that are not read; refuse one that may matter."""
+        """Name the columns that are not read; refuse a column or field that may matter."""
         how: Any = {"dropped": options.drop, "may_read": may_read}
         if left := files.left_over(path, names, read, **how):
             self.remark(f"Not read: {some(map(shown, left))}")
@@ -506,7 +506,7 @@ def open_table(path: Path, *needed: str) -> Table:
     if missing:
         told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
         is_ours = missing[0] in files.OWN_COLUMNS and missing[0] != "item"
-        way = setting("column", f"{missing[0]}=COLUMN") if is_ours else setting("item", "COLUMN")
+        way = setting("column", {missing[0]: "COLUMN"}) if is_ours else setting("item", "COLUMN")
         raise fault(path, f"{told}; give the one that holds it, as {way}")
     return table
 

@@ -75,6 +75,21 @@ _OWN = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"),
     *("agreement", "history", "was_cancelled"),
 }
+# What exports have besides, and what is left out because it says nothing of labels.
+_TASK_FIELDS = {
+    *("id", "data", "annotations", "completions", "predictions", "drafts", "meta", "created_at"),
+    *("updated_at", "inner_id", "total_annotations", "cancelled_annotations", "total_predictions"),
+    *("comment_count", "unresolved_comment_count", "last_comment_updated_at", "project", "state"),
+    *("updated_by", "comment_authors", "file_upload", "agreement", "overlap", "is_labeled"),
+    *("allow_skip", "assigned_to", "reviewers", "reviews_rejected", "precomputed_agreement"),
+}
+_ANNOTATION_FIELDS = {
+    *("id", "unique_id", "completed_by", "created_at", "updated_at", "lead_time", "was_cancelled"),
+    *("skipped", "ground_truth", "result", "reviews", "parent_prediction", "parent_annotation"),
+    *("draft_created_at", "import_id", "last_action", "last_created_by", "bulk_created", "task"),
+    *("project", "updated_by", "prediction", "result_count", "honeypot", "created_username"),
+    *("created_ago", "model_version", "state", "comments", "unresolved_comment_count"),
+}
 _ALWAYS = {"annotator", "lead_time", "created_at", "updated_at"}
 # A single letter or digit may well be the name of a label.
 _WORDS = {word: answer for word, answer in ANSWER_WORDS.items() if len(word) > 1}
@@ -150,7 +165,7 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     first = records[0][1]
     if isinstance(first, dict) and "annotation_id" in first and "annotations" not in first:
         records = list(_as_tasks(records, options, path))
-    forms = list(_forms(records, options, tally))
+    forms = list(_forms(path, records, options, tally))
     own = _own_controls(forms, options, path)
     reader = settle(forms, options, tally, path, tuple(own.values()))
     yield from pieces(_rows(forms, own, reader))
@@ -268,13 +283,19 @@ def _holds_choices(value: Any) -> bool:
     return isinstance(first, dict) and not first.keys().isdisjoint(_CHOICES)
 
 
-def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -> Iterator[Form]:
+def _forms(
+    path: Path, records: Sequence[tuple[str, Any]], options: Options, tally: Tally
+) -> Iterator[Form]:
     data = [task.get("data") for _, task in records if isinstance(task, dict)]
     field = _item_field(data, options, tally)
     tasks: set[str] = set()
     first: dict[str, str] = {}  # the place of each annotation
+    fields = set[str]()
     for number, (record_place, value) in enumerate(records, 1):
         task = checked(_Task, value, record_place)
+        fields.update(value.keys() - _TASK_FIELDS)
+        for raw in value.get("annotations", value.get("completions")) or ():
+            fields.update(raw.keys() - _ANNOTATION_FIELDS)
         is_named = isinstance(task.id, int | str) and not isinstance(task.id, bool)
         name = shown(task.id) if is_named else f"number {number}"
         tasks.add(name)
@@ -312,6 +333,7 @@ def _forms(records: Sequence[tuple[str, Any]], options: Options, tally: Tally) -
                 is_cancelled=is_cancelled,
                 is_led=annotation.parent_prediction is not None,
             )
+    tally.leave(path, sorted(fields), (), options)
     tally.counts["tasks"] += len(tasks)
     if n_led := tally.counts[_FROM_PREDICTION]:
         tally.remark(
@@ -327,6 +349,7 @@ def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list
         value = result.value if isinstance(result.value, dict) else {}
         kind = next((key for key in _CHOICES if key in value), None)
         if kind is None:
+            tally.counts["results that are no choices"] += 1
             continue
         if result.item_index is not None or not _PARTS.isdisjoint(value):
             tally.counts["choices about parts of an item"] += 1

@@ -398,12 +398,13 @@ def settle(
     for name in told:
         if name in options.absent and name in options.present:
             raise fault(path, f"{word} {shown(name)} is given with --absent and with --present")
-        if name not in values:
+        if name not in values and values:
             listed = "; ".join(map(_with_values, values.items())) or "none at all"
             raise fault(path, f"has no choice in a {word} {shown(name)}; it has {listed}")
     if not values and not own:
-        why = "nothing was chosen, or everything was cancelled; export annotated items"
-        raise fault(path, f"has no choice in any {word}: {why}")
+        left = [f"{n:,} {what}" for what, n in tally.counts.items() if n and what != "tasks"]
+        why = "nothing was chosen, or nothing of it counts"
+        raise fault(path, f"has no choice in any {word}: {why} ({', '.join(left)})")
     controls, question = Controls(options.absent, options.present), options.question
     if not told and not own:
         if word == "control":

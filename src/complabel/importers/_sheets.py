@@ -172,7 +172,7 @@ class _Coded:
         if n_again and "annotator" not in self.own:
             tally.remark(
                 f"{n_again:,} rows are about an item of another row, and nothing says who answered;"
-                f" a column that does is read with {setting('column', 'annotator=COLUMN')}"
+                f" a column that does is read with {setting('column', {'annotator': 'COLUMN'})}"
             )
         if options.label_names is None:
             tally.remark(
@@ -434,7 +434,7 @@ def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
     site = replace(site, **told)
     if site.person not in table.columns:
         told = " or ".join(f"{each.person!r}" for each in (*_SITES, _OTHER))
-        way = setting("column", "annotator=COLUMN")
+        way = setting("column", {"annotator": "COLUMN"})
         raise fault(path, f"has no column {told}, which says who answered; give it as {way}")
     item = options.item or next((each for each in site.items if each in table.columns), "")
     if item not in table.columns:
