@@ -247,7 +247,7 @@ class CodedTable:
             codes, known = old.codes.copy(), {v: code for code, v in enumerate(old.values)}
             told = np.array([known.setdefault(value, len(known)) for value in values])
             codes[fresh] = told[fresh[new]]
-            columns[name] = Column(name, codes, list(known))
+            columns[name] = Column(name, codes, list(known)).only(np.arange(len(at)))
         return CodedTable(columns, rows, self.place)
 
     def answer_of_row(self) -> Ints:

@@ -15,6 +15,7 @@ themselves, in the platform's copy of their fields.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -57,6 +58,7 @@ _BLANK, _UNKNOWN = -1, -2
 _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
 _USUAL = {"0", "1", "-1"}
 _MAX_NAMED = 3
+_MOST_CODES = 6  # different values in a column of codes
 _WHO = ("annotator", "time", "seconds")  # columns of our own that such tables may have
 
 
@@ -74,15 +76,7 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
     if not options.yes and not options.no:
-        ways = ({"yes": 1, "no": 0}, {"yes": 1, "unsure": 0}, {"no": 1, "unsure": 0})
-        raise fault(
-            path,
-            "does not say what its codes mean, so nothing was read; give the codes as"
-            f" {_settings(**ways[0])} if 0 says that somebody judged that the label does not"
-            f" apply, {_settings(**ways[1])} if 0 says nothing, {_settings(**ways[2])}"
-            " if 1 marks what does not apply",
-            proposes=[{name: (str(code),) for name, code in way.items()} for way in ways],
-        )
+        raise _untold_codes(open_table(path))
     needed = [options.item] if options.item else []
     table = open_table(path, *needed, *options.column.values(), *(options.label_names or ()))
     item = options.item or ("item" if "item" in table.columns else table.columns[0])
@@ -103,6 +97,30 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     n_rows = tally.counts["rows of the file"]
     coded.finish(tally, n_again=n_rows - len(items))
     tally.counts["blank cells"] = n_rows * len(coded.labels) - n_told
+
+
+def _untold_codes(table: Table) -> DatasetFormatError:
+    """Return the error about a table of codes of which nobody says what they mean."""
+    first = next(table.frames(table.columns[1:]), None)
+    cells = {} if first is None else {name: {*map(_plain, first[name])} for name in first}
+    few = [found - _BLANKS for found in cells.values() if len(found) <= _MOST_CODES]
+    codes = {*itertools.chain(*few)}
+    if codes <= _USUAL:
+        ways = [{"yes": "1", "no": "0"}, {"yes": "1", "unsure": "0"}, {"no": "1", "unsure": "0"}]
+        told = (
+            f"{_settings(**ways[0])} if 0 says that somebody judged that the label does not apply,"
+            f" {_settings(**ways[1])} if 0 says nothing, {_settings(**ways[2])} if 1 marks what"
+            " does not apply"
+        )
+    else:
+        ways = [{word: code} for code in codes for word in ("yes", "no")] * (len(codes) == 1)
+        listed = some(map(shown, sorted(codes)))
+        told = f"{setting('yes')}, {setting('no')} and {setting('unsure')}: it has {listed}"
+    return fault(
+        table.path,
+        f"does not say what its codes mean, so nothing was read; give the codes as {told}",
+        proposes=[{name: (code,) for name, code in way.items()} for way in ways],
+    )
 
 
 class _Coded:
