@@ -437,8 +437,8 @@ def _spread(
         )
     if unselected == "unknown":
         rows, says_none, blank = rows.only(~blank), says_none[~blank], blank[~blank]
-    if not (blank | says_none).any():
-        return rows
+    if "answer" not in rows.columns or not (blank | says_none).any():
+        return rows  # without answers, all rows are refused
     words = replace(rows["answer"], values=[each == "no" for each in rows["answer"].values])
     applies = np.where(blank, unselected == "yes", words.numbers(0) == 1)  # the opposite of a word
     names = label_names or sort_labels({x for x in rows.labels() if tidy(x).casefold() not in none})

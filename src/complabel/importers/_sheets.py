@@ -108,9 +108,9 @@ def _untold_codes(table: Table) -> DatasetFormatError:
     if codes <= _USUAL:
         ways = [{"yes": "1", "no": "0"}, {"yes": "1", "unsure": "0"}, {"no": "1", "unsure": "0"}]
         told = (
-            f"{_settings(**ways[0])} if 0 says that somebody judged that the label does not apply,"
-            f" {_settings(**ways[1])} if 0 says nothing, {_settings(**ways[2])} if 1 marks what"
-            " does not apply"
+            f"{_settings(yes=1, no=0)} if 0 says that somebody judged that the label does not"
+            f" apply, {_settings(yes=1, unsure=0)} if 0 says nothing,"
+            f" {_settings(no=1, unsure=0)} if 1 marks what does not apply"
         )
     else:
         ways = [{word: code} for code in codes for word in ("yes", "no")] * (len(codes) == 1)
