@@ -19,7 +19,7 @@ import itertools
 import json
 import math
 import mimetypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ from complabel.importers._format import (
     Tally,
     Text,
     checked,
+    checked_as,
     pieces,
     records,
     some,
@@ -52,7 +53,7 @@ from complabel.importers._questions import (
     question_in,
     question_of,
 )
-from complabel.importers._records import ENDS, objects_in, said_in_reply
+from complabel.importers._replies import place_of_word, said_in, spoken, word_of
 
 IDS = ".ids.jsonl"
 _WORDS = ("yes", "no", UNSURE)
@@ -62,26 +63,6 @@ _SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
 _MOST_SHOWN, _MOST_LETTERS = 3, 80
 # These end a line for some readers of JSON lines.
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-
-
-class Family(NamedTuple):
-    """What a file of one family of services may be."""
-
-    most: int  # requests; this and the size are the least that services of the family say
-    most_megabytes: int
-    ending: str = ".jsonl"
-    around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
-
-
-FAMILIES = {
-    "openai": Family(50_000, 200),
-    "mistral": Family(50_000, 100),
-    "anthropic": Family(100_000, 256, ".json", ('{"requests": [\n', ",\n", "\n]}\n")),
-    "gemini": Family(200_000, 2_000),
-    "bedrock": Family(50_000, 200),
-}
-"""Formats of requests, by the name of ``--for``."""
-_WITH_LOGPROBS, _WITHOUT_ADDRESSES = ("openai", "gemini"), ("gemini", "bedrock")
 
 
 class _Asks(NamedTuple):
@@ -103,16 +84,17 @@ class Batch(NamedTuple):
     def check(self, tasks: Sequence[Task]) -> None:
         """Refuse what a batch cannot ask."""
         questions = {task["question"] for task in tasks}
+        with_logprobs = [name for name, each in FAMILIES.items() if each.logprobs]
         if self.n_items > 1 and (questions != {"ticked"} or _menus(tasks)[1:]):
             raise InputError(
                 f"{setting('items_per_request', self.n_items)} needs questions of the kind ticked,"
                 " about all labels of each item",
                 parameter="items_per_request",
             )
-        if self.logprobs and (questions != {"asked"} or self.tool not in _WITH_LOGPROBS):
+        if self.logprobs and (questions != {"asked"} or self.tool not in with_logprobs):
             raise InputError(
                 f"{setting('logprobs', True)} needs questions of the kind asked, whose reply is one"
-                f" word, and one of {', '.join(_WITH_LOGPROBS)}",
+                f" word, and one of {', '.join(with_logprobs)}",
                 parameter="logprobs",
             )
 
@@ -129,7 +111,9 @@ class Batch(NamedTuple):
             content = self._content(_prompt(first, several), names or ["The item"], chunk)
             labels = first["offered"] if first["question"] == "ticked" else ()
             asks = _Asks(content, labels, names, self.logprobs)
-            request = json.dumps(_request(self.tool, ident, self.model, asks), ensure_ascii=False)
+            request = json.dumps(
+                FAMILIES[self.tool].request(ident, self.model, asks), ensure_ascii=False
+            )
             # A label, and a menu that was drawn, are no part of the form of a prompt.
             form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if menus[1:] else {})}
             digest = hashlib.sha256(_prompt(form, several).encode()).hexdigest()[:8]
@@ -140,17 +124,14 @@ class Batch(NamedTuple):
             yield request.translate(_LINE_ENDS), lines
 
     def _content(self, prompt: str, names: Sequence[str], tasks: Sequence[Task]) -> list[Any]:
-        parts, words = [], [prompt]
+        parts, words, family = [], [prompt], FAMILIES[self.tool]
         for name, task in zip(names, tasks, strict=True):
             words += _about(name, task)
             if task.get("image"):
-                text = "\n\n".join(words)
-                parts += [self._text(text), _picture(self.tool, str(task["image"]), self.folder)]
+                text = family.text("\n\n".join(words))
+                parts += [text, _picture(family, str(task["image"]), self.folder)]
                 words = []
-        return [*parts, self._text("\n\n".join(words))] if words else parts
-
-    def _text(self, text: str) -> Task:
-        return {"text": text} if self.tool == "gemini" else {"type": "text", "text": text}
+        return [*parts, family.text("\n\n".join(words))] if words else parts
 
     def files(self, tasks: Sequence[Task]) -> list[int]:
         """Return how many requests go into each file, so that a service takes it."""
@@ -201,13 +182,11 @@ def prompted(task: Task) -> Task:
     return {"id": task["answer_id"], **task, "prompt": prompt}
 
 
-def _picture(tool: str, named: str, folder: Path) -> Task:
-    if named.startswith("data:") or ("://" in named and tool in _WITHOUT_ADDRESSES):
+def _picture(family: Family, named: str, folder: Path) -> Task:
+    if "://" in named and family.address is not None:
+        return family.address(named)
+    if "://" in named or named.startswith("data:"):
         raise InputError(f"the picture {named:.60} cannot be sent by its address; give a file")
-    if "://" in named and tool == "anthropic":
-        return {"type": "image", "source": {"type": "url", "url": named}}
-    if "://" in named:
-        return {"type": "image_url", "image_url": {"url": named}}
     kind = mimetypes.guess_type(named)[0]
     if kind is None or not kind.startswith("image/"):
         raise InputError(f"{named}: its ending is not that of a picture, such as .jpg or .png")
@@ -215,37 +194,46 @@ def _picture(tool: str, named: str, folder: Path) -> Task:
         data = base64.b64encode((folder / named).read_bytes()).decode("ascii")
     except OSError as error:
         raise InputError(f"{folder / named}: this picture cannot be read: {error}") from error
-    if tool == "gemini":
-        return {"inline_data": {"mime_type": kind, "data": data}}
-    if tool in ("openai", "mistral"):
-        return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
-    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+    return family.picture(kind, data)
 
 
-def _request(tool: str, ident: str, model: str, asks: _Asks) -> Task:
-    if tool == "gemini":
-        how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
-        if asks.labels:
-            how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
-        request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
-        return {"key": ident, "request": request | ({"generation_config": how} if how else {})}
-    body: Task = {"messages": [{"role": "user", "content": asks.content}]}
-    if tool in ("anthropic", "bedrock"):
-        n_words = len(asks.labels) * max(len(asks.names), 1)
-        body = {"max_tokens": _TOKENS + _TOKENS_OF_LABEL * n_words, **body}
-        if tool == "anthropic":
-            return {"custom_id": ident, "params": {"model": model, **body}}
-        version = {"anthropic_version": "bedrock-2023-05-31"}
-        return {"recordId": ident, "modelInput": version | body}
-    body = {"model": model, **body}
+def _of_chat(ident: str, model: str, asks: _Asks) -> Task:
+    body: Task = {"model": model, "messages": [{"role": "user", "content": asks.content}]}
     if asks.labels:
         schema = _schema(asks, {"additionalProperties": False})
         told = {"name": "labels", "strict": True, "schema": schema}
         body["response_format"] = {"type": "json_schema", "json_schema": told}
     if asks.logprobs:
         body |= {"logprobs": True, "top_logprobs": _TOP}
-    where = {"method": "POST", "url": "/v1/chat/completions"} if tool == "openai" else {}
-    return {"custom_id": ident, **where, "body": body}
+    return {"custom_id": ident, "body": body}
+
+
+def _of_openai(ident: str, model: str, asks: _Asks) -> Task:
+    chat = _of_chat(ident, model, asks)
+    return {"custom_id": ident, "method": "POST", "url": "/v1/chat/completions", **chat}
+
+
+def _of_messages(asks: _Asks) -> Task:
+    n_words = len(asks.labels) * max(len(asks.names), 1)
+    most = _TOKENS + _TOKENS_OF_LABEL * n_words
+    return {"max_tokens": most, "messages": [{"role": "user", "content": asks.content}]}
+
+
+def _of_anthropic(ident: str, model: str, asks: _Asks) -> Task:
+    return {"custom_id": ident, "params": {"model": model, **_of_messages(asks)}}
+
+
+def _of_bedrock(ident: str, _model: str, asks: _Asks) -> Task:
+    version = {"anthropic_version": "bedrock-2023-05-31"}
+    return {"recordId": ident, "modelInput": version | _of_messages(asks)}
+
+
+def _of_gemini(ident: str, _model: str, asks: _Asks) -> Task:
+    how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
+    if asks.labels:
+        how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
+    request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
+    return {"key": ident, "request": request | ({"generation_config": how} if how else {})}
 
 
 def _schema(asks: _Asks, strict: Task) -> Task:
@@ -265,7 +253,101 @@ def _schema(asks: _Asks, strict: Task) -> Task:
     return {**whole, "$defs": {"word": word, "labels": labels}}
 
 
-_TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
+def _typed_text(text: str) -> Task:
+    return {"type": "text", "text": text}
+
+
+def _by_address(address: str) -> Task:
+    return {"type": "image_url", "image_url": {"url": address}}
+
+
+def _in_address(kind: str, data: str) -> Task:
+    return _by_address(f"data:{kind};base64,{data}")
+
+
+def _as_source(kind: str, data: str) -> Task:
+    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+
+
+class Family(NamedTuple):
+    """What a request of one family of services looks like, and what a file of them may be."""
+
+    most: int  # requests; this and the size are the least that services of the family say
+    most_megabytes: int
+    request: Callable[[str, str, _Asks], Task]  # by its id and the model
+    picture: Callable[[str, str], Task]  # by its type and its data
+    address: Callable[[str], Task] | None = None  # of a picture; None: none may be sent
+    text: Callable[[str], Task] = _typed_text
+    logprobs: bool = False
+    ending: str = ".jsonl"
+    around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
+
+
+FAMILIES = {
+    "openai": Family(50_000, 200, _of_openai, _in_address, _by_address, logprobs=True),
+    "mistral": Family(50_000, 100, _of_chat, _in_address, _by_address),
+    "anthropic": Family(
+        *(100_000, 256, _of_anthropic, _as_source),
+        lambda address: {"type": "image", "source": {"type": "url", "url": address}},
+        ending=".json",
+        around=('{"requests": [\n', ",\n", "\n]}\n"),
+    ),
+    "gemini": Family(
+        *(200_000, 2_000, _of_gemini),
+        lambda kind, data: {"inline_data": {"mime_type": kind, "data": data}},
+        text=lambda text: {"text": text},
+        logprobs=True,
+    ),
+    "bedrock": Family(50_000, 200, _of_bedrock, _as_source),
+}
+"""Formats of requests, by the name of ``--for``."""
+
+
+_Path = tuple[Any, ...]  # keys and positions on the way into JSON; ... goes to each message
+_IDS = ("custom_id", "key", "recordId")
+# Where a line of results has what a model gave back: Anthropic, Bedrock, OpenAI, and all others.
+_BODIES = (("result", "message"), ("modelOutput",), ("response", "body"), ("response",))
+# What such a line and its body say of a request that went well, if anything; all else is a failure.
+_WELL = {("error",): "", ("status",): "", ("response", "status_code"): 200}
+_WELL |= {("result", "type"): "succeeded"}
+_TOLD = {path[0] for path in (*_BODIES, *_WELL)}  # a request has none of them
+
+
+class _Body(NamedTuple):
+    """Where a service's body has the reply, as a text or as parts, and why it ended."""
+
+    reply: _Path
+    ends: tuple[_Path, ...]  # the first that is there counts
+
+
+_STOP, _FINISH = (("stop_reason",),), (("finish_reason",),)
+_OF_CHOICE = ("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")
+_OF_CANDIDATE = ("candidates", 0, "finishReason"), ("candidates", 0, "finish_reason")
+_FORMS = (
+    _Body(("choices", 0, "message", "content"), _OF_CHOICE),  # chats: OpenAI, Mistral, vLLM
+    _Body(("choices", 0, "text"), _OF_CHOICE),  # completions; DeepSeek on Bedrock
+    _Body(("candidates", 0, "content", "parts"), _OF_CANDIDATE),  # Gemini
+    _Body(("output", ..., "content"), (("incomplete_details", "reason"), ("status",))),  # responses
+    _Body(("output", "message", "content"), (("stopReason",),)),  # Nova, Converse
+    _Body(("content",), _STOP),  # Anthropic
+    _Body(("completion",), _STOP),  # Anthropic, until 2023
+    _Body(("generation",), _STOP),  # Llama
+    _Body(("results", 0, "outputText"), (("results", 0, "completionReason"),)),  # Titan
+    _Body(("outputs", 0, "text"), (("outputs", 0, "stop_reason"),)),  # Mistral on Bedrock
+    _Body(("text",), _FINISH),  # Cohere: chat, generate, and the second version
+    _Body(("generations", 0, "text"), (("generations", 0, "finish_reason"),)),
+    _Body(("message", "content"), _FINISH),
+)
+_REFUSALS = ("choices", 0, "message", "refusal"), ("promptFeedback", "blockReason")
+_USAGE = ("usage",), ("usageMetadata",), ("usage", "tokens"), (), ("results", 0)
+_N_IN = (
+    *("prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens", "prompt_token_count"),
+    "inputTextTokenCount",
+)
+_N_OUT = (
+    *("completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"),
+    *("generation_token_count", "tokenCount"),
+)
 
 
 class _Result(NamedTuple):
@@ -273,6 +355,7 @@ class _Result(NamedTuple):
 
     text: Any  # of a reply that says itself what it is about, any JSON
     failed: str = ""
+    told: Any = ""  # by the service, of a request without a text
     model: str | None = None
     n_in: int = 0
     n_out: int = 0
@@ -287,17 +370,22 @@ _OF_A_SAMPLE = (
     " all were answered, or all up to some line and none after it"
 )
 _CUT_BY = {"length", "max_tokens", "max_output_tokens", "incomplete", "abort"}
-_CUT_BY |= {"model_context_window_exceeded"}
+_CUT_BY |= {"model_context_window_exceeded", "error_limit"}
 _REFUSED_BY = {"content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"}
 _REFUSED_BY |= {"recitation", "blocklist", "prohibited_content", "spii", "image_safety"}
+_REFUSED_BY |= {"error_toxic"}
 # A text that ended for a reason that is not known may be half a word.
 _ENDED_BY = {"stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"}
-_ENDED_BY |= {"finish_reason_unspecified"}
+_ENDED_BY |= {"finish_reason_unspecified", "finish", "stop_criteria_met"}
 
 
 def _inside(value: Any, *keys: Any) -> Any:
     """Return what lies at these keys and positions; None if anything is not there."""
-    for key in keys:
+    for at, key in enumerate(keys):
+        if key is ...:  # all that lies at the other keys in each message of a list
+            inside = [x for x in _listed(value) if _inside(x, "type") == "message"]
+            found = [_inside(each, *keys[at + 1 :]) for each in inside]
+            return [part for each in found for part in _listed(each)] if found else None
         if isinstance(key, int):
             value = value[key] if isinstance(value, list) and len(value) > key else None
         else:
@@ -305,83 +393,67 @@ def _inside(value: Any, *keys: Any) -> Any:
     return value
 
 
-def _id_of(value: Any) -> Any:
-    return next((value[key] for key in ("custom_id", "key", "recordId") if key in value), None)
+def _id_of(value: Task, place: str) -> str:
+    told = next(((value[key], key) for key in _IDS if value.get(key) is not None), None)
+    if told is None:
+        raise fault(
+            place,
+            f"is no result with an id ({', '.join(_IDS)}); copy the key of each request into the"
+            " line with the same request",
+        )
+    return str(checked_as(Text, told[0], place, told[1]))
 
 
 def _result_of(value: Task) -> _Result:
-    if "result" in value:  # Anthropic
-        body = _inside(value, "result", "message")
-        if _inside(value, "result", "type") != "succeeded":
-            return _Result(None, _FAILED)
-    elif "modelOutput" in value:  # Bedrock
-        body = value["modelOutput"]
-    else:
-        body = value.get("response")
-        if _inside(body, "status_code") not in (None, 200):
-            return _Result(None, _FAILED)
-        if isinstance(body, dict) and "body" in body:
-            body = body["body"]
-    if value.get("error") or not isinstance(body, dict) or body.get("error"):
-        return _Result(None, _FAILED)
+    path = next((p for p in _BODIES if p[-1] in (_inside(value, *p[:-1]) or ())), ("response",))
+    body = _inside(value, *path)
+    told = [x for path, well in _WELL.items() if (x := _inside(value, *path)) not in (None, well)]
+    told.append(_inside(body, "error"))
+    if any(told) or not isinstance(body, dict):
+        return _Result(None, _FAILED, next(filter(None, told), "no body"))
     return _said_in(body)
 
 
 def _said_in(body: Task) -> _Result:
-    """Return the text of a body: of a chat, a response, a message or candidates."""
-    several = body.get("choices") or body.get("candidates")
-    if isinstance(several, list) and len(several) > 1:
-        return _Result(None, _UNCLEAR)
-    parts, ends = _parts_and_ends(body)
-    words = {str(end).casefold() for end in ends if end}
+    """Return what a body says, in one of the forms that services have."""
+    found = [(form, at) for form in _FORMS if (at := _inside(body, *form.reply)) is not None]
+    forms = [form for form, _ in found] or _FORMS
+    ends = (next(filter(None, (_inside(body, *path) for path in form.ends)), "") for form in forms)
+    words = {str(end).casefold() for end in ends} - {""}
+    parts = _listed(found[0][1]) if len(found) == 1 and not _are_several(body) else []
     model = body.get("model") or body.get("modelVersion")
-    usage = body.get("usage") or body.get("usageMetadata")
-    n_in = _number(usage, "prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens")
-    names = "completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"
-    told = (model if isinstance(model, str) else None, n_in, _number(usage, *names))
-    refusal = _inside(body, "choices", 0, "message", "refusal")
-    blocked = _inside(body, "promptFeedback", "blockReason")
-    kinds = [_inside(part, "type") for part in parts]
-    if refusal or blocked or "refusal" in kinds or words & _REFUSED_BY:
-        return _Result(None, _REFUSED, *told)
+    n_in, n_out = _number(body, *_N_IN), _number(body, *_N_OUT)
+    about = (model if isinstance(model, str) else None, n_in, n_out)
+    refused = any(_inside(body, *path) for path in _REFUSALS)
+    if refused or words & _REFUSED_BY or "refusal" in (_inside(part, "type") for part in parts):
+        return _Result(None, _REFUSED, ", ".join(sorted(words)), *about)
     if words & _CUT_BY:
-        return _Result(None, _CUT, *told)
-    texts = [
-        part if isinstance(part, str) else part["text"]
-        for part in parts
-        if isinstance(part, str)
-        or (isinstance(_inside(part, "text"), str) and not _inside(part, "thought"))
-    ]
-    if not texts or words - _ENDED_BY:
-        return _Result(None, _UNCLEAR, *told)
-    return _Result("".join(texts), "", *told, list(_tokens(body, parts)))
+        return _Result(None, _CUT, "", *about)
+    parts = [{"text": part} if isinstance(part, str) else part for part in parts]
+    parts = [part for part in parts if _is_text(part)]
+    if not parts or words - _ENDED_BY:
+        told = f"ended by {', '.join(sorted(words))}" if words - _ENDED_BY else "not one text"
+        return _Result(None, _UNCLEAR, told, *about)
+    text = "".join(part["text"] for part in parts)
+    return _Result(text, "", "", *about, list(_tokens(body, parts)))
 
 
-def _parts_and_ends(body: Task) -> tuple[list[Any], list[Any]]:
-    if "choices" in body:
-        content = _inside(body, "choices", 0, "message", "content")
-        ends = [_inside(body, "choices", 0, "finish_reason")]
-    elif "candidates" in body:
-        content = _inside(body, "candidates", 0, "content", "parts")
-        ends = [_inside(body, "candidates", 0, key) for key in ("finishReason", "finish_reason")]
-    elif isinstance(body.get("output"), list):  # of /v1/responses
-        messages = [each for each in body["output"] if _inside(each, "type") == "message"]
-        content = [part for each in messages for part in _listed(_inside(each, "content"))]
-        ends = [_inside(body, "incomplete_details", "reason"), body.get("status")]
-    elif "output" in body:
-        content = _inside(body, "output", "message", "content")
-        ends = [body.get("stopReason")]
-    else:
-        content, ends = body.get("content"), [body.get("stop_reason")]
-    return _listed(content), ends
+def _are_several(body: Task) -> bool:
+    return any(len(_listed(body.get(f.reply[0]))) > 1 for f in _FORMS if 0 in f.reply)
+
+
+def _is_text(part: Any) -> bool:
+    """Return whether a part of a reply is a text that is no thought."""
+    is_text = _inside(part, "type") in (None, "text", "output_text")
+    return is_text and isinstance(_inside(part, "text"), str) and not _inside(part, "thought")
 
 
 def _listed(content: Any) -> list[Any]:
     return content if isinstance(content, list) else [content] if isinstance(content, str) else []
 
 
-def _number(usage: Any, *names: str) -> int:
-    found = (_inside(usage, name) for name in names)
+def _number(body: Task, *names: str) -> int:
+    found = (_inside(body, *path, name) for path in _USAGE for name in names)
     return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
 
 
@@ -395,14 +467,14 @@ def _tokens(body: Task, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
         yield _inside(step, "token"), _inside(found, "topCandidates", at, "candidates")
 
 
-def _confidence(word: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
-    """Return P(word) / (P(yes) + P(no)) at the first word of a reply; None if it is not told.
+def _confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
+    """Return P(word) / (P(yes) + P(no)) at the word of a reply's text; None if it is not told.
 
     If the other word is not among the likely ones, it is less likely than all of them. The least of
     them then stands for it, if that changes the fourth digit at most.
     """
-    token, likely = next((each for each in tokens if _plain(each[0])), ("", None))
-    if word not in ("yes", "no") or _plain(token) != word:
+    likely = _likely(text, tokens)
+    if word not in ("yes", "no") or likely is None:
         return None
     shares, least = {"yes": 0.0, "no": 0.0}, 1.0
     for each in _listed(likely):
@@ -412,7 +484,7 @@ def _confidence(word: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
             return None
         share = math.exp(max(min(log, 0.0), -1e4))
         least = min(least, share)
-        if (name := _plain(_inside(each, "token"))) in shares:
+        if (name := word_of(_inside(each, "token"))) in shares:
             shares[name] += share
     mine, other = shares.pop(word), *shares.values()
     if not mine or (not other and least > _SMALL * mine):
@@ -420,8 +492,21 @@ def _confidence(word: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
     return mine / (mine + (other or least))
 
 
-def _plain(token: Any) -> str:
-    return token.strip(ENDS).casefold() if isinstance(token, str) else "?"
+def _likely(text: Any, tokens: Sequence[tuple[Any, Any]]) -> Any:
+    """Return what was likely at the token that begins the word of a text; None if none does.
+
+    Tokens may also have the thinking that came before the text.
+    """
+    words = [token if isinstance(token, str) else "?" for token, _ in tokens]
+    whole = "".join(words)
+    said, behind = spoken(str(text)), spoken(whole)
+    place = None if behind is None else place_of_word(behind)
+    if said is None or behind is None or place is None or said.strip()[:40] != behind.strip()[:40]:
+        return None
+    ends = itertools.accumulate(map(len, words))
+    place += len(whole) - len(behind)
+    at = next(at for at, end in enumerate(ends) if end > place)
+    return tokens[at][1] if word_of(words[at]) else None
 
 
 def _are_results(head: Head) -> bool:
@@ -431,6 +516,7 @@ def _are_results(head: Head) -> bool:
         ("custom_id" in keys and not keys.isdisjoint(("response", "result", "error")))
         or ("recordId" in keys and not keys.isdisjoint(("modelInput", "modelOutput", "error")))
         or (root == "{" and "key" in keys and not keys.isdisjoint(("response", "status", "error")))
+        or (root == "{" and "request" in keys and not keys.isdisjoint(("response", "status")))
     )
 
 
@@ -474,10 +560,10 @@ def _results(
                 about = _asked_in(value, line, place, options)._replace(annotator=None)
                 if asked.setdefault(ident, {"": about})[""].question != about.question:
                     raise fault(place, f"id {ident!r} has two questions; give each its own id")
-        elif not isinstance(value, dict) or _TOLD.isdisjoint(value) or not _id_of(value):
-            raise fault(place, "is no result with an id (custom_id, key or recordId)")
+        elif not isinstance(value, dict) or _TOLD.isdisjoint(value):
+            raise fault(place, "is no result of a request; give the file that the service wrote")
         else:
-            ident, result = _id_of(value), _result_of(value)
+            ident, result = _id_of(value, place), _result_of(value)
         if ident not in asked:
             asked |= _asked(path, options, ident)
         if word == "results" or result.text not in (None, ""):
@@ -492,12 +578,13 @@ def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row
     for ident, result in _results(path, options, asked, word):
         tally.counts[word] += 1
         n_in, n_out = n_in + result.n_in, n_out + result.n_out
-        for name, answer in _answers_in(asked[ident], result.text).items():
+        questions = {name: each.question for name, each in asked[ident].items()}
+        for name, answer in said_in(questions, result.text).items():
             by_model = said.setdefault((ident, name), {})
             if answer is None:
-                worst[ident, name] = result.failed or _UNCLEAR, result.text
+                worst[ident, name] = result.failed or _UNCLEAR, result.told or result.text
             elif result.model not in by_model:
-                sure = _confidence(answer, result.tokens)
+                sure = _confidence(answer, result.text, result.tokens)
                 by_model[result.model] = _Said(answer, result.model, sure)
             elif by_model[result.model].answer != answer:
                 by_model[result.model] = _Said()
@@ -523,9 +610,10 @@ def _answers(
             if found is not None and found.answer is not None:
                 yield from _rows_of(found, about, travelled, blank)
                 continue
-            why, text = worst.get(key, (_MISSING, "")) if found is None else (_DOUBLE, "")
+            why, told = worst.get(key, (_MISSING, "")) if found is None else (_DOUBLE, "")
             listed = " ".join(key).strip() if why in (_DOUBLE, _UNCLEAR) else key[0]
-            shown = f" ({str(text)[:_MOST_LETTERS]!r})" if why == _UNCLEAR else ""
+            told = (spoken(told) or told).strip() if isinstance(told, str) else json.dumps(told)
+            shown = f" ({told[:_MOST_LETTERS]!r})" if told else ""
             without.setdefault(why, {})[listed + shown] = None
     for why, idents in without.items():
         tally.counts[why] = len(idents)
@@ -552,38 +640,6 @@ def _rows_of(
             word = UNSURE if row.label in open_ else row.answer
             row = row._replace(answer=word, confidence=sure)
         yield row
-
-
-def _answers_in(questions: Mapping[str, _Asked], reply: Any) -> Mapping[str, Any]:
-    """Return what a reply says of each question: a word, labels, or a word for each label.
-
-    It is None if it is not clear.
-    """
-    question = next(iter(questions.values())).question
-    alone, judges = "" in questions, question.question == "ticked"
-    if reply is None:
-        return dict.fromkeys(questions)
-    whole = None
-    if judges:
-        keys = {*question.offered} if alone else {*questions}
-        text = reply if isinstance(reply, str) else json.dumps(reply)
-        found = [each for each in objects_in(text) if each is None or each.keys() & keys]
-        whole = found[0] if len(found) == 1 else None
-        if not alone:
-            whole = whole if whole is not None and whole.keys() <= keys else {}
-            return {name: _words_in(whole.get(name), question) for name in questions}
-    words = _words_in(whole, question)
-    return {"": said_in_reply(question, reply) if words is None else words}
-
-
-def _words_in(found: Any, question: Question) -> dict[str, str] | None:
-    """Return the word for each label in an object; None if one is missing, or strange."""
-    if not isinstance(found, dict) or found.keys() != {*question.offered}:
-        return None
-    if not all(isinstance(word, str) for word in found.values()):
-        return None
-    words = {label: word.strip().casefold() for label, word in found.items()}
-    return words if {*words.values()} <= {*_WORDS} else None
 
 
 class _Line(BaseModel):
