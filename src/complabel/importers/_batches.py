@@ -39,7 +39,6 @@ from complabel.importers._format import (
     Tally,
     Text,
     checked,
-    checked_as,
     pieces,
     records,
     some,
@@ -53,13 +52,22 @@ from complabel.importers._questions import (
     question_in,
     question_of,
 )
-from complabel.importers._replies import place_of_word, said_in, spoken, word_of
+from complabel.importers._replies import (
+    CUT,
+    FAILED,
+    REFUSED,
+    UNCLEAR,
+    Result,
+    are_results,
+    confidence,
+    result_of,
+    said_in,
+    spoken,
+)
 
 IDS = ".ids.jsonl"
-_WORDS = ("yes", "no", UNSURE)
 _TOKENS, _TOKENS_OF_LABEL = 1024, 32  # most tokens of a reply, where a request must say it
 _TOP = 20  # tokens with a probability, of each place in a reply
-_SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
 _MOST_SHOWN, _MOST_LETTERS = 3, 80
 # These end a line for some readers of JSON lines.
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
@@ -100,7 +108,7 @@ class Batch(NamedTuple):
 
     def requests(self, tasks: Sequence[Task]) -> Iterator[tuple[str, list[Task]]]:
         """Yield each request as JSON, with its lines of the table of ids."""
-        menus = _menus(tasks)
+        menus, family = _menus(tasks), FAMILIES[self.tool]
         about = [*menus, *([task["item"], task.get("label")] for task in tasks)]
         said = json.dumps([self.tool, self.model, self.n_items, about])
         batch = hashlib.sha256(said.encode()).hexdigest()[:6]
@@ -111,9 +119,8 @@ class Batch(NamedTuple):
             content = self._content(_prompt(first, several), names or ["The item"], chunk)
             labels = first["offered"] if first["question"] == "ticked" else ()
             asks = _Asks(content, labels, names, self.logprobs)
-            request = json.dumps(
-                FAMILIES[self.tool].request(ident, self.model, asks), ensure_ascii=False
-            )
+            body = {family.keys[1]: family.body(self.model, asks)}
+            request = json.dumps({family.keys[0]: ident, **family.more, **body}, ensure_ascii=False)
             # A label, and a menu that was drawn, are no part of the form of a prompt.
             form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if menus[1:] else {})}
             digest = hashlib.sha256(_prompt(form, several).encode()).hexdigest()[:8]
@@ -128,10 +135,10 @@ class Batch(NamedTuple):
         for name, task in zip(names, tasks, strict=True):
             words += _about(name, task)
             if task.get("image"):
-                text = family.text("\n\n".join(words))
-                parts += [text, _picture(family, str(task["image"]), self.folder)]
+                picture = _picture(family, str(task["image"]), self.folder)
+                parts += [{**family.text, "text": "\n\n".join(words)}, picture]
                 words = []
-        return [*parts, family.text("\n\n".join(words))] if words else parts
+        return [*parts, {**family.text, "text": "\n\n".join(words)}] if words else parts
 
     def files(self, tasks: Sequence[Task]) -> list[int]:
         """Return how many requests go into each file, so that a service takes it."""
@@ -183,8 +190,8 @@ def prompted(task: Task) -> Task:
 
 
 def _picture(family: Family, named: str, folder: Path) -> Task:
-    if "://" in named and family.address is not None:
-        return family.address(named)
+    if "://" in named and family.address:
+        return dict(json.loads(family.address % json.dumps(named)[1:-1]))
     if "://" in named or named.startswith("data:"):
         raise InputError(f"the picture {named:.60} cannot be sent by its address; give a file")
     kind = mimetypes.guess_type(named)[0]
@@ -194,46 +201,7 @@ def _picture(family: Family, named: str, folder: Path) -> Task:
         data = base64.b64encode((folder / named).read_bytes()).decode("ascii")
     except OSError as error:
         raise InputError(f"{folder / named}: this picture cannot be read: {error}") from error
-    return family.picture(kind, data)
-
-
-def _of_chat(ident: str, model: str, asks: _Asks) -> Task:
-    body: Task = {"model": model, "messages": [{"role": "user", "content": asks.content}]}
-    if asks.labels:
-        schema = _schema(asks, {"additionalProperties": False})
-        told = {"name": "labels", "strict": True, "schema": schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": told}
-    if asks.logprobs:
-        body |= {"logprobs": True, "top_logprobs": _TOP}
-    return {"custom_id": ident, "body": body}
-
-
-def _of_openai(ident: str, model: str, asks: _Asks) -> Task:
-    chat = _of_chat(ident, model, asks)
-    return {"custom_id": ident, "method": "POST", "url": "/v1/chat/completions", **chat}
-
-
-def _of_messages(asks: _Asks) -> Task:
-    n_words = len(asks.labels) * max(len(asks.names), 1)
-    most = _TOKENS + _TOKENS_OF_LABEL * n_words
-    return {"max_tokens": most, "messages": [{"role": "user", "content": asks.content}]}
-
-
-def _of_anthropic(ident: str, model: str, asks: _Asks) -> Task:
-    return {"custom_id": ident, "params": {"model": model, **_of_messages(asks)}}
-
-
-def _of_bedrock(ident: str, _model: str, asks: _Asks) -> Task:
-    version = {"anthropic_version": "bedrock-2023-05-31"}
-    return {"recordId": ident, "modelInput": version | _of_messages(asks)}
-
-
-def _of_gemini(ident: str, _model: str, asks: _Asks) -> Task:
-    how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
-    if asks.labels:
-        how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
-    request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
-    return {"key": ident, "request": request | ({"generation_config": how} if how else {})}
+    return dict(json.loads(family.picture % (kind, data)))
 
 
 def _schema(asks: _Asks, strict: Task) -> Task:
@@ -243,7 +211,7 @@ def _schema(asks: _Asks, strict: Task) -> Task:
         properties = dict.fromkeys(names, each)
         return {"type": "object", "properties": properties, "required": list(names), **strict}
 
-    word: Task = {"type": "string", "enum": list(_WORDS)}
+    word: Task = {"type": "string", "enum": ["yes", "no", UNSURE]}
     labels = of(asks.labels, {"$ref": "#/$defs/word"} if strict else word)
     if not strict:
         return of(asks.names, labels) if asks.names else labels
@@ -253,20 +221,32 @@ def _schema(asks: _Asks, strict: Task) -> Task:
     return {**whole, "$defs": {"word": word, "labels": labels}}
 
 
-def _typed_text(text: str) -> Task:
-    return {"type": "text", "text": text}
+def _chat(model: str, asks: _Asks) -> Task:
+    body: Task = {"model": model, "messages": [{"role": "user", "content": asks.content}]}
+    if asks.labels:
+        schema = _schema(asks, {"additionalProperties": False})
+        told = {"name": "labels", "strict": True, "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": told}
+    return body | ({"logprobs": True, "top_logprobs": _TOP} if asks.logprobs else {})
 
 
-def _by_address(address: str) -> Task:
-    return {"type": "image_url", "image_url": {"url": address}}
+def _messages(model: str, asks: _Asks) -> Task:
+    most = _TOKENS + _TOKENS_OF_LABEL * len(asks.labels) * max(len(asks.names), 1)
+    messages = [{"role": "user", "content": asks.content}]
+    return {"model": model, "max_tokens": most, "messages": messages}
 
 
-def _in_address(kind: str, data: str) -> Task:
-    return _by_address(f"data:{kind};base64,{data}")
+def _messages_of_bedrock(model: str, asks: _Asks) -> Task:
+    body = {"anthropic_version": "bedrock-2023-05-31", **_messages(model, asks)}
+    return {name: value for name, value in body.items() if name != "model"}
 
 
-def _as_source(kind: str, data: str) -> Task:
-    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+def _contents(_: str, asks: _Asks) -> Task:
+    how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
+    if asks.labels:
+        how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
+    request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
+    return request | ({"generation_config": how} if how else {})
 
 
 class Family(NamedTuple):
@@ -274,250 +254,46 @@ class Family(NamedTuple):
 
     most: int  # requests; this and the size are the least that services of the family say
     most_megabytes: int
-    request: Callable[[str, str, _Asks], Task]  # by its id and the model
-    picture: Callable[[str, str], Task]  # by its type and its data
-    address: Callable[[str], Task] | None = None  # of a picture; None: none may be sent
-    text: Callable[[str], Task] = _typed_text
+    keys: tuple[str, str]  # of the id and of the body
+    body: Callable[[str, _Asks], Task]
+    picture: str  # a part as JSON, in which %s are its type and its data
+    address: str = ""  # a part as JSON, in which %s is the picture's address; "": none may be sent
+    more: Mapping[str, str] = {}  # beside the id and the body
+    text: Mapping[str, str] = {"type": "text"}  # beside a text
     logprobs: bool = False
     ending: str = ".jsonl"
     around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
 
 
+_URL = '{"type": "image_url", "image_url": {"url": "%s"}}'
+_SOURCE = '{"type": "image", "source": {"type": "base64", "media_type": "%s", "data": "%s"}}'
+_OPENAI = {"method": "POST", "url": "/v1/chat/completions"}
+_DATA_URL, _OF_CHAT = _URL % "data:%s;base64,%s", ("custom_id", "body")
 FAMILIES = {
-    "openai": Family(50_000, 200, _of_openai, _in_address, _by_address, logprobs=True),
-    "mistral": Family(50_000, 100, _of_chat, _in_address, _by_address),
+    "openai": Family(50_000, 200, _OF_CHAT, _chat, _DATA_URL, _URL, _OPENAI, logprobs=True),
+    "mistral": Family(50_000, 100, _OF_CHAT, _chat, _DATA_URL, _URL),
     "anthropic": Family(
-        *(100_000, 256, _of_anthropic, _as_source),
-        lambda address: {"type": "image", "source": {"type": "url", "url": address}},
+        *(100_000, 256, ("custom_id", "params"), _messages, _SOURCE),
+        '{"type": "image", "source": {"type": "url", "url": "%s"}}',
         ending=".json",
         around=('{"requests": [\n', ",\n", "\n]}\n"),
     ),
     "gemini": Family(
-        *(200_000, 2_000, _of_gemini),
-        lambda kind, data: {"inline_data": {"mime_type": kind, "data": data}},
-        text=lambda text: {"text": text},
+        *(200_000, 2_000, ("key", "request"), _contents),
+        '{"inline_data": {"mime_type": "%s", "data": "%s"}}',
+        text={},
         logprobs=True,
     ),
-    "bedrock": Family(50_000, 200, _of_bedrock, _as_source),
+    "bedrock": Family(50_000, 200, ("recordId", "modelInput"), _messages_of_bedrock, _SOURCE),
 }
 """Formats of requests, by the name of ``--for``."""
 
 
-_Path = tuple[Any, ...]  # keys and positions on the way into JSON; ... goes to each message
-_IDS = ("custom_id", "key", "recordId")
-# Where a line of results has what a model gave back: Anthropic, Bedrock, OpenAI, and all others.
-_BODIES = (("result", "message"), ("modelOutput",), ("response", "body"), ("response",))
-# What such a line and its body say of a request that went well, if anything; all else is a failure.
-_WELL = {("error",): "", ("status",): "", ("response", "status_code"): 200}
-_WELL |= {("result", "type"): "succeeded"}
-_TOLD = {path[0] for path in (*_BODIES, *_WELL)}  # a request has none of them
-
-
-class _Body(NamedTuple):
-    """Where a service's body has the reply, as a text or as parts, and why it ended."""
-
-    reply: _Path
-    ends: tuple[_Path, ...]  # the first that is there counts
-
-
-_STOP, _FINISH = (("stop_reason",),), (("finish_reason",),)
-_OF_CHOICE = ("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")
-_OF_CANDIDATE = ("candidates", 0, "finishReason"), ("candidates", 0, "finish_reason")
-_FORMS = (
-    _Body(("choices", 0, "message", "content"), _OF_CHOICE),  # chats: OpenAI, Mistral, vLLM
-    _Body(("choices", 0, "text"), _OF_CHOICE),  # completions; DeepSeek on Bedrock
-    _Body(("candidates", 0, "content", "parts"), _OF_CANDIDATE),  # Gemini
-    _Body(("output", ..., "content"), (("incomplete_details", "reason"), ("status",))),  # responses
-    _Body(("output", "message", "content"), (("stopReason",),)),  # Nova, Converse
-    _Body(("content",), _STOP),  # Anthropic
-    _Body(("completion",), _STOP),  # Anthropic, until 2023
-    _Body(("generation",), _STOP),  # Llama
-    _Body(("results", 0, "outputText"), (("results", 0, "completionReason"),)),  # Titan
-    _Body(("outputs", 0, "text"), (("outputs", 0, "stop_reason"),)),  # Mistral on Bedrock
-    _Body(("text",), _FINISH),  # Cohere: chat, generate, and the second version
-    _Body(("generations", 0, "text"), (("generations", 0, "finish_reason"),)),
-    _Body(("message", "content"), _FINISH),
-)
-_REFUSALS = ("choices", 0, "message", "refusal"), ("promptFeedback", "blockReason")
-_USAGE = ("usage",), ("usageMetadata",), ("usage", "tokens"), (), ("results", 0)
-_N_IN = (
-    *("prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens", "prompt_token_count"),
-    "inputTextTokenCount",
-)
-_N_OUT = (
-    *("completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"),
-    *("generation_token_count", "tokenCount"),
-)
-
-
-class _Result(NamedTuple):
-    """What became of one request: a text, or a word why there is none."""
-
-    text: Any  # of a reply that says itself what it is about, any JSON
-    failed: str = ""
-    told: Any = ""  # by the service, of a request without a text
-    model: str | None = None
-    n_in: int = 0
-    n_out: int = 0
-    tokens: Sequence[tuple[Any, Any]] = ()  # of the text, each with those that were likely there
-
-
-_FAILED, _REFUSED = "requests that failed", "requests that the model refused"
-_CUT, _UNCLEAR = "replies that were cut off", "replies that do not parse"
 _MISSING, _DOUBLE = "requests without a result", "requests with two different replies"
 _OF_A_SAMPLE = (
     "; if a second file has failures, give it, too. Random questions are a random sample only if"
     " all were answered, or all up to some line and none after it"
 )
-_CUT_BY = {"length", "max_tokens", "max_output_tokens", "incomplete", "abort"}
-_CUT_BY |= {"model_context_window_exceeded", "error_limit"}
-_REFUSED_BY = {"content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"}
-_REFUSED_BY |= {"recitation", "blocklist", "prohibited_content", "spii", "image_safety"}
-_REFUSED_BY |= {"error_toxic"}
-# A text that ended for a reason that is not known may be half a word.
-_ENDED_BY = {"stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"}
-_ENDED_BY |= {"finish_reason_unspecified", "finish", "stop_criteria_met"}
-
-
-def _inside(value: Any, *keys: Any) -> Any:
-    """Return what lies at these keys and positions; None if anything is not there."""
-    for at, key in enumerate(keys):
-        if key is ...:  # all that lies at the other keys in each message of a list
-            inside = [x for x in _listed(value) if _inside(x, "type") == "message"]
-            found = [_inside(each, *keys[at + 1 :]) for each in inside]
-            return [part for each in found for part in _listed(each)] if found else None
-        if isinstance(key, int):
-            value = value[key] if isinstance(value, list) and len(value) > key else None
-        else:
-            value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _id_of(value: Task, place: str) -> str:
-    told = next(((value[key], key) for key in _IDS if value.get(key) is not None), None)
-    if told is None:
-        raise fault(
-            place,
-            f"is no result with an id ({', '.join(_IDS)}); copy the key of each request into the"
-            " line with the same request",
-        )
-    return str(checked_as(Text, told[0], place, told[1]))
-
-
-def _result_of(value: Task) -> _Result:
-    path = next((p for p in _BODIES if p[-1] in (_inside(value, *p[:-1]) or ())), ("response",))
-    body = _inside(value, *path)
-    told = [x for path, well in _WELL.items() if (x := _inside(value, *path)) not in (None, well)]
-    told.append(_inside(body, "error"))
-    if any(told) or not isinstance(body, dict):
-        return _Result(None, _FAILED, next(filter(None, told), "no body"))
-    return _said_in(body)
-
-
-def _said_in(body: Task) -> _Result:
-    """Return what a body says, in one of the forms that services have."""
-    found = [(form, at) for form in _FORMS if (at := _inside(body, *form.reply)) is not None]
-    forms = [form for form, _ in found] or _FORMS
-    ends = (next(filter(None, (_inside(body, *path) for path in form.ends)), "") for form in forms)
-    words = {str(end).casefold() for end in ends} - {""}
-    parts = _listed(found[0][1]) if len(found) == 1 and not _are_several(body) else []
-    model = body.get("model") or body.get("modelVersion")
-    n_in, n_out = _number(body, *_N_IN), _number(body, *_N_OUT)
-    about = (model if isinstance(model, str) else None, n_in, n_out)
-    refused = any(_inside(body, *path) for path in _REFUSALS)
-    if refused or words & _REFUSED_BY or "refusal" in (_inside(part, "type") for part in parts):
-        return _Result(None, _REFUSED, ", ".join(sorted(words)), *about)
-    if words & _CUT_BY:
-        return _Result(None, _CUT, "", *about)
-    parts = [{"text": part} if isinstance(part, str) else part for part in parts]
-    parts = [part for part in parts if _is_text(part)]
-    if not parts or words - _ENDED_BY:
-        told = f"ended by {', '.join(sorted(words))}" if words - _ENDED_BY else "not one text"
-        return _Result(None, _UNCLEAR, told, *about)
-    text = "".join(part["text"] for part in parts)
-    return _Result(text, "", "", *about, list(_tokens(body, parts)))
-
-
-def _are_several(body: Task) -> bool:
-    return any(len(_listed(body.get(f.reply[0]))) > 1 for f in _FORMS if 0 in f.reply)
-
-
-def _is_text(part: Any) -> bool:
-    """Return whether a part of a reply is a text that is no thought."""
-    is_text = _inside(part, "type") in (None, "text", "output_text")
-    return is_text and isinstance(_inside(part, "text"), str) and not _inside(part, "thought")
-
-
-def _listed(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [content] if isinstance(content, str) else []
-
-
-def _number(body: Task, *names: str) -> int:
-    found = (_inside(body, *path, name) for path in _USAGE for name in names)
-    return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
-
-
-def _tokens(body: Task, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each token of a reply with those that were likely there, as far as a body has them."""
-    steps = _inside(body, "choices", 0, "logprobs", "content") or _inside(parts, 0, "logprobs")
-    for step in _listed(steps):
-        yield _inside(step, "token"), _inside(step, "top_logprobs")
-    found = _inside(body, "candidates", 0, "logprobsResult")
-    for at, step in enumerate(_listed(_inside(found, "chosenCandidates"))):
-        yield _inside(step, "token"), _inside(found, "topCandidates", at, "candidates")
-
-
-def _confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
-    """Return P(word) / (P(yes) + P(no)) at the word of a reply's text; None if it is not told.
-
-    If the other word is not among the likely ones, it is less likely than all of them. The least of
-    them then stands for it, if that changes the fourth digit at most.
-    """
-    likely = _likely(text, tokens)
-    if word not in ("yes", "no") or likely is None:
-        return None
-    shares, least = {"yes": 0.0, "no": 0.0}, 1.0
-    for each in _listed(likely):
-        told = [_inside(each, name) for name in ("logprob", "logProbability")]
-        log = next((log for log in told if isinstance(log, int | float)), 1)
-        if not log <= _SMALL:
-            return None
-        share = math.exp(max(min(log, 0.0), -1e4))
-        least = min(least, share)
-        if (name := word_of(_inside(each, "token"))) in shares:
-            shares[name] += share
-    mine, other = shares.pop(word), *shares.values()
-    if not mine or (not other and least > _SMALL * mine):
-        return None
-    return mine / (mine + (other or least))
-
-
-def _likely(text: Any, tokens: Sequence[tuple[Any, Any]]) -> Any:
-    """Return what was likely at the token that begins the word of a text; None if none does.
-
-    Tokens may also have the thinking that came before the text.
-    """
-    words = [token if isinstance(token, str) else "?" for token, _ in tokens]
-    whole = "".join(words)
-    said, behind = spoken(str(text)), spoken(whole)
-    place = None if behind is None else place_of_word(behind)
-    if said is None or behind is None or place is None or said.strip()[:40] != behind.strip()[:40]:
-        return None
-    ends = itertools.accumulate(map(len, words))
-    place += len(whole) - len(behind)
-    at = next(at for at, end in enumerate(ends) if end > place)
-    return tokens[at][1] if word_of(words[at]) else None
-
-
-def _are_results(head: Head) -> bool:
-    root, keys = head.keys()
-    # A model's input may have pictures, so what comes behind it is not in the head.
-    return (
-        ("custom_id" in keys and not keys.isdisjoint(("response", "result", "error")))
-        or ("recordId" in keys and not keys.isdisjoint(("modelInput", "modelOutput", "error")))
-        or (root == "{" and "key" in keys and not keys.isdisjoint(("response", "status", "error")))
-        or (root == "{" and "request" in keys and not keys.isdisjoint(("response", "status")))
-    )
 
 
 class _Asked(NamedTuple):
@@ -542,28 +318,26 @@ _Key = tuple[str, str]  # both of them
 
 def _read(path: Path, options: Options, tally: Tally, *, word: str) -> Iterator[dict[str, Any]]:
     """Read the results of batches, or else lines of prompts to each of which a reply was added."""
-    failures = (_FAILED, _REFUSED, _CUT) if word == "results" else ()
-    tally.start(word, *failures, _UNCLEAR, _DOUBLE, _MISSING)
+    failures = (FAILED, REFUSED, CUT) if word == "results" else ()
+    tally.start(word, *failures, UNCLEAR, _DOUBLE, _MISSING)
     yield from pieces(_rows(path, options, tally, word))
 
 
 def _results(
     path: Path, options: Options, asked: _Questions, word: str
-) -> Iterator[tuple[str, _Result]]:
+) -> Iterator[tuple[str, Result]]:
     """Yield each id with its result, and add what it asked; prompts without a reply give none."""
     files = dict.fromkeys((path, *options.more))
     for place, value in itertools.chain.from_iterable(map(records, files)):
         if word == "replies":
             line = checked(_Line, value, place)
-            ident, result = line.id, _Result(line.reply, model=line.annotator)
+            ident, result = line.id, Result(line.reply, model=line.annotator)
             if "item" in value:
                 about = _asked_in(value, line, place, options)._replace(annotator=None)
                 if asked.setdefault(ident, {"": about})[""].question != about.question:
                     raise fault(place, f"id {ident!r} has two questions; give each its own id")
-        elif not isinstance(value, dict) or _TOLD.isdisjoint(value):
-            raise fault(place, "is no result of a request; give the file that the service wrote")
         else:
-            ident, result = _id_of(value, place), _result_of(value)
+            ident, result = result_of(value, place)
         if ident not in asked:
             asked |= _asked(path, options, ident)
         if word == "results" or result.text not in (None, ""):
@@ -582,9 +356,9 @@ def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row
         for name, answer in said_in(questions, result.text).items():
             by_model = said.setdefault((ident, name), {})
             if answer is None:
-                worst[ident, name] = result.failed or _UNCLEAR, result.told or result.text
+                worst[ident, name] = result.failed or UNCLEAR, result.told or result.text
             elif result.model not in by_model:
-                sure = _confidence(answer, result.text, result.tokens)
+                sure = confidence(answer, result.text, result.tokens)
                 by_model[result.model] = _Said(answer, result.model, sure)
             elif by_model[result.model].answer != answer:
                 by_model[result.model] = _Said()
@@ -611,7 +385,7 @@ def _answers(
                 yield from _rows_of(found, about, travelled, blank)
                 continue
             why, told = worst.get(key, (_MISSING, "")) if found is None else (_DOUBLE, "")
-            listed = " ".join(key).strip() if why in (_DOUBLE, _UNCLEAR) else key[0]
+            listed = " ".join(key).strip() if why in (_DOUBLE, UNCLEAR) else key[0]
             told = (spoken(told) or told).strip() if isinstance(told, str) else json.dumps(told)
             shown = f" ({told[:_MOST_LETTERS]!r})" if told else ""
             without.setdefault(why, {})[listed + shown] = None
@@ -659,7 +433,7 @@ def _asked(path: Path, options: Options, ident: str) -> _Questions:
             line = checked(_Line, value, place)
             # The end of an id is the same in one batch.
             is_other = line.id.rpartition("-")[2] != ident.rpartition("-")[2]
-            if is_other and not found and options.prompts is None:
+            if is_other and "-" in line.id and not found and options.prompts is None:
                 break
             questions, name = found.setdefault(line.id, {}), str(value.get("called") or "")
             if name in questions:
@@ -689,13 +463,12 @@ def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:
 
 
 _TITLE = "results of a language model's batch: OpenAI, Mistral, Anthropic, Gemini, Bedrock"
-RESULTS = Format("results", _TITLE, _are_results, partial(_read, word="results"))
+RESULTS = Format("results", _TITLE, are_results, partial(_read, word="results"))
 
 
 def _has_replies(head: Head) -> bool:
     root, keys = head.keys()
-    is_ours = not keys.isdisjoint(("reply", "prompt", "answer_form"))  # the last one of old files
-    return root == "{" and "id" in keys and is_ours
+    return root == "{" and "id" in keys and not keys.isdisjoint(("reply", "prompt"))
 
 
 _OF_REPLIES = "replies of a language model: the lines of ask --for replies, each with a reply"

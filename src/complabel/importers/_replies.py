@@ -1,89 +1,300 @@
-"""Read what a language model says: yes, no or unsure, labels, or a word for each label.
+"""Read what a service gives back of a language model, and what the model says.
 
-A reply is free text, or JSON such as ``{"named": ["sea"]}``. What the model thought before it
-answers never counts. A word of a table must stand at the start of a text, before an end, a dash or
-punctuation, and nothing behind it may say another thing. Nothing is guessed: what is not clear is
-no answer.
+A service is a row of a table: where its line has the body, where the body has the reply, and what
+says that a request failed. A reply is free text, or JSON such as ``{"named": ["sea"]}``. What the
+model thought before it answers never counts. A word of a table must stand at the start of a text,
+before an end, a dash or punctuation, and nothing behind it may say another thing.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from complabel._opening import fault
+from complabel.importers._format import Head, Text, checked_as
 from complabel.importers._questions import NONE_APPLY, UNSURE, WORDINGS, Question
+
+_Path = tuple[Any, ...]  # keys and positions on the way into JSON; ... is each message of a list
+# The key of the id in a line of results, and those that such a line has beside it.
+_LINES = {
+    "custom_id": ("response", "result", "error"),  # OpenAI, Mistral, Anthropic
+    "recordId": ("modelInput", "modelOutput", "error"),  # Bedrock
+    "key": ("response", "status", "error"),  # Gemini
+    "request": ("response", "status"),  # Vertex, which may leave the key out
+}
+_IDS = ("custom_id", "key", "recordId")
+_BODIES = (("result", "message"), ("modelOutput",), ("response", "body"), ("response",))
+# What a line says of a request that went well, if anything; all else is a failure.
+_WELL = {("error",): "", ("status",): "", ("response", "status_code"): 200}
+_WELL |= {("result", "type"): "succeeded"}
+_TOLD = {path[0] for path in (*_BODIES, *_WELL)}  # a request has none of them
+_STOP, _FINISH = (("stop_reason",),), (("finish_reason",),)
+_OF_CHOICE = ("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")
+# Where a body has the reply, a text or parts; and why it ended, of which the first counts.
+_REPLIES: dict[_Path, tuple[_Path, ...]] = {
+    ("choices", 0, "message", "content"): _OF_CHOICE,  # chats: OpenAI, Mistral, vLLM
+    ("choices", 0, "text"): _OF_CHOICE,  # completions; DeepSeek on Bedrock
+    ("candidates", 0, "content", "parts"): (  # Gemini
+        *(("candidates", 0, "finishReason"), ("candidates", 0, "finish_reason")),
+    ),
+    ("output", ..., "content"): (("incomplete_details", "reason"), ("status",)),  # /v1/responses
+    ("output", "message", "content"): (("stopReason",),),  # Nova, Converse
+    ("content",): _STOP,  # Anthropic
+    ("completion",): _STOP,  # Anthropic, of old
+    ("generation",): _STOP,  # Llama
+    ("results", 0, "outputText"): (("results", 0, "completionReason"),),  # Titan
+    ("outputs", 0, "text"): (("outputs", 0, "stop_reason"),),  # Mistral on Bedrock
+    ("text",): _FINISH,  # Cohere, in three versions
+    ("generations", 0, "text"): (("generations", 0, "finish_reason"),),
+    ("message", "content"): _FINISH,
+}
+_REFUSALS = ("choices", 0, "message", "refusal"), ("promptFeedback", "blockReason")
+_USAGE = ("usage",), ("usageMetadata",), ("usage", "tokens"), (), ("results", 0)
+_N_IN = "prompt_tokens input_tokens promptTokenCount inputTokens prompt_token_count"
+_N_IN += " inputTextTokenCount"
+_N_OUT = "completion_tokens output_tokens candidatesTokenCount outputTokens generation_token_count"
+_N_OUT += " tokenCount"
+
+FAILED, REFUSED = "requests that failed", "requests that the model refused"
+CUT, UNCLEAR = "replies that were cut off", "replies that do not parse"
+_ENDS_BY = {
+    CUT: "length max_tokens max_output_tokens incomplete abort model_context_window_exceeded"
+    " error_limit",
+    REFUSED: "content_filter content_filtered guardrail_intervened refusal safety recitation"
+    " blocklist prohibited_content spii image_safety error_toxic",
+    # A text that ended for a reason that is not known may be half a word.
+    "": "stop end_turn stop_sequence completed complete eos eos_token finish_reason_unspecified"
+    " finish stop_criteria_met",
+}
+_ENDED = {reason: word for word, reasons in _ENDS_BY.items() for reason in reasons.split()}
+_SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
+_MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
 
 # Full-width signs and curly quotes as plain ones, one for one, so that places stay.
 _SIGNS = str.maketrans("\u2018\u2019\u3002\uff0e\uff01\uff0c\u3001\uff1a\uff1b\uff1f", "''..!,,:;?")
-_ENDS = " \t\r\n.,;:!?*_`\"'"
-_MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
-
+_MARKS = " \t\r\n.,;:!?*_`\"'"
 _YES = "yes|ja|oui|sí|si|sì|sim|да|はい|是的|是|네|예"
 _NO = "no|nein|nee|nej|non|não|nao|нет|いいえ|不是|否|아니요"
-_UNSURE = (
+_OPEN = (
     r"(?:i am |i'm |it is |it's |ich bin (?:mir )?)?(?:unsure|uncertain|unclear|undecided|unsicher"
     r"|unklar|not (?:sure|certain|clear)|nicht sicher)|(?:i )?(?:cannot|can not|can't) (?:tell|say"
     r"|determine|decide|judge|know)|(?:i )?(?:don't|do not) know|hard to (?:tell|say)"
     r"|ich weiß (?:es )?nicht|je ne sais pas|no (?:lo )?sé|non (?:lo )?so|não sei|не знаю"
     r"|わかりません|分かりません|不确定|不知道"
 )
-_WORDS = {"yes": _YES, "no": _NO, UNSURE: _UNSURE}
-_FORMS = {word: re.compile(f"(?:{forms})", re.IGNORECASE) for word, forms in _WORDS.items()}
+_FORMS = {word: re.compile(f, re.I) for word, f in (("yes", _YES), ("no", _NO), (UNSURE, _OPEN))}
 _MARKED = (
     r"(?:(?:the|my|final|die|meine|la|ma|mi|a)[\s*_]+)*(?:answer|antwort|réponse|respuesta|risposta"
     r"|resposta|ответ|答案|回答|答え)[*_]*(?:\s*[:>]|\s+(?:is|ist|est|es|è|é)\b:?|是|は)(?:[^\w{]|_)*"
 )
-_CLOSED = r"""[*_`"')\]]*(?:</answer>)?"""
-_END = rf"{_CLOSED}(?:[^\S\n]*[.,;:!](?!\s*\d)|\s*\n|\s*$|\s+[-\u2013\u2014]+\s|\u2014)"
+_END = (
+    r"""[*_`"')\]]*(?:</answer>)?"""
+    r"(?:[^\S\n]*[.,;:!](?!\s*\d)|\s*\n|\s*$|\s+[-\u2013\u2014]+\s|\u2014)"
+)
 # Matches a word of the table that stands alone, as in "No." and "**Answer:** no - it is a cat", but
 # not in "No idea", "No. 5", "Yes and no" and "'Yes' is wrong".
 _AT_START = re.compile(
     rf"(?:[^\w{{]|_)*(?:{_MARKED})?(?:(?:(?P<yes>{_YES})|(?P<no>{_NO})){_END}"
-    rf"|(?P<unsure>{_UNSURE})(?:{_END}|\s+(?=(?:if|whether|about|from|because)\b)))",
-    re.IGNORECASE,
+    rf"|(?P<unsure>{_OPEN})(?:{_END}|\s+(?=(?:if|whether|about|from|because)\b)))",
+    re.I,
 )
+_JOINTS = (
+    r"\b(?:so|but|and|because|since|hence|therefore|thus|although|though|while|whereas|aber|sondern"
+    r"|und|daher|deshalb|weil|et|mais|donc|car|pero|porque|ma|quindi|mas|portanto|но|поэтому)\b"
+)
+_SENTENCES = re.compile(rf"[.;!?\n]|{_JOINTS}", re.I)
+_CLAUSES = re.compile(rf"[.,;:!?\n()\u2013\u2014]|\s-+\s|{_JOINTS}", re.I)
 # What takes a word back behind it. A "no" before another word is mostly about the item.
-_NO_MORE = r"\b(?:no|non|não|nao|не|否)\b(?! [^\W\d_])"
+_ALONE = rf"(?! (?!yes\b|{_JOINTS})[^\W\d_])"
+_ANY = (
+    r"^\W*(?:but|however|(?:al)?though|except|aber|mais|pero|mas|ma|но|但)|\bno idea|\bi was wrong"
+    r"|(?:^|[.!?;,\n-])\s*(?:wait|actually|correction|or|hmm)\b|\b(?:take (?:it|that|this) back"
+    rf"|scratch that|on (?:reflection|second thought)|my mistake)|{_OPEN}"
+)
+_CLAIM = r"\b(?:it|that|this|label|answer)"
 _TAKEN_BACK = {
-    "yes": re.compile(rf"(?i:{_NO_MORE}|\b(?:nein|nee|nej|нет)\b|いいえ|不是)|\bN(?:[Oo]|on|ão)\b"),
-    "no": re.compile(r"(?i:\b(?:yes|oui|ja|sí|sì|да)\b|\b(?:si|sim)\b(?! [^\W\d_])|はい|是的|네)"),
+    "yes": re.compile(
+        rf"(?i:{_ANY}|\b(?:no|non|não|nao|не|否)\b{_ALONE}|\b(?:nein|nee|nej|нет)\b|いいえ|不是"
+        rf"|{_CLAIM}(?: is|'s| was) (?:wrong|false|incorrect|irrelevant)\b|\b(?:in|un)applicable\b"
+        rf"|\b(?:does|do|is)(?: not|n't)\W*(?:$|[.,;!?\n]|{_JOINTS}|\b(?:yes|no)\b)|{_MARKED}(?:{_NO}))"
+        r"|\bN(?:[Oo]|on|ão)\b"
+    ),
+    "no": re.compile(
+        rf"(?i:{_ANY}|\b(?:yes|oui|ja|sí|sì|да)\b|\b(?:si|sim)\b{_ALONE}|はい|是的|네"
+        rf"|{_CLAIM} (?:does|is|do)\W*(?:$|[.,;!?\n])|{_MARKED}(?:{_YES}))"
+    ),
     UNSURE: re.compile(
         r"(?i:(?:^|\b(?:but|so|lean\w*|probably|likely|answer|aber|mais|pero|ma|mas|но)\b.*)\W*"
         rf"\b(?:{_YES}|{_NO})\b)"
     ),
 }
-_JOINTS = (
-    r"so|but|and|because|since|hence|therefore|thus|although|though|while|whereas|aber|sondern|und"
-    r"|daher|deshalb|weil|et|mais|donc|car|pero|porque|ma|quindi|mas|portanto|но|поэтому"
-)
-_TAKES_BACK_ANY = re.compile(
-    rf"(?i:^\W*(?:but|however|(?:al)?though|except|aber|mais|pero|mas|ma|но|但)|{_UNSURE}|\bno idea"
-    r"|(?:^|[.!?;,\n-])\s*(?:wait|actually|correction|or|hmm)\b|\b(?:take (?:it|that|this) back"
-    r"|scratch that|on (?:reflection|second thought)|i was wrong|my mistake))"
-)
 _JUDGED = re.compile(
     r"(?i:\b(?:appl(?:y|ies|icable)|fits?|match(?:es)?|belongs?|relevant|labell?ed|(?:zu)?trifft|gilt"
     r"|passt|s'applique|applique|correspond|convient|aplica|corresponde|applica|corrisponde"
-    r"|применим\w*|подходит|относится|(?:it|that|this|label|answer)(?: is|'s| was)(?: not)?"
-    r" (?:true|right|correct|so|the case))\b|適用|当てはま|該当|适用|符合)"
+    r"|применим\w*|подходит|относится)\b|適用|当てはま|該当|适用|符合"
+    rf"|{_CLAIM}(?: is|'s| was)(?: not)? (?:true|right|correct|so|the case)\b)"
 )
 _NEGATED = re.compile(
-    r"(?i:\b(?:not|never|no|none|nothing|nor|neither|cannot|hardly|without|rather|instead|lacks?|nicht|kein\w*|pas|jamais|non|não"
-    r"|nao|нет|не|(?:does|do|is)nt)\b|n't\b|ない|ません|不)"
+    r"(?i:\b(?:not|never|no|none|nothing|nor|neither|cannot|hardly|without|rather|instead|lacks?"
+    r"|nicht|kein\w*|pas|jamais|non|não|nao|нет|не|(?:does|do|is)nt)\b|n't\b|ない|ません|不)"
 )
-_WRONG = re.compile(
-    r"(?i:\b(?:it|that|this|label|answer)(?: is|'s| was) (?:wrong|false|incorrect|irrelevant)\b"
-    rf"|\b(?:in|un)applicable\b|\b(?:does|do|is)(?: not|n't)\W*(?:$|[.,;!?\n]|\b(?:{_JOINTS})\b))"
-)
-_TRUE = re.compile(r"(?i:\b(?:it|that|this|label) (?:does|is|do)\W*(?:$|[.,;!?\n]))")
-_SENTENCES = re.compile(rf"(?i:[.;!?\n]|\b(?:{_JOINTS})\b)")
-_CLAUSES = re.compile(rf"(?i:[.,;:!?\n()\u2013\u2014]|\s-+\s|\b(?:{_JOINTS})\b)")
+_NEGATED_BEHIND = re.compile(r"(?i:\b(?:nicht|pas|jamais)\b|ない|ません)")
 _THOUGHT = re.compile(
-    r"[<\[◁](/?)(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)[>\]▷]",
-    re.IGNORECASE,
+    r"[<\[◁](/?)(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)[>\]▷]", re.I
 )
+
+
+class Result(NamedTuple):
+    """What became of one request: a text, or a word why there is none."""
+
+    text: Any  # of a reply that says itself what it is about, any JSON
+    failed: str = ""
+    told: Any = ""  # by the service, of a request without a text
+    model: str | None = None
+    n_in: int = 0
+    n_out: int = 0
+    tokens: Sequence[tuple[Any, Any]] = ()  # of the text, each with those that were likely there
+
+
+def are_results(head: Head) -> bool:
+    """Return whether a file has the lines of results that services write."""
+    root, keys = head.keys()
+    # A model's input may have pictures, so what comes behind it is not in the head.
+    found = [name for name, beside in _LINES.items() if name in keys and keys & {*beside}]
+    return (root == "{" and bool(found)) or not {"custom_id", "recordId"}.isdisjoint(found)
+
+
+def result_of(value: Any, place: str) -> tuple[str, Result]:
+    """Return the id in a line of results as a text, and what became of its request."""
+    told = {key: value[key] for key in _IDS if key in value} if isinstance(value, dict) else {}
+    if not told or _TOLD.isdisjoint(value):
+        raise fault(
+            place,
+            f"is no result with an id ({', '.join(_IDS)}); if the service left it out, copy the id"
+            " of each request into the line with the same request",
+        )
+    key, ident = next(iter(told.items()))
+    return str(checked_as(Text, ident, place, key)), _came_of(value)
+
+
+def _came_of(value: Any) -> Result:
+    path = next((p for p in _BODIES if p[-1] in (_inside(value, *p[:-1]) or ())), ("response",))
+    body = _inside(value, *path)
+    told = [x for path, well in _WELL.items() if (x := _inside(value, *path)) not in (None, well)]
+    told = [each for each in (*told, _inside(body, "error")) if each]
+    if told or not isinstance(body, dict):
+        return Result(None, FAILED, *told[:1])
+    found = {path: x for path in _REPLIES if (x := _inside(body, *path)) is not None}
+    ends = [_first(body, _REPLIES[path]) for path in found or _REPLIES]
+    words = {str(end).casefold() for end in ends if end}
+    model = _first(body, (("model",), ("modelVersion",)))
+    n_in, n_out = _number(body, _N_IN), _number(body, _N_OUT)
+    about = (model if isinstance(model, str) else None, n_in, n_out)
+    parts = _listed(*found.values()) if len(found) == 1 and not _are_several(body) else []
+    whys = {_ENDED.get(word, UNCLEAR) for word in words}
+    if _first(body, _REFUSALS) or any(_inside(part, "type") == "refusal" for part in parts):
+        whys.add(REFUSED)
+    parts = [part for part in parts if isinstance(part, str) or _is_text(part)]
+    texts = [part if isinstance(part, str) else part["text"] for part in parts]
+    if why := next(
+        (why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "" if texts else UNCLEAR
+    ):
+        return Result(None, why or UNCLEAR, " ".join(sorted(words)), *about)
+    return Result("".join(texts), "", "", *about, list(_tokens(body, parts)))
+
+
+def _inside(value: Any, *keys: Any) -> Any:
+    """Return what lies at these keys and positions; None if anything is not there."""
+    for at, key in enumerate(keys):
+        if key is ...:
+            messages = [each for each in _listed(value) if _inside(each, "type") == "message"]
+            found = [_listed(_inside(each, *keys[at + 1 :])) for each in messages]
+            return [*itertools.chain(*found)] if found else None
+        if isinstance(key, int):
+            value = value[key] if isinstance(value, list) and len(value) > key else None
+        else:
+            value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _first(body: Any, paths: Sequence[_Path]) -> Any:
+    return next((found for path in paths if (found := _inside(body, *path))), None)
+
+
+def _are_several(body: dict[str, Any]) -> bool:
+    return any(0 in path and len(_listed(body.get(path[0]))) > 1 for path in _REPLIES)
+
+
+def _is_text(part: Any) -> bool:
+    """Return whether a part of a reply is a text that is no thought."""
+    is_text = _inside(part, "type") in (None, "text", "output_text")
+    return is_text and isinstance(_inside(part, "text"), str) and not _inside(part, "thought")
+
+
+def _listed(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [content] if isinstance(content, str) else []
+
+
+def _number(body: Any, names: str) -> int:
+    found = (_inside(body, *path, name) for path in _USAGE for name in names.split())
+    return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
+
+
+def _tokens(body: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each token of a reply with those that were likely there, as far as a body has them."""
+    steps = _inside(body, "choices", 0, "logprobs", "content") or _inside(parts, 0, "logprobs")
+    for step in _listed(steps):
+        yield _inside(step, "token"), _inside(step, "top_logprobs")
+    found = _inside(body, "candidates", 0, "logprobsResult")
+    for at, step in enumerate(_listed(_inside(found, "chosenCandidates"))):
+        yield _inside(step, "token"), _inside(found, "topCandidates", at, "candidates")
+
+
+def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
+    """Return P(word) / (P(yes) + P(no)) at the word of a reply's text; None if it is not told.
+
+    If the other word is not among the likely ones, it is less likely than all of them. The least of
+    them then stands for it, if that changes the fourth digit at most.
+    """
+    likely = _likely(text, tokens) if word in ("yes", "no") else None
+    if likely is None:
+        return None
+    shares, least = {"yes": 0.0, "no": 0.0}, 1.0
+    for each in _listed(likely):
+        told = [_inside(each, name) for name in ("logprob", "logProbability")]
+        log = next((log for log in told if isinstance(log, int | float)), 1)
+        if not log <= _SMALL:
+            return None
+        share = math.exp(max(min(log, 0.0), -1e4))
+        least = min(least, share)
+        if (name := _word_of(_inside(each, "token"))) in shares:
+            shares[name] += share
+    mine, other = shares.pop(word), *shares.values()
+    if not mine or (not other and least > _SMALL * mine):
+        return None
+    return mine / (mine + (other or least))
+
+
+def _likely(text: Any, tokens: Sequence[tuple[Any, Any]]) -> Any:
+    """Return what was likely at the token with the word of a text; None if it is not found.
+
+    Tokens may also be of the thinking, which need not stand in the text.
+    """
+    words = [token if isinstance(token, str) else "?" for token, _ in tokens]
+    whole, said = "".join(words), spoken(str(text)) or ""
+    behind = spoken(whole) or ""
+    start = _AT_START.match(behind.translate(_SIGNS))
+    if start is None or said.strip()[:40] != behind.strip()[:40]:
+        return None
+    place = len(whole) - len(behind) + start.start(str(start.lastgroup))
+    ends = itertools.accumulate(map(len, words))
+    at = next(at for at, end in enumerate(ends) if end > place)
+    return tokens[at][1] if _word_of(words[at]) == start.lastgroup else None
 
 
 def spoken(text: str) -> str | None:
@@ -101,18 +312,12 @@ def spoken(text: str) -> str | None:
     return None if depth or left.count("") != left.count("/") else text[at:]
 
 
-def word_of(value: Any) -> str | None:
+def _word_of(value: Any) -> str | None:
     """Return "yes", "no" or "unsure" for a word of the table, or for true and false of JSON."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     text = _plain(value) if isinstance(value, str) else ""
     return next((word for word, forms in _FORMS.items() if forms.fullmatch(text)), None)
-
-
-def place_of_word(text: str) -> int | None:
-    """Return where the word stands with which a text answers; None if it begins with no word."""
-    start = _AT_START.match(text.translate(_SIGNS))
-    return start and start.start(str(start.lastgroup))
 
 
 def said_in(questions: Mapping[str, Question], reply: Any) -> Mapping[str, Any]:
@@ -144,7 +349,7 @@ def _words_in(found: Any, question: Question) -> dict[str, str] | None:
     """Return the word for each label in an object; None if one is missing, or strange."""
     if not isinstance(found, dict) or found.keys() != {*question.offered}:
         return None
-    words = {label: word for label, said in found.items() if (word := word_of(said))}
+    words = {label: word for label, said in found.items() if (word := _word_of(said))}
     return words if len(words) == len(found) else None
 
 
@@ -163,7 +368,7 @@ def _judgment(reply: Any, label: str) -> str | None:
     words = {start.lastgroup} if start else set()
     rest = text[start.end() :] if start else ""
     if found is not None:
-        words.add(word_of(found))
+        words.add(_word_of(found))
         rest = text.rpartition("}")[2]
     word = words.pop() if len(words) == 1 else None
     return word if word and _stands(word, rest, label) else None
@@ -172,21 +377,22 @@ def _judgment(reply: Any, label: str) -> str | None:
 def _stands(word: str, rest: str, label: str) -> bool:
     """Return whether nothing behind a word says another thing."""
     rest = re.sub(r"(?i:\bno (?:doubt|question)\b)", " ", rest)
-    if _TAKEN_BACK[word].search(rest):
-        return False
-    if word == UNSURE:
-        return True
-    if _TAKES_BACK_ANY.search(rest):
-        return False
+    if word == UNSURE or _TAKEN_BACK[word].search(rest):
+        return not _TAKEN_BACK[word].search(rest)
     about = re.escape(label) if len(label) > 2 else "$^"
-    if word == "no":
-        clauses = [(x, len(_NEGATED.findall(x))) for x in _CLAUSES.split(rest)]
-        claimed = any(_JUDGED.search(x) and n != 1 for x, n in clauses)
-        named = any(re.search(rf"(?i:\b{about}\b)", x) and not n for x, n in clauses)
-        return not (claimed or named or _TRUE.search(rest))
-    denied = any(_JUDGED.search(x) and _NEGATED.search(x) for x in _SENTENCES.split(rest))
-    about = rf"(?i:\b(?:no|not|non|without|kein\w*) (?:\w+ ){{0,2}}{about}\b)"
-    return not (denied or _WRONG.search(rest) or re.search(about, rest))
+    if word == "yes":
+        about = rf"(?i:\b(?:no|not|non|without|kein\w*) (?:\w+ ){{0,2}}{about}\b)"
+        denied = any(any(_denials(each)) for each in _SENTENCES.split(rest))
+        return not denied and not re.search(about, rest)
+    clauses, about = _CLAUSES.split(rest), rf"(?i:\b{about}\b)"
+    claimed = any(n != 1 for each in clauses for n in _denials(each))
+    return not claimed and all(_NEGATED.search(x) for x in clauses if re.search(about, x))
+
+
+def _denials(text: str) -> list[int]:
+    """Return how often each judgement in a text is negated."""
+    before = [(text[: each.start()], text[each.end() :]) for each in _JUDGED.finditer(text)]
+    return [len(_NEGATED.findall(a)) + len(_NEGATED_BEHIND.findall(b)) for a, b in before]
 
 
 def _choice(reply: Any, question: Question) -> list[str] | None:
@@ -220,7 +426,7 @@ def _offered_label(text: str, offered: Sequence[str]) -> str | None:
 
 
 def _plain(text: str) -> str:
-    return text.translate(_SIGNS).strip(_ENDS).casefold()
+    return text.translate(_SIGNS).strip(_MARKS).casefold()
 
 
 def _field(reply: Any, name: str) -> Any:
