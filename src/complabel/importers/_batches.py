@@ -304,16 +304,10 @@ class _Asked(NamedTuple):
     question: Question
 
 
-class _Said(NamedTuple):
-    """What one result says about one question; None: two results differ."""
-
-    answer: Any = None
-    model: str | None = None
-    confidence: float | None = None
-
-
 _Questions = dict[str, dict[str, _Asked]]  # by id, and by the name of an item in its request
 _Key = tuple[str, str]  # both of them
+_Answer = tuple[Any, float | None]  # and its confidence; (None, None): two results differ
+_Heard = dict[_Key, dict[str | None, _Answer]]  # by the model
 
 
 def _read(path: Path, options: Options, tally: Tally, *, word: str) -> Iterator[dict[str, Any]]:
@@ -346,12 +340,12 @@ def _results(
 
 def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row]:
     asked: _Questions = {}
-    said: dict[_Key, dict[str | None, _Said]] = {}  # by the model
+    said: _Heard = {}
     worst: dict[_Key, tuple[str, Any]] = {}  # of questions without a clear answer, the last reason
-    n_in = n_out = 0
+    used = []
     for ident, result in _results(path, options, asked, word):
         tally.counts[word] += 1
-        n_in, n_out = n_in + result.n_in, n_out + result.n_out
+        used.append(result.used)
         questions = {name: each.question for name, each in asked[ident].items()}
         for name, answer in said_in(questions, result.text).items():
             by_model = said.setdefault((ident, name), {})
@@ -359,32 +353,31 @@ def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row
                 worst[ident, name] = result.failed or UNCLEAR, result.told or result.text
             elif result.model not in by_model:
                 sure = confidence(answer, result.text, result.tokens)
-                by_model[result.model] = _Said(answer, result.model, sure)
-            elif by_model[result.model].answer != answer:
-                by_model[result.model] = _Said()
+                by_model[result.model] = answer, sure
+            elif by_model[result.model][0] != answer:
+                by_model[result.model] = None, None
     yield from _answers(asked, said, worst, tally)
+    n_in, n_out = map(sum, zip((0, 0), *used, strict=True))
     if n_in or n_out:
         tally.remark(f"The requests had {n_in:,} tokens, and the replies {n_out:,}.")
 
 
 def _answers(
-    asked: _Questions,
-    said: Mapping[_Key, Mapping[str | None, _Said]],
-    worst: Mapping[_Key, tuple[str, Any]],
-    tally: Tally,
+    asked: _Questions, said: _Heard, worst: Mapping[_Key, tuple[str, Any]], tally: Tally
 ) -> Iterator[Row]:
     """Yield rows in the order of the requests; count and list those without an answer."""
     travelled, without = Travelled(), dict[str, dict[str, None]]()
-    answers = [each for by_model in said.values() for each in by_model.values()]
     # If one answer has a confidence, the column is there; NaN is a gap in it.
-    blank = math.nan if any(each.confidence is not None for each in answers) else None
+    known = any(sure is not None for x in said.values() for _, sure in x.values())
+    blank = math.nan if known else None
     for key, about in (((i, name), each) for i in asked for name, each in asked[i].items()):
-        heard: list[_Said | None] = [*said.get(key, {}).values()]
-        for found in heard or [None]:
-            if found is not None and found.answer is not None:
-                yield from _rows_of(found, about, travelled, blank)
+        heard = said.get(key)
+        for model, (answer, sure) in (heard or {None: (None, None)}).items():
+            if answer is not None:
+                sure = blank if sure is None else sure
+                yield from _rows_of(answer, about, travelled, model, sure)
                 continue
-            why, told = worst.get(key, (_MISSING, "")) if found is None else (_DOUBLE, "")
+            why, told = (_DOUBLE, "") if heard else worst.get(key, (_MISSING, ""))
             listed = " ".join(key).strip() if why in (_DOUBLE, UNCLEAR) else key[0]
             told = (spoken(told) or told).strip() if isinstance(told, str) else json.dumps(told)
             shown = f" ({told[:_MOST_LETTERS]!r})" if told else ""
@@ -397,23 +390,20 @@ def _answers(
 
 
 def _rows_of(
-    said: _Said, about: _Asked, travelled: Travelled, blank: float | None
+    answer: Any, about: _Asked, travelled: Travelled, model: str | None, sure: float | None
 ) -> Iterator[Row]:
-    who, question = about.annotator, about.question
-    if said.model:
-        who = f"{said.model} {str(who or '').rpartition(' ')[2]}".strip()
-    answer, open_ = said.answer, set[str]()
+    who, question, open_ = about.annotator, about.question, set[str]()
+    if model:
+        who = f"{model} {str(who or '').rpartition(' ')[2]}".strip()
     if isinstance(answer, dict):
         open_ = {label for label, word in answer.items() if word == UNSURE}
         answer = [label for label, word in answer.items() if word == "yes"]
     rows = travelled.rows(question, answer, about.place, annotator=who)
-    first = len(rows) - len(question.offered or [""])  # before it, what was known
-    for at, row in enumerate(rows):
-        if at >= first:
-            sure = blank if said.confidence is None else said.confidence
-            word = UNSURE if row.label in open_ else row.answer
-            row = row._replace(answer=word, confidence=sure)
-        yield row
+    first = len(rows) - len(question.offered or [""])
+    yield from rows[:first]  # what was known
+    for row in rows[first:]:
+        word = UNSURE if row.label in open_ else row.answer
+        yield row._replace(answer=word, confidence=sure)
 
 
 class _Line(BaseModel):

@@ -19,7 +19,7 @@ from complabel._opening import fault
 from complabel.importers._format import Head, Text, checked_as
 from complabel.importers._questions import NONE_APPLY, UNSURE, WORDINGS, Question
 
-_Path = tuple[Any, ...]  # keys and positions on the way into JSON; ... is each message of a list
+_Path = tuple[Any, ...]  # keys into JSON; 0 is the only one of a list, ... each message of it
 # The key of the id in a line of results, and those that such a line has beside it.
 _LINES = {
     "custom_id": ("response", "result", "error"),  # OpenAI, Mistral, Anthropic
@@ -73,7 +73,8 @@ _ENDS_BY = {
 }
 _ENDED = {reason: word for word, reasons in _ENDS_BY.items() for reason in reasons.split()}
 _SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
-_MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
+# A hostile text must not take long: braces tried as the start of JSON, letters behind a word.
+_MOST_BRACES, _MOST_BEHIND = 100, 10_000
 
 # Full-width signs and curly quotes as plain ones, one for one, so that places stay.
 _SIGNS = str.maketrans("\u2018\u2019\u3002\uff0e\uff01\uff0c\u3001\uff1a\uff1b\uff1f", "''..!,,:;?")
@@ -121,15 +122,15 @@ _TAKEN_BACK = {
     "yes": re.compile(
         rf"(?i:{_ANY}|\b(?:no|non|não|nao|не|否)\b{_ALONE}|\b(?:nein|nee|nej|нет)\b|いいえ|不是"
         rf"|{_CLAIM}(?: is|'s| was) (?:wrong|false|incorrect|irrelevant)\b|\b(?:in|un)applicable\b"
-        rf"|\b(?:does|do|is)(?: not|n't)\W*(?:$|[.,;!?\n]|{_JOINTS}|\b(?:yes|no)\b)|{_MARKED}(?:{_NO}))"
-        r"|\bN(?:[Oo]|on|ão)\b"
+        rf"|\b(?:does|do|is)(?: not|n't)\W*(?:$|[.,;!?\n]|{_JOINTS}|\b(?:yes|no)\b)"
+        rf"|{_MARKED}(?:{_NO}))|\bN(?:[Oo]|on|ão)\b"
     ),
     "no": re.compile(
         rf"(?i:{_ANY}|\b(?:yes|oui|ja|sí|sì|да)\b|\b(?:si|sim)\b{_ALONE}|はい|是的|네"
         rf"|{_CLAIM} (?:does|is|do)\W*(?:$|[.,;!?\n])|{_MARKED}(?:{_YES}))"
     ),
     UNSURE: re.compile(
-        r"(?i:(?:^|\b(?:but|so|lean\w*|probably|likely|answer|aber|mais|pero|ma|mas|но)\b.*)\W*"
+        r"(?i:(?:^|\b(?:but|so|lean\w*|probably|likely|answer|aber|mais|pero|ma|mas|но)\b.{0,60})\W{0,9}"
         rf"\b(?:{_YES}|{_NO})\b)"
     ),
 }
@@ -156,8 +157,7 @@ class Result(NamedTuple):
     failed: str = ""
     told: Any = ""  # by the service, of a request without a text
     model: str | None = None
-    n_in: int = 0
-    n_out: int = 0
+    used: tuple[int, int] = (0, 0)  # tokens of the request and of the reply
     tokens: Sequence[tuple[Any, Any]] = ()  # of the text, each with those that were likely there
 
 
@@ -182,41 +182,40 @@ def result_of(value: Any, place: str) -> tuple[str, Result]:
     return str(checked_as(Text, ident, place, key)), _came_of(value)
 
 
-def _came_of(value: Any) -> Result:
-    path = next((p for p in _BODIES if p[-1] in (_inside(value, *p[:-1]) or ())), ("response",))
-    body = _inside(value, *path)
-    told = [x for path, well in _WELL.items() if (x := _inside(value, *path)) not in (None, well)]
+def _came_of(line: Any) -> Result:
+    path = next((p for p in _BODIES if p[-1] in (_inside(line, *p[:-1]) or ())), ("response",))
+    body = _inside(line, *path)
+    told = [x for path, well in _WELL.items() if (x := _inside(line, *path)) not in (None, well)]
     told = [each for each in (*told, _inside(body, "error")) if each]
     if told or not isinstance(body, dict):
         return Result(None, FAILED, *told[:1])
     found = {path: x for path in _REPLIES if (x := _inside(body, *path)) is not None}
-    ends = [_first(body, _REPLIES[path]) for path in found or _REPLIES]
-    words = {str(end).casefold() for end in ends if end}
-    model = _first(body, (("model",), ("modelVersion",)))
-    n_in, n_out = _number(body, _N_IN), _number(body, _N_OUT)
-    about = (model if isinstance(model, str) else None, n_in, n_out)
-    parts = _listed(*found.values()) if len(found) == 1 and not _are_several(body) else []
-    whys = {_ENDED.get(word, UNCLEAR) for word in words}
+    words = {str(_first(body, _REPLIES[path]) or "").casefold() for path in found or _REPLIES}
+    parts = _listed(*found.values()) if len(found) == 1 else []
+    whys = {_ENDED.get(word, UNCLEAR) for word in words if word}
     if _first(body, _REFUSALS) or any(_inside(part, "type") == "refusal" for part in parts):
         whys.add(REFUSED)
-    parts = [part for part in parts if isinstance(part, str) or _is_text(part)]
-    texts = [part if isinstance(part, str) else part["text"] for part in parts]
-    if why := next(
-        (why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "" if texts else UNCLEAR
-    ):
-        return Result(None, why or UNCLEAR, " ".join(sorted(words)), *about)
+    model = _first(body, (("model",), ("modelVersion",)))
+    about = (
+        model if isinstance(model, str) else None,
+        (_number(body, _N_IN), _number(body, _N_OUT)),
+    )
+    texts = [text for part in parts if (text := _text_of(part)) is not None]
+    why = next((why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "")
+    if why or not texts:
+        return Result(None, why or UNCLEAR, " ".join(sorted(words)).strip(), *about)
     return Result("".join(texts), "", "", *about, list(_tokens(body, parts)))
 
 
 def _inside(value: Any, *keys: Any) -> Any:
-    """Return what lies at these keys and positions; None if anything is not there."""
+    """Return what lies at these keys; None if anything is not there."""
     for at, key in enumerate(keys):
         if key is ...:
             messages = [each for each in _listed(value) if _inside(each, "type") == "message"]
             found = [_listed(_inside(each, *keys[at + 1 :])) for each in messages]
             return [*itertools.chain(*found)] if found else None
-        if isinstance(key, int):
-            value = value[key] if isinstance(value, list) and len(value) > key else None
+        if key == 0:
+            value = value[0] if isinstance(value, list) and len(value) == 1 else None
         else:
             value = value.get(key) if isinstance(value, dict) else None
     return value
@@ -226,14 +225,11 @@ def _first(body: Any, paths: Sequence[_Path]) -> Any:
     return next((found for path in paths if (found := _inside(body, *path))), None)
 
 
-def _are_several(body: dict[str, Any]) -> bool:
-    return any(0 in path and len(_listed(body.get(path[0]))) > 1 for path in _REPLIES)
-
-
-def _is_text(part: Any) -> bool:
-    """Return whether a part of a reply is a text that is no thought."""
+def _text_of(part: Any) -> str | None:
+    """Return the text of a part of a reply; None if it is none, or a thought."""
     is_text = _inside(part, "type") in (None, "text", "output_text")
-    return is_text and isinstance(_inside(part, "text"), str) and not _inside(part, "thought")
+    text = part if isinstance(part, str) else _inside(part, "text")
+    return text if isinstance(text, str) and is_text and not _inside(part, "thought") else None
 
 
 def _listed(content: Any) -> list[Any]:
@@ -247,12 +243,13 @@ def _number(body: Any, names: str) -> int:
 
 def _tokens(body: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield each token of a reply with those that were likely there, as far as a body has them."""
-    steps = _inside(body, "choices", 0, "logprobs", "content") or _inside(parts, 0, "logprobs")
-    for step in _listed(steps):
+    in_parts = (step for part in parts for step in _listed(_inside(part, "logprobs")))
+    for step in _listed(_inside(body, "choices", 0, "logprobs", "content")) or in_parts:
         yield _inside(step, "token"), _inside(step, "top_logprobs")
     found = _inside(body, "candidates", 0, "logprobsResult")
-    for at, step in enumerate(_listed(_inside(found, "chosenCandidates"))):
-        yield _inside(step, "token"), _inside(found, "topCandidates", at, "candidates")
+    steps, tops = (_listed(_inside(found, f"{word}Candidates")) for word in ("chosen", "top"))
+    for step, top in zip(steps, tops, strict=False):
+        yield _inside(step, "token"), _inside(top, "candidates")
 
 
 def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
@@ -261,7 +258,7 @@ def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float
     If the other word is not among the likely ones, it is less likely than all of them. The least of
     them then stands for it, if that changes the fourth digit at most.
     """
-    likely = _likely(text, tokens) if word in ("yes", "no") else None
+    likely = _likely(text, tokens) if tokens and word in ("yes", "no") else None
     if likely is None:
         return None
     shares, least = {"yes": 0.0, "no": 0.0}, 1.0
@@ -377,9 +374,11 @@ def _judgment(reply: Any, label: str) -> str | None:
 def _stands(word: str, rest: str, label: str) -> bool:
     """Return whether nothing behind a word says another thing."""
     rest = re.sub(r"(?i:\bno (?:doubt|question)\b)", " ", rest)
-    if word == UNSURE or _TAKEN_BACK[word].search(rest):
-        return not _TAKEN_BACK[word].search(rest)
+    if len(rest) > _MOST_BEHIND or _TAKEN_BACK[word].search(rest):
+        return False
     about = re.escape(label) if len(label) > 2 else "$^"
+    if word == UNSURE:
+        return True
     if word == "yes":
         about = rf"(?i:\b(?:no|not|non|without|kein\w*) (?:\w+ ){{0,2}}{about}\b)"
         denied = any(any(_denials(each)) for each in _SENTENCES.split(rest))
