@@ -19,42 +19,39 @@ from complabel._opening import fault
 from complabel.importers._format import Head, Text, checked_as
 from complabel.importers._questions import NONE_APPLY, UNSURE, WORDINGS, Question
 
-_Path = tuple[Any, ...]  # keys into JSON; 0 is the only one of a list, ... each message of it
-# The key of the id in a line of results, and those that such a line has beside it.
-_LINES = {
-    "custom_id": ("response", "result", "error"),  # OpenAI, Mistral, Anthropic
-    "recordId": ("modelInput", "modelOutput", "error"),  # Bedrock
-    "key": ("response", "status", "error"),  # Gemini
-    "request": ("response", "status"),  # Vertex, which may leave the key out
+# Paths have keys into JSON: 0 is the only one of a list, * goes to each message of it. Of several
+# paths with a blank between them, the first counts that leads to something.
+_LINES = {  # the key of the id in a line of results, and those that may stand beside it
+    "custom_id": {"response", "result", "error"},  # OpenAI, Mistral, Anthropic
+    "recordId": {"modelInput", "modelOutput", "error"},  # Bedrock
+    "key": {"response", "status", "error"},  # Gemini
+    "request": {"response", "status"},  # Vertex, which may leave the key out
 }
 _IDS = ("custom_id", "key", "recordId")
-_BODIES = (("result", "message"), ("modelOutput",), ("response", "body"), ("response",))
+_BODIES = "result.message modelOutput response.body response"
 # What a line says of a request that went well, if anything; all else is a failure.
-_WELL = {("error",): "", ("status",): "", ("response", "status_code"): 200}
-_WELL |= {("result", "type"): "succeeded"}
-_TOLD = {path[0] for path in (*_BODIES, *_WELL)}  # a request has none of them
-_STOP, _FINISH = (("stop_reason",),), (("finish_reason",),)
-_OF_CHOICE = ("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")
-# Where a body has the reply, a text or parts; and why it ended, of which the first counts.
-_REPLIES: dict[_Path, tuple[_Path, ...]] = {
-    ("choices", 0, "message", "content"): _OF_CHOICE,  # chats: OpenAI, Mistral, vLLM
-    ("choices", 0, "text"): _OF_CHOICE,  # completions; DeepSeek on Bedrock
-    ("candidates", 0, "content", "parts"): (  # Gemini
-        *(("candidates", 0, "finishReason"), ("candidates", 0, "finish_reason")),
-    ),
-    ("output", ..., "content"): (("incomplete_details", "reason"), ("status",)),  # /v1/responses
-    ("output", "message", "content"): (("stopReason",),),  # Nova, Converse
-    ("content",): _STOP,  # Anthropic
-    ("completion",): _STOP,  # Anthropic, of old
-    ("generation",): _STOP,  # Llama
-    ("results", 0, "outputText"): (("results", 0, "completionReason"),),  # Titan
-    ("outputs", 0, "text"): (("outputs", 0, "stop_reason"),),  # Mistral on Bedrock
-    ("text",): _FINISH,  # Cohere, in three versions
-    ("generations", 0, "text"): (("generations", 0, "finish_reason"),),
-    ("message", "content"): _FINISH,
+_WELL = {
+    **{"error": (), "status": ("completed", "succeeded", "success", "OK")},
+    **{"response.status_code": (200,), "result.type": ("succeeded",)},
 }
-_REFUSALS = ("choices", 0, "message", "refusal"), ("promptFeedback", "blockReason")
-_USAGE = ("usage",), ("usageMetadata",), ("usage", "tokens"), (), ("results", 0)
+_TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
+_REPLIES = {  # where a body has the reply, a text or parts; and why it ended
+    # Chats of OpenAI, Mistral and vLLM; completions, also DeepSeek on Bedrock; Gemini
+    "choices.0.message.content": "choices.0.finish_reason choices.0.stop_reason",
+    "choices.0.text": "choices.0.finish_reason choices.0.stop_reason",
+    "candidates.0.content.parts": "candidates.0.finishReason candidates.0.finish_reason",
+    "output.*.content": "incomplete_details.reason status",  # /v1/responses
+    "output.message.content": "stopReason",  # Nova, Converse
+    "content": "stop_reason",  # Anthropic
+    "generation": "stop_reason",  # Llama
+    "results.0.outputText": "results.0.completionReason",  # Titan
+    "outputs.0.text": "outputs.0.stop_reason",  # Mistral on Bedrock
+    "text": "finish_reason",  # Cohere, in three versions
+    "generations.0.text": "generations.0.finish_reason",
+    "message.content": "finish_reason",
+}
+_REFUSALS = "choices.0.message.refusal promptFeedback.blockReason"
+_USAGE = ("usage.", "usageMetadata.", "usage.tokens.", "", "results.0.")
 _N_IN = "prompt_tokens input_tokens promptTokenCount inputTokens prompt_token_count"
 _N_IN += " inputTextTokenCount"
 _N_OUT = "completion_tokens output_tokens candidatesTokenCount outputTokens generation_token_count"
@@ -165,7 +162,7 @@ def are_results(head: Head) -> bool:
     """Return whether a file has the lines of results that services write."""
     root, keys = head.keys()
     # A model's input may have pictures, so what comes behind it is not in the head.
-    found = [name for name, beside in _LINES.items() if name in keys and keys & {*beside}]
+    found = [name for name, beside in _LINES.items() if name in keys and keys & beside]
     return (root == "{" and bool(found)) or not {"custom_id", "recordId"}.isdisjoint(found)
 
 
@@ -183,23 +180,20 @@ def result_of(value: Any, place: str) -> tuple[str, Result]:
 
 
 def _came_of(line: Any) -> Result:
-    path = next((p for p in _BODIES if p[-1] in (_inside(line, *p[:-1]) or ())), ("response",))
-    body = _inside(line, *path)
-    told = [x for path, well in _WELL.items() if (x := _inside(line, *path)) not in (None, well)]
-    told = [each for each in (*told, _inside(body, "error")) if each]
-    if told or not isinstance(body, dict):
+    body = _first(line, _BODIES)
+    told = [x for path, well in _WELL.items() if (x := _at(line, path)) and x not in well]
+    told += [x] if (x := _at(body, "error")) else []
+    if told or not isinstance(body, dict) or "status_code" in body:  # which is beside a body
         return Result(None, FAILED, *told[:1])
-    found = {path: x for path in _REPLIES if (x := _inside(body, *path)) is not None}
+    found = {path: x for path in _REPLIES if (x := _at(body, path)) is not None}
     words = {str(_first(body, _REPLIES[path]) or "").casefold() for path in found or _REPLIES}
     parts = _listed(*found.values()) if len(found) == 1 else []
     whys = {_ENDED.get(word, UNCLEAR) for word in words if word}
-    if _first(body, _REFUSALS) or any(_inside(part, "type") == "refusal" for part in parts):
+    if _first(body, _REFUSALS) or any(_at(part, "type") == "refusal" for part in parts):
         whys.add(REFUSED)
-    model = _first(body, (("model",), ("modelVersion",)))
-    about = (
-        model if isinstance(model, str) else None,
-        (_number(body, _N_IN), _number(body, _N_OUT)),
-    )
+    used = _number(body, _N_IN), _number(body, _N_OUT)
+    model = _first(body, "model modelVersion")
+    about = (model if isinstance(model, str) else None, used)
     texts = [text for part in parts if (text := _text_of(part)) is not None]
     why = next((why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "")
     if why or not texts:
@@ -207,29 +201,28 @@ def _came_of(line: Any) -> Result:
     return Result("".join(texts), "", "", *about, list(_tokens(body, parts)))
 
 
-def _inside(value: Any, *keys: Any) -> Any:
-    """Return what lies at these keys; None if anything is not there."""
-    for at, key in enumerate(keys):
-        if key is ...:
-            messages = [each for each in _listed(value) if _inside(each, "type") == "message"]
-            found = [_listed(_inside(each, *keys[at + 1 :])) for each in messages]
-            return [*itertools.chain(*found)] if found else None
-        if key == 0:
-            value = value[0] if isinstance(value, list) and len(value) == 1 else None
-        else:
-            value = value.get(key) if isinstance(value, dict) else None
-    return value
+def _at(value: Any, path: str) -> Any:
+    """Return what lies at a path; None if nothing is there."""
+    key, _, rest = path.partition(".")
+    if key == "*":
+        messages = [each for each in _listed(value) if _at(each, "type") == "message"]
+        return [*itertools.chain(*(_listed(_at(x, rest)) for x in messages))] if messages else None
+    if key == "0":
+        value = value[0] if isinstance(value, list) and len(value) == 1 else None
+    else:
+        value = value.get(key) if isinstance(value, dict) else None
+    return _at(value, rest) if rest else value
 
 
-def _first(body: Any, paths: Sequence[_Path]) -> Any:
-    return next((found for path in paths if (found := _inside(body, *path))), None)
+def _first(body: Any, paths: str) -> Any:
+    return next((found for path in paths.split() if (found := _at(body, path))), None)
 
 
 def _text_of(part: Any) -> str | None:
     """Return the text of a part of a reply; None if it is none, or a thought."""
-    is_text = _inside(part, "type") in (None, "text", "output_text")
-    text = part if isinstance(part, str) else _inside(part, "text")
-    return text if isinstance(text, str) and is_text and not _inside(part, "thought") else None
+    is_text = _at(part, "type") in (None, "text", "output_text")
+    text = part if isinstance(part, str) else _at(part, "text")
+    return text if isinstance(text, str) and is_text and not _at(part, "thought") else None
 
 
 def _listed(content: Any) -> list[Any]:
@@ -237,19 +230,19 @@ def _listed(content: Any) -> list[Any]:
 
 
 def _number(body: Any, names: str) -> int:
-    found = (_inside(body, *path, name) for path in _USAGE for name in names.split())
+    found = (_at(body, path + name) for path in _USAGE for name in names.split())
     return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
 
 
 def _tokens(body: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
     """Yield each token of a reply with those that were likely there, as far as a body has them."""
-    in_parts = (step for part in parts for step in _listed(_inside(part, "logprobs")))
-    for step in _listed(_inside(body, "choices", 0, "logprobs", "content")) or in_parts:
-        yield _inside(step, "token"), _inside(step, "top_logprobs")
-    found = _inside(body, "candidates", 0, "logprobsResult")
-    steps, tops = (_listed(_inside(found, f"{word}Candidates")) for word in ("chosen", "top"))
+    in_parts = (step for part in parts for step in _listed(_at(part, "logprobs")))
+    for step in _listed(_at(body, "choices.0.logprobs.content")) or in_parts:
+        yield _at(step, "token"), _at(step, "top_logprobs")
+    found = _at(body, "candidates.0.logprobsResult")
+    steps, tops = (_listed(_at(found, f"{word}Candidates")) for word in ("chosen", "top"))
     for step, top in zip(steps, tops, strict=False):
-        yield _inside(step, "token"), _inside(top, "candidates")
+        yield _at(step, "token"), _at(top, "candidates")
 
 
 def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
@@ -263,13 +256,13 @@ def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float
         return None
     shares, least = {"yes": 0.0, "no": 0.0}, 1.0
     for each in _listed(likely):
-        told = [_inside(each, name) for name in ("logprob", "logProbability")]
+        told = [_at(each, name) for name in ("logprob", "logProbability")]
         log = next((log for log in told if isinstance(log, int | float)), 1)
         if not log <= _SMALL:
             return None
         share = math.exp(max(min(log, 0.0), -1e4))
         least = min(least, share)
-        if (name := _word_of(_inside(each, "token"))) in shares:
+        if (name := _word_of(_at(each, "token"))) in shares:
             shares[name] += share
     mine, other = shares.pop(word), *shares.values()
     if not mine or (not other and least > _SMALL * mine):
