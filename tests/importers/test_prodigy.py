@@ -123,6 +123,19 @@ def test_what_names_the_item(tmp_path, more, options, item):
     assert load(tmp_path, [{**PRODIGY[0], **more}], **options)[0]["item"] == [item]
 
 
+def test_one_note_proposes_a_field_of_files_only_if_all_tasks_have_one(tmp_path):
+    texts = [f"Ticket {n}: see docs/page{n}.md and/or ask. Bye {n}" for n in range(50)]
+    tasks = [{**PRODIGY[0], "text": text, "path": f"x/p{n}.jpg"} for n, text in enumerate(texts)]
+    tasks[0]["text"], tasks[1]["text"] = "docs/page.md", "other.txt"
+    (note,) = load(tmp_path, tasks)[1].remarks
+    assert "such as 'p0.jpg', give --item-file 'path'" in note
+    for path in ("p.org", "a.b", 7, "y/p0.jpg", "x/my p.jpg", "https://host/thread.5"):
+        tasks[-1]["path"] = path
+        (note,) = load(tmp_path, tasks)[1].remarks
+        assert "--item-file" not in note
+        assert "path" in note.partition("--item; it has ")[2]
+
+
 def test_ids_of_two_kinds_do_not_mix(tmp_path):
     message = refused(tmp_path / "a.jsonl", [{**PRODIGY[0], "item": "a"}, PRODIGY[1]])
     assert message.startswith(", line 2: has no 'item', which should name the item")

@@ -1,4 +1,5 @@
 import json
+import random
 
 import pytest
 from tests.importers.reading import imported, refused, write
@@ -157,14 +158,15 @@ NAMED = {"id": "q1", "item": "a", "question": "named", "offered": MENU}
         ('{"answer": "no"} I repeat: {"answer": "no"}', "no"),
         ('{"answer": "no"} or rather {"answer": "yes"}', None),
         ('{"answer": "perhaps"}', None),
-        ('{"answer": false}', None),
+        ('{"answer": false}', "no"),
+        ('{"answer": 0}', None),
         ("No idea", None),
-        ("Not sure", None),
+        ("Not sure", "unsure"),
         ("yes | no | unsure", None),
         ("Yes, no, who knows", None),
         ("Yes or no?", None),
         ("yesterday", None),
-        ("The answer is no.", None),
+        ("The answer is no.", "no"),
         ("{" * 5000, None),
         (5, None),
         (["no"], None),
@@ -193,6 +195,77 @@ def test_a_judgment_is_read_if_it_is_plain(tmp_path, reply, said):
 )
 def test_a_reply_that_could_be_read_upside_down_is_not_read(tmp_path, reply):
     assert read_reply(tmp_path, JUDGED, reply) == []
+
+
+# Words of the table, and what stands behind them without taking them back, or takes them back.
+WORDS = {
+    "yes": ["Yes", "Ja", "Oui", "Sí", "Sì", "Sim", "はい", "是", "Да"],
+    "no": ["No", "Nein", "Non", "Não", "いいえ", "否", "Нет"],
+    "unsure": ["Unsure", "I am not sure", "I\u2019m uncertain", "Unclear", "cannot tell"],
+}
+AROUND = ["{}", "{}.", "{}。", "**{}**!", "Answer: {}", "**Answer:** {}", "The answer is {}."]
+AROUND += ["<think>\nYes, no.\n</think>\n\n{}", "no\n</think> {}", "<thinking>{{</thinking>{}."]
+AROUND += ["[THINK]so it applies[/THINK]\n{}", "<answer>{}</answer>", "{} - this is a harbour."]
+AROUND += ["{}\n\n<reasoning>A harbour.</reasoning>", '<think>no</think>{{"answer": "{}"}}']
+
+
+@pytest.mark.parametrize("said", WORDS)
+def test_each_word_of_the_table_is_read_alike_in_each_wording(tmp_path, said):
+    texts = [form.format(word) for form in AROUND for word in WORDS[said]]
+    lines = [{**JUDGED, "id": str(n), "reply": text} for n, text in enumerate(texts)]
+    rows, _ = imported(write(tmp_path, "replies.jsonl", lines), None)
+    assert [texts[int(row["answer_id"])] for row in rows if row["answer"] != said] == []
+    assert {int(row["answer_id"]) for row in rows} == {*range(len(texts))}
+
+
+UNREAD = ["{} and {}", "{} or {}?", "{}/{}", "{}, but {}", "{}. Wait, {}.", "<think>{} {}", "{} {}"]
+UNREAD += ["{}. The answer is {}", "<think>{}.</think>{} <think>", "{}. 5 {}", "{}{}"]
+OTHERWISE = [
+    *("No, this is about a rude sea, so sea applies.", "No, other: it fits.", "No, it does."),
+    *("Nein, das Label trifft zu.", "Ja, das Label trifft nicht zu.", "Sí, no aplica."),
+    *("Oui, le label ne s'applique pas.", "はい、適用されません。", "いいえ、適用されます。"),
+    *("是的\uff0c不适用。", "Да, не относится.", "Нет, относится.", "Yes, no sea"),
+    *("Yes. Actually it is inapplicable.", "No, that is correct.", "I am not sure, but no."),
+    *("The answer is not yes.", "Yes. That is wrong.", "</think>", "<think></think>", "Yes?"),
+]
+
+
+def test_what_says_two_things_is_counted_as_not_clear(tmp_path):
+    pairs = list(zip(WORDS["yes"], [*WORDS["no"], "No", "No"], strict=True))
+    texts = [form.format(*pair[::way]) for form in UNREAD for pair in pairs for way in (1, -1)]
+    texts += OTHERWISE
+    lines = [{**JUDGED, "id": str(n), "reply": text} for n, text in enumerate(texts)]
+    sound = {**JUDGED, "id": "sound", "reply": "no"}
+    rows, tally = imported(write(tmp_path, "replies.jsonl", [*lines, sound]), None)
+    assert [texts[int(row["answer_id"])] for row in rows[:-1]] == []
+    assert tally.counts["replies that do not parse"] == len(texts)
+
+
+def plainly(words):
+    """What a mixture of words says of the sea, by one rule: all that is said must agree."""
+    said, denied = set(), False
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        denied = word in ("no", "does not") or (denied and word in ("sea", "city", "applies"))
+        if word in ("no", "does not") and after in ("city", "applies"):  # not of the sea alone
+            continue
+        if word in ("yes", "no", "does not"):
+            said.add("yes" if word == "yes" else "no")
+        if word == "applies":
+            said.add("no" if denied else "yes")
+    return said.pop() if len(said) == 1 else None
+
+
+def test_mixtures_of_words_are_never_read_as_what_they_do_not_plainly_say(tmp_path):
+    rng, texts = random.Random(0), []
+    pool = ["yes", "no", "but", "sea", "city", "applies", "does not", ",", ".", ", so", "\n"]
+    for _ in range(2000):
+        texts.append([rng.choice(("yes", "no")), rng.choice((",", ".", " -", ""))])
+        texts[-1] += rng.choices(pool, k=rng.randrange(7))
+    lines = [{**JUDGED, "id": str(n), "reply": " ".join(text)} for n, text in enumerate(texts)]
+    rows, _ = imported(write(tmp_path, "replies.jsonl", lines), None)
+    read = {int(row["answer_id"]): row["answer"] for row in rows}
+    assert {n: (texts[n], said) for n, said in read.items() if plainly(texts[n]) != said} == {}
+    assert len(read) > 200
 
 
 @pytest.mark.parametrize(
@@ -330,6 +403,8 @@ TICKED = {"id": "q1", "item": "a", "question": "ticked", "offered": MENU}
         ({"named": ["sea"]}, None),
         ('{"sea": "yes", "Sky": "no", "city": "No"}', {"sea"}),
         ({"sea": "no", "Sky": "no", "city": "no"}, set()),
+        ({"sea": True, "Sky": False, "city": "Nein."}, {"sea"}),
+        ({"sea": 1, "Sky": 0, "city": 0}, None),
         ({"sea": "yes", "Sky": "no"}, None),
     ],
     ids=lambda value: json.dumps(value, default=sorted)[:30],

@@ -74,6 +74,62 @@ def bedrock(ident, text, end="stop"):
     return {"recordId": ident, "modelInput": {}, "modelOutput": output}
 
 
+def on_bedrock(ident, body):
+    """A reply of one of Bedrock's other models, which names no model."""
+    return {"recordId": ident, "modelInput": {}, "modelOutput": body}
+
+
+def vertex(ident, text, end="stop"):
+    about = {"status": "", "processed_time": "2025-01-01", "request": {"contents": []}}
+    return about | gemini(ident, text, end)
+
+
+OTHERS = {  # as the services publish them: the body of a text, and of one that was cut off
+    "llama": lambda text, end: {
+        "generation": text,
+        "stop_reason": end,
+        "prompt_token_count": 10,
+        "generation_token_count": 2,
+    },
+    "titan": lambda text, end: {
+        "inputTextTokenCount": 10,
+        "results": [
+            {
+                "outputText": text,
+                "tokenCount": 2,
+                "completionReason": {"stop": "FINISH", "length": "LENGTH"}[end],
+            }
+        ],
+    },
+    "mistral": lambda text, end: {"outputs": [{"text": text, "stop_reason": end}]},
+    "deepseek": lambda text, end: {"choices": [{"text": text, "stop_reason": end}]},
+    "cohere": lambda text, end: {
+        "text": text,
+        "response_id": "r",
+        "finish_reason": {"stop": "COMPLETE", "length": "MAX_TOKENS"}[end],
+    },
+    "command": lambda text, end: {
+        "generations": [{"text": text, "finish_reason": "COMPLETE" if end == "stop" else "LENGTH"}]
+    },
+    "nova": lambda text, end: {
+        "output": {
+            "message": {
+                "content": [
+                    {"reasoningContent": {"reasoningText": {"text": "no"}}},
+                    {"text": text},
+                ]
+            }
+        },
+        "stopReason": {"stop": "end_turn", "length": "max_tokens"}[end],
+        "usage": {"inputTokens": 10, "outputTokens": 2},
+    },
+    "thinking": lambda text, end: {  # of Anthropic
+        "content": [{"type": "thinking", "text": "no"}, {"type": "text", "text": text}],
+        "stop_reason": {"stop": "end_turn", "length": "max_tokens"}[end],
+    },
+}
+
+
 ANSWERED = {
     "openai": openai,
     "responses": responses,
@@ -82,18 +138,28 @@ ANSWERED = {
     "anthropic": anthropic,
     "gemini": gemini,
     "bedrock": bedrock,
+    "vertex": vertex,
+    **{
+        name: lambda ident, text, end="stop", body=body: on_bedrock(ident, body(text, end))
+        for name, body in OTHERS.items()
+    },
 }
+TOOLS = {**dict.fromkeys(OTHERS, "bedrock"), "responses": "openai", "bare": "openai"}
+TOOLS["mistral"], TOOLS["vertex"] = "mistral", "gemini"
+TELL_THE_MODEL = {*ANSWERED} - {*OTHERS}
+TELL_TOKENS = {*TELL_THE_MODEL, "llama", "titan", "nova"}
 FAILED = {
     "openai": lambda ident: {"custom_id": ident, "response": None, "error": {"code": "e"}},
     "status": lambda ident: {"custom_id": ident, "response": {"status_code": 500, "body": {}}},
     "anthropic": lambda ident: {"custom_id": ident, "result": {"type": "expired"}},
     "gemini": lambda ident: {"key": ident, "status": {"code": 3, "message": "m"}},
     "bedrock": lambda ident: {"recordId": ident, "error": {"errorCode": 400, "errorMessage": "m"}},
+    "vertex": lambda ident: {"key": ident, "status": "Bad Request: m", "response": {}},
 }
 
 
 def written(tmp_path, family="openai", table=ASKED, shown=TEXTS, **options):
-    tool = {"responses": "openai", "bare": "openai"}.get(family, family)
+    tool = TOOLS.get(family, family)
     path = tmp_path / ("batch.json" if tool == "anthropic" else "batch.jsonl")
     options = {"model": "gpt", **options}
     assert write_questions(table, path, tool=tool, shown=shown, **options) == N
@@ -127,10 +193,14 @@ def test_yes_and_no_come_back_as_they_were_said(tmp_path, family):
     assert list(table["item"]) == ASKED["item"]
     assert list(table["label"]) == ASKED["label"]
     assert list(table["answer"]) == WORDS
-    assert all(who.startswith("m-1 ") for who in table["annotator"])
+    assert family not in TELL_THE_MODEL or all(x.startswith("m-1 ") for x in table["annotator"])
     assert table["annotator"].nunique() == 1  # the digest is that of the form, not of the label
     assert tally.counts["results"] == N
-    assert any("60 tokens" in each and "12" in each for each in tally.remarks)
+    assert family not in TELL_TOKENS or "60 tokens" in tally.remarks[0]
+    cut = [*said[1:], (said[0][0], "no")]  # of which one was cut off
+    ends = ["stop"] * (N - 1) + ["length"]
+    results = [ANSWERED[family](*each, end) for each, end in zip(cut, ends, strict=True)]
+    assert read(tmp_path, results)[1].counts["replies that were cut off"] == 1
 
 
 @pytest.mark.parametrize("family", ANSWERED)
@@ -145,6 +215,8 @@ def test_all_labels_of_an_item_come_back_in_one_reply(tmp_path, family):
     said[:, 0] = "yes"
     replies = [json.dumps(dict(zip(LABELS, row.tolist(), strict=True))) for row in said]
     replies[1] = f"Here it is:\n```json\n{replies[1]}\n```"
+    replies[2] = f'<think>\n{{"cat": "no"}}\n</think>\n{replies[2]}'
+    replies[3] = replies[3].replace('"yes"', "true").replace('"no"', "false")
     results = [ANSWERED[family](*each) for each in zip(ids, replies, strict=True)]
     table, _ = read(tmp_path, results)
     assert list(table["answer"]) == said.ravel().tolist()
@@ -185,13 +257,34 @@ def import_answers_or_fail(tmp_path, results):
 @pytest.mark.parametrize("way", FAILED)
 def test_failures_are_those_of_each_family(tmp_path, way):
     ids, _ = written(tmp_path)
-    answer = {"gemini": gemini, "bedrock": bedrock, "anthropic": anthropic}.get(way, openai)
+    answer = ANSWERED.get(way, openai)
     results = [answer(ids[0], "yes"), FAILED[way](ids[1]), answer(ids[2], "perhaps")]
     table, tally = read(tmp_path, results)
     assert list(table["item"]) == ["i0"]
     assert tally.counts["requests that failed"] == 1
     assert tally.counts["replies that do not parse"] == 1
     assert tally.counts["requests without a result"] == N - 3
+    shown = next(each for each in tally.remarks if each.startswith("replies that do not parse"))
+    assert f"{ids[2]} ('perhaps')" in shown
+    with pytest.raises(ComplabelError, match="perhaps"):  # also if no reply is clear
+        read(tmp_path, results[1:])
+
+
+def test_ids_may_be_numbers_and_a_line_without_an_id_is_told_what_to_do(tmp_path):
+    ids = [json.dumps({"id": n, "item": f"i{n}", "label": "cat"}) + "\n" for n in range(9)]
+    (tmp_path / "own.ids.jsonl").write_text("".join(ids))
+    table, _ = read(tmp_path, [openai(7, "no"), openai("3", "yes"), gemini(0, "no")])
+    assert dict(zip(table["item"], table["answer"], strict=True)) == {
+        "i0": "no",
+        "i3": "yes",
+        "i7": "no",
+    }
+    lost = vertex("x", "yes")
+    del lost["key"]
+    with pytest.raises(ComplabelError, match=r"line 1: .*key"):
+        read(tmp_path, [lost])
+    with pytest.raises(ComplabelError, match="custom_id"):
+        read(tmp_path, [openai([7], "no")])
 
 
 def test_a_retry_that_succeeded_counts_and_an_equal_repeat_does_not_disturb(tmp_path):
@@ -492,7 +585,7 @@ def test_probabilities_of_yes_and_no_become_a_confidence(tmp_path, family):
     results = [
         likely(ids[0], ("yes", math.log(0.6)), math.log(0.2), family=family),
         likely(ids[1], ("no", math.log(0.3)), math.log(0.6), family=family),
-        likely(ids[2], ("no", math.log(0.9)), math.log(0.1), first="**", family=family),
+        likely(ids[2], ("no", math.log(0.9)), math.log(0.1), first="Yes?</think>", family=family),
         likely(ids[3], ("yes", math.log(0.9)), None, family=family),  # no is below The, e^-11
         likely(ids[4], ("yes", -3.0), None, family=family),  # it may be a tenth
         ANSWERED[family](ids[5], "unsure"),

@@ -7,10 +7,10 @@ from complabel.importers._format import Tally as Tally
 from complabel.importers._import import FORMATS as FORMATS
 from complabel.importers._import import detect as detect
 from complabel.importers._import import import_answers, import_file
-from complabel.importers._label_studio_form import Control as Control
-from complabel.importers._label_studio_form import FormError as FormError
-from complabel.importers._label_studio_form import control_of as control_of
 from complabel.importers._write_questions import TOOLS as TOOLS
+from complabel.importers._write_questions import Control as Control
+from complabel.importers._write_questions import FormError as FormError
+from complabel.importers._write_questions import control_of as control_of
 from complabel.importers._write_questions import label_studio_config, write_questions
 
 __all__ = ["Options", "import_answers", "import_file", "label_studio_config", "write_questions"]

@@ -19,7 +19,7 @@ import itertools
 import json
 import math
 import mimetypes
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,36 +52,25 @@ from complabel.importers._questions import (
     question_in,
     question_of,
 )
-from complabel.importers._records import ENDS, objects_in, said_in_reply
+from complabel.importers._replies import (
+    CUT,
+    FAILED,
+    REFUSED,
+    UNCLEAR,
+    Result,
+    are_results,
+    confidence,
+    result_of,
+    said_in,
+    spoken,
+)
 
 IDS = ".ids.jsonl"
-_WORDS = ("yes", "no", UNSURE)
 _TOKENS, _TOKENS_OF_LABEL = 1024, 32  # most tokens of a reply, where a request must say it
 _TOP = 20  # tokens with a probability, of each place in a reply
-_SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
 _MOST_SHOWN, _MOST_LETTERS = 3, 80
 # These end a line for some readers of JSON lines.
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-
-
-class Family(NamedTuple):
-    """What a file of one family of services may be."""
-
-    most: int  # requests; this and the size are the least that services of the family say
-    most_megabytes: int
-    ending: str = ".jsonl"
-    around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
-
-
-FAMILIES = {
-    "openai": Family(50_000, 200),
-    "mistral": Family(50_000, 100),
-    "anthropic": Family(100_000, 256, ".json", ('{"requests": [\n', ",\n", "\n]}\n")),
-    "gemini": Family(200_000, 2_000),
-    "bedrock": Family(50_000, 200),
-}
-"""Formats of requests, by the name of ``--for``."""
-_WITH_LOGPROBS, _WITHOUT_ADDRESSES = ("openai", "gemini"), ("gemini", "bedrock")
 
 
 class _Asks(NamedTuple):
@@ -103,22 +92,23 @@ class Batch(NamedTuple):
     def check(self, tasks: Sequence[Task]) -> None:
         """Refuse what a batch cannot ask."""
         questions = {task["question"] for task in tasks}
+        with_logprobs = [name for name, each in FAMILIES.items() if each.logprobs]
         if self.n_items > 1 and (questions != {"ticked"} or _menus(tasks)[1:]):
             raise InputError(
                 f"{setting('items_per_request', self.n_items)} needs questions of the kind ticked,"
                 " about all labels of each item",
                 parameter="items_per_request",
             )
-        if self.logprobs and (questions != {"asked"} or self.tool not in _WITH_LOGPROBS):
+        if self.logprobs and (questions != {"asked"} or self.tool not in with_logprobs):
             raise InputError(
                 f"{setting('logprobs', True)} needs questions of the kind asked, whose reply is one"
-                f" word, and one of {', '.join(_WITH_LOGPROBS)}",
+                f" word, and one of {', '.join(with_logprobs)}",
                 parameter="logprobs",
             )
 
     def requests(self, tasks: Sequence[Task]) -> Iterator[tuple[str, list[Task]]]:
         """Yield each request as JSON, with its lines of the table of ids."""
-        menus = _menus(tasks)
+        menus, family = _menus(tasks), FAMILIES[self.tool]
         about = [*menus, *([task["item"], task.get("label")] for task in tasks)]
         said = json.dumps([self.tool, self.model, self.n_items, about])
         batch = hashlib.sha256(said.encode()).hexdigest()[:6]
@@ -129,7 +119,8 @@ class Batch(NamedTuple):
             content = self._content(_prompt(first, several), names or ["The item"], chunk)
             labels = first["offered"] if first["question"] == "ticked" else ()
             asks = _Asks(content, labels, names, self.logprobs)
-            request = json.dumps(_request(self.tool, ident, self.model, asks), ensure_ascii=False)
+            body = {family.keys[1]: family.body(self.model, asks)}
+            request = json.dumps({family.keys[0]: ident, **family.more, **body}, ensure_ascii=False)
             # A label, and a menu that was drawn, are no part of the form of a prompt.
             form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if menus[1:] else {})}
             digest = hashlib.sha256(_prompt(form, several).encode()).hexdigest()[:8]
@@ -140,17 +131,14 @@ class Batch(NamedTuple):
             yield request.translate(_LINE_ENDS), lines
 
     def _content(self, prompt: str, names: Sequence[str], tasks: Sequence[Task]) -> list[Any]:
-        parts, words = [], [prompt]
+        parts, words, family = [], [prompt], FAMILIES[self.tool]
         for name, task in zip(names, tasks, strict=True):
             words += _about(name, task)
             if task.get("image"):
-                text = "\n\n".join(words)
-                parts += [self._text(text), _picture(self.tool, str(task["image"]), self.folder)]
+                picture = _picture(family, str(task["image"]), self.folder)
+                parts += [{**family.text, "text": "\n\n".join(words)}, picture]
                 words = []
-        return [*parts, self._text("\n\n".join(words))] if words else parts
-
-    def _text(self, text: str) -> Task:
-        return {"text": text} if self.tool == "gemini" else {"type": "text", "text": text}
+        return [*parts, {**family.text, "text": "\n\n".join(words)}] if words else parts
 
     def files(self, tasks: Sequence[Task]) -> list[int]:
         """Return how many requests go into each file, so that a service takes it."""
@@ -201,13 +189,11 @@ def prompted(task: Task) -> Task:
     return {"id": task["answer_id"], **task, "prompt": prompt}
 
 
-def _picture(tool: str, named: str, folder: Path) -> Task:
-    if named.startswith("data:") or ("://" in named and tool in _WITHOUT_ADDRESSES):
+def _picture(family: Family, named: str, folder: Path) -> Task:
+    if "://" in named and family.address:
+        return dict(json.loads(family.address % json.dumps(named)[1:-1]))
+    if "://" in named or named.startswith("data:"):
         raise InputError(f"the picture {named:.60} cannot be sent by its address; give a file")
-    if "://" in named and tool == "anthropic":
-        return {"type": "image", "source": {"type": "url", "url": named}}
-    if "://" in named:
-        return {"type": "image_url", "image_url": {"url": named}}
     kind = mimetypes.guess_type(named)[0]
     if kind is None or not kind.startswith("image/"):
         raise InputError(f"{named}: its ending is not that of a picture, such as .jpg or .png")
@@ -215,37 +201,7 @@ def _picture(tool: str, named: str, folder: Path) -> Task:
         data = base64.b64encode((folder / named).read_bytes()).decode("ascii")
     except OSError as error:
         raise InputError(f"{folder / named}: this picture cannot be read: {error}") from error
-    if tool == "gemini":
-        return {"inline_data": {"mime_type": kind, "data": data}}
-    if tool in ("openai", "mistral"):
-        return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}
-    return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
-
-
-def _request(tool: str, ident: str, model: str, asks: _Asks) -> Task:
-    if tool == "gemini":
-        how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
-        if asks.labels:
-            how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
-        request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
-        return {"key": ident, "request": request | ({"generation_config": how} if how else {})}
-    body: Task = {"messages": [{"role": "user", "content": asks.content}]}
-    if tool in ("anthropic", "bedrock"):
-        n_words = len(asks.labels) * max(len(asks.names), 1)
-        body = {"max_tokens": _TOKENS + _TOKENS_OF_LABEL * n_words, **body}
-        if tool == "anthropic":
-            return {"custom_id": ident, "params": {"model": model, **body}}
-        version = {"anthropic_version": "bedrock-2023-05-31"}
-        return {"recordId": ident, "modelInput": version | body}
-    body = {"model": model, **body}
-    if asks.labels:
-        schema = _schema(asks, {"additionalProperties": False})
-        told = {"name": "labels", "strict": True, "schema": schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": told}
-    if asks.logprobs:
-        body |= {"logprobs": True, "top_logprobs": _TOP}
-    where = {"method": "POST", "url": "/v1/chat/completions"} if tool == "openai" else {}
-    return {"custom_id": ident, **where, "body": body}
+    return dict(json.loads(family.picture % (kind, data)))
 
 
 def _schema(asks: _Asks, strict: Task) -> Task:
@@ -255,7 +211,7 @@ def _schema(asks: _Asks, strict: Task) -> Task:
         properties = dict.fromkeys(names, each)
         return {"type": "object", "properties": properties, "required": list(names), **strict}
 
-    word: Task = {"type": "string", "enum": list(_WORDS)}
+    word: Task = {"type": "string", "enum": ["yes", "no", UNSURE]}
     labels = of(asks.labels, {"$ref": "#/$defs/word"} if strict else word)
     if not strict:
         return of(asks.names, labels) if asks.names else labels
@@ -265,173 +221,80 @@ def _schema(asks: _Asks, strict: Task) -> Task:
     return {**whole, "$defs": {"word": word, "labels": labels}}
 
 
-_TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
+def _chat(model: str, asks: _Asks) -> Task:
+    body: Task = {"model": model, "messages": [{"role": "user", "content": asks.content}]}
+    if asks.labels:
+        schema = _schema(asks, {"additionalProperties": False})
+        told = {"name": "labels", "strict": True, "schema": schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": told}
+    return body | ({"logprobs": True, "top_logprobs": _TOP} if asks.logprobs else {})
 
 
-class _Result(NamedTuple):
-    """What became of one request: a text, or a word why there is none."""
-
-    text: Any  # of a reply that says itself what it is about, any JSON
-    failed: str = ""
-    model: str | None = None
-    n_in: int = 0
-    n_out: int = 0
-    tokens: Sequence[tuple[Any, Any]] = ()  # of the text, each with those that were likely there
+def _messages(model: str, asks: _Asks) -> Task:
+    most = _TOKENS + _TOKENS_OF_LABEL * len(asks.labels) * max(len(asks.names), 1)
+    messages = [{"role": "user", "content": asks.content}]
+    return {"model": model, "max_tokens": most, "messages": messages}
 
 
-_FAILED, _REFUSED = "requests that failed", "requests that the model refused"
-_CUT, _UNCLEAR = "replies that were cut off", "replies that do not parse"
+def _messages_of_bedrock(model: str, asks: _Asks) -> Task:
+    body = {"anthropic_version": "bedrock-2023-05-31", **_messages(model, asks)}
+    return {name: value for name, value in body.items() if name != "model"}
+
+
+def _contents(_: str, asks: _Asks) -> Task:
+    how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
+    if asks.labels:
+        how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
+    request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
+    return request | ({"generation_config": how} if how else {})
+
+
+class Family(NamedTuple):
+    """What a request of one family of services looks like, and what a file of them may be."""
+
+    most: int  # requests; this and the size are the least that services of the family say
+    most_megabytes: int
+    keys: tuple[str, str]  # of the id and of the body
+    body: Callable[[str, _Asks], Task]
+    picture: str  # a part as JSON, in which %s are its type and its data
+    address: str = ""  # a part as JSON, in which %s is the picture's address; "": none may be sent
+    more: Mapping[str, str] = {}  # beside the id and the body
+    text: Mapping[str, str] = {"type": "text"}  # beside a text
+    logprobs: bool = False
+    ending: str = ".jsonl"
+    around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
+
+
+_URL = '{"type": "image_url", "image_url": {"url": "%s"}}'
+_SOURCE = '{"type": "image", "source": {"type": "base64", "media_type": "%s", "data": "%s"}}'
+_OPENAI = {"method": "POST", "url": "/v1/chat/completions"}
+_DATA_URL, _OF_CHAT = _URL % "data:%s;base64,%s", ("custom_id", "body")
+FAMILIES = {
+    "openai": Family(50_000, 200, _OF_CHAT, _chat, _DATA_URL, _URL, _OPENAI, logprobs=True),
+    "mistral": Family(50_000, 100, _OF_CHAT, _chat, _DATA_URL, _URL),
+    "anthropic": Family(
+        *(100_000, 256, ("custom_id", "params"), _messages, _SOURCE),
+        '{"type": "image", "source": {"type": "url", "url": "%s"}}',
+        ending=".json",
+        around=('{"requests": [\n', ",\n", "\n]}\n"),
+    ),
+    "gemini": Family(
+        *(200_000, 2_000, ("key", "request"), _contents),
+        '{"inline_data": {"mime_type": "%s", "data": "%s"}}',
+        text={},
+        logprobs=True,
+    ),
+    "bedrock": Family(50_000, 200, ("recordId", "modelInput"), _messages_of_bedrock, _SOURCE),
+}
+"""Formats of requests, by the name of ``--for``."""
+
+
 _MISSING, _DOUBLE = "requests without a result", "requests with two different replies"
+_COUNTS = ("questions", "questions without an answer")  # of each model that answered
 _OF_A_SAMPLE = (
     "; if a second file has failures, give it, too. Random questions are a random sample only if"
     " all were answered, or all up to some line and none after it"
 )
-_CUT_BY = {"length", "max_tokens", "max_output_tokens", "incomplete", "abort"}
-_CUT_BY |= {"model_context_window_exceeded"}
-_REFUSED_BY = {"content_filter", "content_filtered", "guardrail_intervened", "refusal", "safety"}
-_REFUSED_BY |= {"recitation", "blocklist", "prohibited_content", "spii", "image_safety"}
-# A text that ended for a reason that is not known may be half a word.
-_ENDED_BY = {"stop", "end_turn", "stop_sequence", "completed", "complete", "eos", "eos_token"}
-_ENDED_BY |= {"finish_reason_unspecified"}
-
-
-def _inside(value: Any, *keys: Any) -> Any:
-    """Return what lies at these keys and positions; None if anything is not there."""
-    for key in keys:
-        if isinstance(key, int):
-            value = value[key] if isinstance(value, list) and len(value) > key else None
-        else:
-            value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _id_of(value: Any) -> Any:
-    return next((value[key] for key in ("custom_id", "key", "recordId") if key in value), None)
-
-
-def _result_of(value: Task) -> _Result:
-    if "result" in value:  # Anthropic
-        body = _inside(value, "result", "message")
-        if _inside(value, "result", "type") != "succeeded":
-            return _Result(None, _FAILED)
-    elif "modelOutput" in value:  # Bedrock
-        body = value["modelOutput"]
-    else:
-        body = value.get("response")
-        if _inside(body, "status_code") not in (None, 200):
-            return _Result(None, _FAILED)
-        if isinstance(body, dict) and "body" in body:
-            body = body["body"]
-    if value.get("error") or not isinstance(body, dict) or body.get("error"):
-        return _Result(None, _FAILED)
-    return _said_in(body)
-
-
-def _said_in(body: Task) -> _Result:
-    """Return the text of a body: of a chat, a response, a message or candidates."""
-    several = body.get("choices") or body.get("candidates")
-    if isinstance(several, list) and len(several) > 1:
-        return _Result(None, _UNCLEAR)
-    parts, ends = _parts_and_ends(body)
-    words = {str(end).casefold() for end in ends if end}
-    model = body.get("model") or body.get("modelVersion")
-    usage = body.get("usage") or body.get("usageMetadata")
-    n_in = _number(usage, "prompt_tokens", "input_tokens", "promptTokenCount", "inputTokens")
-    names = "completion_tokens", "output_tokens", "candidatesTokenCount", "outputTokens"
-    told = (model if isinstance(model, str) else None, n_in, _number(usage, *names))
-    refusal = _inside(body, "choices", 0, "message", "refusal")
-    blocked = _inside(body, "promptFeedback", "blockReason")
-    kinds = [_inside(part, "type") for part in parts]
-    if refusal or blocked or "refusal" in kinds or words & _REFUSED_BY:
-        return _Result(None, _REFUSED, *told)
-    if words & _CUT_BY:
-        return _Result(None, _CUT, *told)
-    texts = [
-        part if isinstance(part, str) else part["text"]
-        for part in parts
-        if isinstance(part, str)
-        or (isinstance(_inside(part, "text"), str) and not _inside(part, "thought"))
-    ]
-    if not texts or words - _ENDED_BY:
-        return _Result(None, _UNCLEAR, *told)
-    return _Result("".join(texts), "", *told, list(_tokens(body, parts)))
-
-
-def _parts_and_ends(body: Task) -> tuple[list[Any], list[Any]]:
-    if "choices" in body:
-        content = _inside(body, "choices", 0, "message", "content")
-        ends = [_inside(body, "choices", 0, "finish_reason")]
-    elif "candidates" in body:
-        content = _inside(body, "candidates", 0, "content", "parts")
-        ends = [_inside(body, "candidates", 0, key) for key in ("finishReason", "finish_reason")]
-    elif isinstance(body.get("output"), list):  # of /v1/responses
-        messages = [each for each in body["output"] if _inside(each, "type") == "message"]
-        content = [part for each in messages for part in _listed(_inside(each, "content"))]
-        ends = [_inside(body, "incomplete_details", "reason"), body.get("status")]
-    elif "output" in body:
-        content = _inside(body, "output", "message", "content")
-        ends = [body.get("stopReason")]
-    else:
-        content, ends = body.get("content"), [body.get("stop_reason")]
-    return _listed(content), ends
-
-
-def _listed(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [content] if isinstance(content, str) else []
-
-
-def _number(usage: Any, *names: str) -> int:
-    found = (_inside(usage, name) for name in names)
-    return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
-
-
-def _tokens(body: Task, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield each token of a reply with those that were likely there, as far as a body has them."""
-    steps = _inside(body, "choices", 0, "logprobs", "content") or _inside(parts, 0, "logprobs")
-    for step in _listed(steps):
-        yield _inside(step, "token"), _inside(step, "top_logprobs")
-    found = _inside(body, "candidates", 0, "logprobsResult")
-    for at, step in enumerate(_listed(_inside(found, "chosenCandidates"))):
-        yield _inside(step, "token"), _inside(found, "topCandidates", at, "candidates")
-
-
-def _confidence(word: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:
-    """Return P(word) / (P(yes) + P(no)) at the first word of a reply; None if it is not told.
-
-    If the other word is not among the likely ones, it is less likely than all of them. The least of
-    them then stands for it, if that changes the fourth digit at most.
-    """
-    token, likely = next((each for each in tokens if _plain(each[0])), ("", None))
-    if word not in ("yes", "no") or _plain(token) != word:
-        return None
-    shares, least = {"yes": 0.0, "no": 0.0}, 1.0
-    for each in _listed(likely):
-        told = [_inside(each, name) for name in ("logprob", "logProbability")]
-        log = next((log for log in told if isinstance(log, int | float)), 1)
-        if not log <= _SMALL:
-            return None
-        share = math.exp(max(min(log, 0.0), -1e4))
-        least = min(least, share)
-        if (name := _plain(_inside(each, "token"))) in shares:
-            shares[name] += share
-    mine, other = shares.pop(word), *shares.values()
-    if not mine or (not other and least > _SMALL * mine):
-        return None
-    return mine / (mine + (other or least))
-
-
-def _plain(token: Any) -> str:
-    return token.strip(ENDS).casefold() if isinstance(token, str) else "?"
-
-
-def _are_results(head: Head) -> bool:
-    root, keys = head.keys()
-    # A model's input may have pictures, so what comes behind it is not in the head.
-    return (
-        ("custom_id" in keys and not keys.isdisjoint(("response", "result", "error")))
-        or ("recordId" in keys and not keys.isdisjoint(("modelInput", "modelOutput", "error")))
-        or (root == "{" and "key" in keys and not keys.isdisjoint(("response", "status", "error")))
-    )
 
 
 class _Asked(NamedTuple):
@@ -442,42 +305,34 @@ class _Asked(NamedTuple):
     question: Question
 
 
-class _Said(NamedTuple):
-    """What one result says about one question; None: two results differ."""
-
-    answer: Any = None
-    model: str | None = None
-    confidence: float | None = None
-
-
 _Questions = dict[str, dict[str, _Asked]]  # by id, and by the name of an item in its request
 _Key = tuple[str, str]  # both of them
+_Answer = tuple[Any, float | None]  # and its confidence; (None, None): two results differ
+_Heard = dict[_Key, dict[str | None, _Answer]]  # by the model
 
 
 def _read(path: Path, options: Options, tally: Tally, *, word: str) -> Iterator[dict[str, Any]]:
     """Read the results of batches, or else lines of prompts to each of which a reply was added."""
-    failures = (_FAILED, _REFUSED, _CUT) if word == "results" else ()
-    tally.start(word, *failures, _UNCLEAR, _DOUBLE, _MISSING)
+    failures = (FAILED, REFUSED, CUT) if word == "results" else ()
+    tally.start(word, *_COUNTS, *failures, UNCLEAR, _DOUBLE, _MISSING)
     yield from pieces(_rows(path, options, tally, word))
 
 
 def _results(
     path: Path, options: Options, asked: _Questions, word: str
-) -> Iterator[tuple[str, _Result]]:
+) -> Iterator[tuple[str, Result]]:
     """Yield each id with its result, and add what it asked; prompts without a reply give none."""
     files = dict.fromkeys((path, *options.more))
     for place, value in itertools.chain.from_iterable(map(records, files)):
         if word == "replies":
             line = checked(_Line, value, place)
-            ident, result = line.id, _Result(line.reply, model=line.annotator)
+            ident, result = line.id, Result(line.reply, model=line.annotator)
             if "item" in value:
                 about = _asked_in(value, line, place, options)._replace(annotator=None)
                 if asked.setdefault(ident, {"": about})[""].question != about.question:
                     raise fault(place, f"id {ident!r} has two questions; give each its own id")
-        elif not isinstance(value, dict) or _TOLD.isdisjoint(value) or not _id_of(value):
-            raise fault(place, "is no result with an id (custom_id, key or recordId)")
         else:
-            ident, result = _id_of(value), _result_of(value)
+            ident, result = result_of(value, place)
         if ident not in asked:
             asked |= _asked(path, options, ident)
         if word == "results" or result.text not in (None, ""):
@@ -486,46 +341,49 @@ def _results(
 
 def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row]:
     asked: _Questions = {}
-    said: dict[_Key, dict[str | None, _Said]] = {}  # by the model
+    said: _Heard = {}
     worst: dict[_Key, tuple[str, Any]] = {}  # of questions without a clear answer, the last reason
-    n_in = n_out = 0
+    used = []
     for ident, result in _results(path, options, asked, word):
         tally.counts[word] += 1
-        n_in, n_out = n_in + result.n_in, n_out + result.n_out
-        for name, answer in _answers_in(asked[ident], result.text).items():
+        used.append(result.used)
+        questions = {name: each.question for name, each in asked[ident].items()}
+        for name, answer in said_in(questions, result.text).items():
             by_model = said.setdefault((ident, name), {})
             if answer is None:
-                worst[ident, name] = result.failed or _UNCLEAR, result.text
+                worst[ident, name] = result.failed or UNCLEAR, result.told or result.text
             elif result.model not in by_model:
-                sure = _confidence(answer, result.tokens)
-                by_model[result.model] = _Said(answer, result.model, sure)
-            elif by_model[result.model].answer != answer:
-                by_model[result.model] = _Said()
+                sure = confidence(answer, result.text, result.tokens)
+                by_model[result.model] = answer, sure
+            elif by_model[result.model][0] != answer:
+                by_model[result.model] = None, None
     yield from _answers(asked, said, worst, tally)
+    n_in, n_out = map(sum, zip((0, 0), *used, strict=True))
     if n_in or n_out:
         tally.remark(f"The requests had {n_in:,} tokens, and the replies {n_out:,}.")
 
 
 def _answers(
-    asked: _Questions,
-    said: Mapping[_Key, Mapping[str | None, _Said]],
-    worst: Mapping[_Key, tuple[str, Any]],
-    tally: Tally,
+    asked: _Questions, said: _Heard, worst: Mapping[_Key, tuple[str, Any]], tally: Tally
 ) -> Iterator[Row]:
     """Yield rows in the order of the requests; count and list those without an answer."""
     travelled, without = Travelled(), dict[str, dict[str, None]]()
-    answers = [each for by_model in said.values() for each in by_model.values()]
     # If one answer has a confidence, the column is there; NaN is a gap in it.
-    blank = math.nan if any(each.confidence is not None for each in answers) else None
+    known = any(sure is not None for x in said.values() for _, sure in x.values())
+    blank = math.nan if known else None
     for key, about in (((i, name), each) for i in asked for name, each in asked[i].items()):
-        heard: list[_Said | None] = [*said.get(key, {}).values()]
-        for found in heard or [None]:
-            if found is not None and found.answer is not None:
-                yield from _rows_of(found, about, travelled, blank)
+        heard = said.get(key)
+        for model, (answer, sure) in (heard or {None: (None, None)}).items():
+            tally.counts[_COUNTS[0]] += 1
+            tally.counts[_COUNTS[1]] += answer is None
+            if answer is not None:
+                sure = blank if sure is None else sure
+                yield from _rows_of(answer, about, travelled, model, sure)
                 continue
-            why, text = worst.get(key, (_MISSING, "")) if found is None else (_DOUBLE, "")
-            listed = " ".join(key).strip() if why in (_DOUBLE, _UNCLEAR) else key[0]
-            shown = f" ({str(text)[:_MOST_LETTERS]!r})" if why == _UNCLEAR else ""
+            why, told = (_DOUBLE, "") if heard else worst.get(key, (_MISSING, ""))
+            listed = " ".join(key).strip() if why in (_DOUBLE, UNCLEAR) else key[0]
+            told = (spoken(told) or told).strip() if isinstance(told, str) else json.dumps(told)
+            shown = f" ({told[:_MOST_LETTERS]!r})" if told else ""
             without.setdefault(why, {})[listed + shown] = None
     for why, idents in without.items():
         tally.counts[why] = len(idents)
@@ -535,55 +393,20 @@ def _answers(
 
 
 def _rows_of(
-    said: _Said, about: _Asked, travelled: Travelled, blank: float | None
+    answer: Any, about: _Asked, travelled: Travelled, model: str | None, sure: float | None
 ) -> Iterator[Row]:
-    who, question = about.annotator, about.question
-    if said.model:
-        who = f"{said.model} {str(who or '').rpartition(' ')[2]}".strip()
-    answer, open_ = said.answer, set[str]()
+    who, question, open_ = about.annotator, about.question, set[str]()
+    if model:
+        who = f"{model} {str(who or '').rpartition(' ')[2]}".strip()
     if isinstance(answer, dict):
         open_ = {label for label, word in answer.items() if word == UNSURE}
         answer = [label for label, word in answer.items() if word == "yes"]
     rows = travelled.rows(question, answer, about.place, annotator=who)
-    first = len(rows) - len(question.offered or [""])  # before it, what was known
-    for at, row in enumerate(rows):
-        if at >= first:
-            sure = blank if said.confidence is None else said.confidence
-            word = UNSURE if row.label in open_ else row.answer
-            row = row._replace(answer=word, confidence=sure)
-        yield row
-
-
-def _answers_in(questions: Mapping[str, _Asked], reply: Any) -> Mapping[str, Any]:
-    """Return what a reply says of each question: a word, labels, or a word for each label.
-
-    It is None if it is not clear.
-    """
-    question = next(iter(questions.values())).question
-    alone, judges = "" in questions, question.question == "ticked"
-    if reply is None:
-        return dict.fromkeys(questions)
-    whole = None
-    if judges:
-        keys = {*question.offered} if alone else {*questions}
-        text = reply if isinstance(reply, str) else json.dumps(reply)
-        found = [each for each in objects_in(text) if each is None or each.keys() & keys]
-        whole = found[0] if len(found) == 1 else None
-        if not alone:
-            whole = whole if whole is not None and whole.keys() <= keys else {}
-            return {name: _words_in(whole.get(name), question) for name in questions}
-    words = _words_in(whole, question)
-    return {"": said_in_reply(question, reply) if words is None else words}
-
-
-def _words_in(found: Any, question: Question) -> dict[str, str] | None:
-    """Return the word for each label in an object; None if one is missing, or strange."""
-    if not isinstance(found, dict) or found.keys() != {*question.offered}:
-        return None
-    if not all(isinstance(word, str) for word in found.values()):
-        return None
-    words = {label: word.strip().casefold() for label, word in found.items()}
-    return words if {*words.values()} <= {*_WORDS} else None
+    first = len(rows) - len(question.offered or [""])
+    yield from rows[:first]  # what was known
+    for row in rows[first:]:
+        word = UNSURE if row.label in open_ else row.answer
+        yield row._replace(answer=word, confidence=sure)
 
 
 class _Line(BaseModel):
@@ -603,7 +426,7 @@ def _asked(path: Path, options: Options, ident: str) -> _Questions:
             line = checked(_Line, value, place)
             # The end of an id is the same in one batch.
             is_other = line.id.rpartition("-")[2] != ident.rpartition("-")[2]
-            if is_other and not found and options.prompts is None:
+            if is_other and "-" in line.id and not found and options.prompts is None:
                 break
             questions, name = found.setdefault(line.id, {}), str(value.get("called") or "")
             if name in questions:
@@ -633,22 +456,20 @@ def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:
 
 
 _TITLE = "results of a language model's batch: OpenAI, Mistral, Anthropic, Gemini, Bedrock"
-_LOST = (_FAILED, _REFUSED, _CUT, _UNCLEAR, _DOUBLE, _MISSING)
 RESULTS = Format(
     "results",
     _TITLE,
-    _are_results,
+    are_results,
     partial(_read, word="results"),
     uses="prompts more",
     reads="the reply in the form of the service, and what its request asked from `.ids.jsonl`",
-    counts=("questions", *_LOST),
+    counts=_COUNTS,
 )
 
 
 def _has_replies(head: Head) -> bool:
     root, keys = head.keys()
-    is_ours = not keys.isdisjoint(("reply", "prompt", "answer_form"))  # the last one of old files
-    return root == "{" and "id" in keys and is_ours
+    return root == "{" and "id" in keys and not keys.isdisjoint(("reply", "prompt"))
 
 
 _OF_REPLIES = "replies of a language model: the lines of ask --for replies, each with a reply"
@@ -660,5 +481,5 @@ REPLIES = Format(
     _READ_REPLIES,
     uses="question prompts",
     reads="`id`, `reply`, `annotator`, and the fields of a task of complabel ask",
-    counts=("questions", *_LOST[3:]),
+    counts=_COUNTS,
 )

@@ -290,14 +290,37 @@ _OF_LABEL_STUDIO = ("/data/upload/", "/data/local-files/")
 _TAG = re.compile("^[0-9a-f]{8}-(?=.)")  # before the name of each file that somebody uploads
 
 
-def names_from(task: Mapping[str, Any]) -> str:
-    """Return a sentence on how to name items by a field of their tasks."""
-    for key, value in task.items():
-        name = file_name_of(value) if isinstance(value, str) and len(value) < 2000 else ""
-        if "." in name[1:-1] and "/" in value:
-            return f"To name them as the files, such as {name!r}, give --item-file {shown(key)}."
-    fields = some(key for key in task if key[:1] != "_") or "no field"
-    return f"If features have other names, give the field with them as --item; it has {fields}."
+_ENDINGS = "jpe?g png gif bmp tiff? webp svg wav mp3 flac ogg m4a mp4 avi mov txt md html? pdf json"
+_IS_FILE = re.compile(rf"[^\s/\\]+\.({_ENDINGS.replace(' ', '|')})", re.IGNORECASE)
+
+
+_LONGEST = 2000  # characters of an address
+
+
+class FieldsOfFiles:
+    """Finds the field of tasks by which items could be named as their files."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []  # the fields of the first task
+        self._files: dict[str, dict[str, str]] = {}  # by field: of each name, the path or address
+
+    def see(self, task: Mapping[str, Any]) -> None:
+        """Keep the fields that also hold the name of a file here, and not one name for two."""
+        if not self.seen:
+            self.seen = [*task]
+            self._files = {key: {} for key in task}
+        for key in [*self._files]:
+            value = str(task.get(key) or "")
+            name = "" if " " in value or len(value) > _LONGEST else file_name_of(value)
+            if not _IS_FILE.fullmatch(name) or self._files[key].setdefault(name, value) != value:
+                del self._files[key]
+
+    def __str__(self) -> str:
+        for key, names in self._files.items():
+            first = next(iter(names))
+            return f"To name them as the files, such as {first!r}, give --item-file {shown(key)}."
+        fields = some(key for key in self.seen if key[:1] != "_") or "no field"
+        return f"If features have other names, give the field with them as --item; it has {fields}."
 
 
 class FileNames:

@@ -178,6 +178,7 @@ FORMATS: tuple[Format, ...] = (
 )
 
 _HEAD = 1 << 16  # bytes by which a format is recognized
+_MOST_REMARKS = 4  # in the message about a file without an answer
 
 
 def detect(path: StrPath) -> Format:
@@ -332,10 +333,11 @@ def _read(
                 progress(totals.rows.total())
     if not totals.rows:
         counts = ", ".join(f"{count:,} {name}" for name, count in tally.counts.items() if count)
+        told = "".join(f" {each.rstrip('.')}." for each in tally.remarks[:_MOST_REMARKS])
         raise fault(
             path,
             f"holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check the file,"
-            f" or give another format as {setting('format', 'NAME')}",
+            f" or give another format as {setting('format', 'NAME')}.{told}",
         )
     if options.label_names is None and "present" in chosen.uses:  # labels are what people wrote
         try:

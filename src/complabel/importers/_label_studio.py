@@ -28,6 +28,7 @@ from complabel._opening import fault
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.importers._format import (
+    FieldsOfFiles,
     Format,
     Head,
     OptionalText,
@@ -39,7 +40,6 @@ from complabel.importers._format import (
     chance,
     checked,
     checked_as,
-    names_from,
     open_table,
     parse,
     pieces,
@@ -368,8 +368,11 @@ def _item_field(data: Sequence[Any], options: Options, tally: Tally) -> str | No
     for field in ("item", "id"):
         if any(isinstance(each, dict) and each.get(field) is not None for each in data):
             return field
-    first = next((each for each in data if isinstance(each, dict)), {})
-    tally.remark(f"Items have the numbers of the tasks as names. {names_from(first)}")
+    fields = FieldsOfFiles()
+    for each in data:
+        if isinstance(each, dict):
+            fields.see(each)
+    tally.remark(f"Items have the numbers of the tasks as names. {fields}")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Read exports of Prodigy, records of Argilla 2, and what a language model says.
+"""Read exports of Prodigy, and records of Argilla 2.
 
 Prodigy writes JSON lines (``prodigy db-out``). Binary tasks ask about one ``label``: accept is
 "yes", reject is "no". Choice tasks have ``options``, and their answers mean:
@@ -14,17 +14,13 @@ number, the name is its ``text``, as the same number may be another label in the
 question: values in ``QUESTION.responses``, users in ``QUESTION.responses.users`` and states in
 ``QUESTION.responses.status``. All responses of one user to one record are one form. Only submitted
 responses count: a draft is not finished, and a discarded record has no answer.
-
-What a language model says is free text, or JSON such as ``{"named": ["sea"]}``. A free text is read
-if it is clear; nothing is guessed.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,6 +31,7 @@ from complabel._opening import fault
 from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.importers._format import (
+    FieldsOfFiles,
     Format,
     Head,
     OptionalText,
@@ -46,7 +43,6 @@ from complabel.importers._format import (
     chance,
     checked,
     checked_as,
-    names_from,
     pieces,
     records,
     shown,
@@ -55,9 +51,7 @@ from complabel.importers._format import (
 )
 from complabel.importers._questions import (
     ALL_APPLY,
-    NONE_APPLY,
     UNSURE,
-    WORDINGS,
     Form,
     Question,
     Travelled,
@@ -125,13 +119,13 @@ def _chance(row: Row, options: Options, tally: Tally) -> float | None:
 
 
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    field, travelled = options.item, Travelled()
+    field, travelled, fields = options.item, Travelled(), FieldsOfFiles()
     for place, value in records(path):
         task = checked(_Task, value, place)
         if field is None:
             field = "item" if "item" in value else "_input_hash"
         if field == "_input_hash" and options.item is None:
-            tally.remark(f"Items are named by Prodigy's _input_hash. {names_from(value)}")
+            fields.see(value)
         tally.counts["tasks"] += 1
         _check_labels(task, place)
         tally.counts["ignored tasks"] += task.answer == "ignore"
@@ -168,6 +162,8 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
                 asked_for=len(no) if question == "named" else None,
                 **who,
             )
+    if fields.seen:
+        tally.remark(f"Items are named by Prodigy's _input_hash. {fields}")
 
 
 def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
@@ -354,122 +350,3 @@ ARGILLA = Format(
         "empty responses",
     ),
 )
-
-
-_JUDGMENTS = ("yes", "no", UNSURE)
-# Matches a word that stands alone, as in "No." and "**No**, it is a cat", but not in "No idea",
-# "No. 5" and "'Yes' is wrong".
-_AT_START = re.compile(
-    r"(?:[^\w{]|_)*(yes|no|unsure)[*_`\"')\]]*(?:[^\S\n]*[.,;:!](?!\s*\d)|\s*\n|\s*$)",
-    re.IGNORECASE,
-)
-# Matches what takes a word back behind it: "No. Wait, yes." and "Yes, the label does not apply".
-_TAKEN_BACK = {
-    "yes": re.compile(r"(?i:\bunsure\b|(?:\bnot|n.t) appl|\bno\b(?! [a-z]))|\bN[Oo]\b"),
-    "no": re.compile(
-        r"\b(?:yes|unsure)\b|\b(?:it|that|this|label) (?:(?!not|never)\S+ )?appl(?:y|ies)\b",
-        re.IGNORECASE,
-    ),
-    UNSURE: re.compile(r"^\W*(?:yes|no)\b", re.IGNORECASE),
-}
-ENDS = " \t\r\n.,;:!?*_`\"'"
-_MOST_BRACES = 100  # braces tried as the start of JSON, so that a hostile text cannot take long
-
-
-def said_in_reply(question: Question, reply: Any) -> str | list[str] | None:
-    """Return what a reply says about its question; None if it is not clear."""
-    word = _judgment(reply)
-    if question.question == "asked":
-        return word
-    offered = question.offered
-    most = len(offered) if question.kind.judges else question.asked_for
-    fixed = WORDINGS[question.question].fixed
-    chosen = _choice(reply, question.question, offered, most, fixed)
-    return UNSURE if chosen is None and word == UNSURE else chosen
-
-
-def _judgment(reply: Any) -> str | None:
-    """Return "yes", "no" or "unsure"; None if the reply does not clearly say one of them."""
-    text = reply if isinstance(reply, str) else ""
-    found, start = _field(reply, "answer"), _AT_START.match(text)
-    words = {start[1].casefold()} if start else set()
-    rest = text[start.end() :] if start else ""
-    if found is not None:
-        words.add(found.strip(ENDS).casefold() if isinstance(found, str) else "")
-        rest = text.rpartition("}")[2]
-    word = words.pop() if len(words) == 1 else ""
-    return word if word in _JUDGMENTS and not _TAKEN_BACK[word].search(rest) else None
-
-
-def _choice(
-    reply: Any, name: str, offered: Sequence[str], most: int, nothing: str
-) -> list[str] | None:
-    """Return the labels in a field of a reply, [] for ``nothing``; None if it is not clear.
-
-    An empty list is clear only where it says that nothing was ticked.
-    """
-    found = _field(reply, name)
-    if found is None:
-        found = reply
-    given = found if isinstance(found, list) else [found]
-    if not all(isinstance(each, str) for each in given):
-        return None
-    if not given and (nothing != NONE_APPLY or found is reply):
-        return None
-    if nothing and len(given) == 1 and given[0].strip(ENDS).casefold() == nothing:
-        return []
-    labels = [_offered_label(each, offered) for each in given]
-    chosen = [label for label in labels if label is not None]
-    plain = len(chosen) == len(set(chosen)) == len(labels) <= most
-    return chosen if plain else None
-
-
-def _offered_label(text: str, offered: Sequence[str]) -> str | None:
-    """Return the offered label that equals a text, exactly or without case and punctuation."""
-    if text in offered:
-        return text
-    plain = text.strip(ENDS).casefold()
-    alike = [label for label in offered if label.strip(ENDS).casefold() == plain]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _field(reply: Any, name: str) -> Any:
-    """Return the value of a field in the JSON objects of a reply; None if they differ."""
-    objects = [reply] if isinstance(reply, dict) else []
-    if isinstance(reply, str):
-        found = list(objects_in(reply))
-        objects = [each for each in found if each is not None]
-        if len(objects) < len(found):
-            return None
-    values = [
-        value
-        for each in objects
-        for key, value in each.items()
-        if isinstance(key, str) and key.strip().casefold() == name
-    ]
-    return values[0] if values and all(value == values[0] for value in values) else None
-
-
-def objects_in(text: str) -> Iterator[dict[str, Any] | None]:
-    """Yield the JSON objects in a text; None for one that is broken or has a key twice."""
-    at, tried = text.find("{"), 0
-    while at != -1 and tried < _MOST_BRACES:
-        tried += 1
-        try:
-            found, end = _DECODER.raw_decode(text, at)
-            yield found
-        except (ValueError, RecursionError):
-            end = at + 1
-            if text[end : end + 100].lstrip()[:1] == '"':  # other braces are no JSON
-                yield None
-        at = text.find("{", end)
-    if at != -1:
-        yield None
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
-    made = dict(pairs)
-    return made if len(made) == len(pairs) else None
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
