@@ -369,6 +369,21 @@ def read_own_features(
     return table
 
 
+def say_numbered(path: Path, item: str | None, *shown: str | None) -> None:
+    """Print that items are called by row numbers, if a column could name them."""
+    from complabel.files import ITEM_TABLES, Table, some_of
+
+    if item is not None or path.is_dir():
+        return
+    table = Table.open(path, "tables of items", endings=ITEM_TABLES)
+    if "item" not in table.columns and (names := table.unique_columns(*filter(None, shown))):
+        remark(
+            f"{path}: items are called by the numbers of their rows, from 0, as there is no column"
+            f" item. If a column names them ({some_of(names)}), give it as --item",
+            style="yellow",
+        )
+
+
 def warn_of_rows(made: Made) -> None:
     """Print how many items have features that tell nothing, and which ones have none."""
     if made.n_empty:
