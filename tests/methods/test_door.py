@@ -492,11 +492,12 @@ def test_a_table_of_answers_leads_to_where_it_is_read():
 
 
 @pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning")
-def test_a_contradiction_is_told_by_the_row_of_X():
+def test_a_contradiction_is_told_by_its_row():
     """Also in a part of the rows, in folds, and by its name if it has one."""
     item = np.r_[np.arange(300, 400), 350]
     says = np.where(item[:, np.newaxis] % 2, [1, 0, 0], [0, 1, 0])
-    said = {"relevant": says[:-1].tolist() + [[0, 0, 0]], "absent": [[0, 0, 1]] * 100 + [[0, 1, 0]]}
+    absent = [*[[0, 0, 1]] * 100, [0, 1, 0]]
+    said = {"relevant": [*says[:-1].tolist(), [0, 0, 0]], "absent": absent}
     answers = Answers.from_arrays(**said, question="asked", item=item, n_items=400)
     rows = np.random.default_rng(0).normal(size=(400, 3))
     with pytest.raises(AnnotationError, match="item 350 contradict"):

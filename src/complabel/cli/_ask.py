@@ -161,12 +161,10 @@ def ask(
     """
     from complabel.importers import write_questions
 
-    columns = {"text": text, "image": image, "url": url}
-    columns = {kind: column for kind, column in columns.items() if column is not None}
-    if names_only and (show or columns):
-        raise InputError("--names-only is given with what people see; leave one of them out")
-    table_of_items = None if names_only else items
-    show = _with_what_is_shown(show, table_of_items, tool, columns, alone=features is None)
+    named = (("text", text), ("image", image), ("url", url))
+    columns = {kind: column for kind, column in named if column is not None}
+    alone = {"items": items} if features is None else {}  # without features, they may be a table
+    show = _with_what_is_shown(show, tool, columns, names_only=names_only, **alone)
     settings = {"model": model, "items_per_request": items_per_request, "logprobs": logprobs}
     batch = _of_batch(tool, settings, show, dry_run)
     files = [path for path in answers or () if not _is_blank(path)]
@@ -184,9 +182,7 @@ def ask(
         table, labels, then = _at_random(given, until, known, None if all_items else n, kind)
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
-    seen, table = (None, table) if show is None else _with_things_shown(show, table, columns)
-    if seen is None and not names_only:
-        say("people see nothing but the names of items; --show FILE has what else they see")
+    seen, table = _with_things_shown(show, table, columns, names_only=names_only)
     written: list[Path] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, out.name) if dry_run else out
@@ -394,34 +390,43 @@ def _say_size(written: list[Path], n_requests: int) -> None:
 
 
 def _with_what_is_shown(
-    show: Path | None, items: Path | None, tool: str, columns: dict[str, Any], *, alone: bool
+    show: Path | None,
+    tool: str,
+    columns: dict[str, str],
+    *,
+    names_only: bool,
+    items: Path | None = None,
 ) -> Path | None:
-    """Return the table with what people see; None if the questions show nothing.
-
-    Without features, ``items`` stand alone, and may be a table.
-    """
+    """Return the table with what people see; None if the questions show nothing."""
     from complabel.files import has_shown
 
-    if show is None and items is not None and (columns or (alone and has_shown(items))):
-        return items
-    if columns and show is None:
+    if names_only and (show or columns):
+        raise InputError("--names-only is given with what people see; leave one of them out")
+    table = items if show is None and not names_only else show
+    if table is not None and (show or columns or has_shown(table)):
+        return table
+    if columns:
         raise InputError(
             f"--{next(iter(columns))} names a column of --show or --items; give one of these tables"
         )
-    if show is None and tool != "spreadsheet":
+    if tool != "spreadsheet":
         raise InputError(
             f"--for {tool} needs what {'people see' if tool in _OF_PEOPLE else 'the model sees'} of"
             " each item: give a table with the columns item and text, image or url as --show"
         )
-    return show
+    return None
 
 
 def _with_things_shown(
-    show: Path, table: Any, columns: dict[str, Any]
-) -> tuple[dict[str, dict[str, str]], Any]:
+    show: Path | None, table: Any, columns: dict[str, str], *, names_only: bool
+) -> tuple[dict[str, dict[str, str]] | None, Any]:
     """Return what people see, and the questions about items of which they see something."""
     from complabel.files import read_shown
 
+    if show is None:
+        if not names_only:
+            say("people see nothing but the names of items; --show FILE has what else they see")
+        return None, table
     seen = read_shown(show, items=table["item"], columns=columns)
     is_blank = table["item"].map(lambda item: not seen[str(item)])
     if is_blank.any():

@@ -299,7 +299,8 @@ def of_onnx(path: Path) -> Encoder:
     if elsewhere is not None:
         raise InputError(
             f"{path}: takes weights from another file, {elsewhere!r}, which is not opened; if you"
-            f" trust it, make one file: import onnx; onnx.save(onnx.load({path.name!r}), 'one.onnx')"
+            " trust it, make one file in Python:"
+            f" import onnx; onnx.save(onnx.load({path.name!r}), 'one.onnx')"
         )
     digits = fingerprint([np.frombuffer(content, dtype=np.uint8)])
     entry, *others = session.get_inputs()
@@ -338,7 +339,7 @@ def _files_of(message: Any) -> Iterator[str]:
     """Yield the other files that a part of an ONNX model takes numbers from, at any depth."""
     if message.DESCRIPTOR.name == "TensorProto":
         if message.data_location == message.EXTERNAL:
-            yield dict((each.key, each.value) for each in message.external_data).get("location", "")
+            yield {each.key: each.value for each in message.external_data}.get("location", "")
         return
     for field, value in message.ListFields():
         if field.message_type is not None:

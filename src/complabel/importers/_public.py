@@ -2,7 +2,8 @@
 
 - LVIS: boxes of objects. The categories in ``neg_category_ids`` are verified to be absent. Present
   are the categories of an image's annotations, and those in ``not_exhaustive_category_ids``, for
-  which not every object was marked. Nothing is known about the others.
+  which not every object was marked. Nothing is known about the others. COCO has only annotations,
+  so the user says what the others mean.
 - Open Images: labels of images that people verified, one row for each.
 - OpenMIC-2018: clips of music, with judgements about some of the instruments.
 - Partial multi-label files of MATLAB: labels that are not candidates are excluded.
@@ -26,6 +27,7 @@ from pydantic import BaseModel
 
 from complabel._opening import existing, explained, fault, read_text
 from complabel._parameters import AnyArray, Bools
+from complabel._settings import setting
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import array_names, read_arrays
 from complabel.importers._format import (
@@ -72,16 +74,23 @@ class _Box(BaseModel):
     category_id: Number
 
 
-class _Image(BaseModel):
+class _Picture(BaseModel):
     id: Number
+
+
+class _Image(_Picture):
     neg_category_ids: list[Number]  # files of COCO have none
     not_exhaustive_category_ids: list[Number]
 
 
-class _Lvis(BaseModel):
+class _Coco(BaseModel):
     categories: list[_Category]
     annotations: list[_Box]
-    images: list[_Image]
+    images: list[_Picture]
+
+
+class _Lvis(_Coco):
+    images: list[_Image]  # type: ignore[assignment]
 
 
 def _is_lvis(head: Head) -> bool:
@@ -89,11 +98,42 @@ def _is_lvis(head: Head) -> bool:
     return root == "{" and keys <= _KEYS and not keys <= {"info", "licenses"}
 
 
+def _as_lvis(path: Path, whole: Any, options: Options, tally: Tally) -> tuple[_Lvis, str]:
+    """Return what a file says, and the question; what COCO leaves open is as the options say."""
+    tally.say_unused(options, "LVIS", "absent", "present", "random_questions")
+    images = whole.get("images") if isinstance(whole, dict) else None
+    pictures = (
+        [each for each in images if isinstance(each, dict)] if isinstance(images, list) else []
+    )
+    if not pictures or any("neg_category_ids" in each for each in pictures):
+        tally.say_unused(options, "LVIS", "unselected")
+        return checked(_Lvis, whole, str(path)), "asked"
+    if options.unselected not in ("no", "unknown"):
+        raise fault(
+            path,
+            "is COCO, which does not say what is absent. If each category that applies was"
+            f" annotated, give {setting('unselected', 'no')}: the others do not apply; else"
+            f" {setting('unselected', 'unknown')}: then there is only yes",
+        )
+    coco = checked(_Coco, whole, str(path))
+    every = [each.id for each in coco.categories if options.unselected == "no"]
+    boxes = {(box.image_id, box.category_id) for box in coco.annotations}
+    none: dict[str, Any] = {"not_exhaustive_category_ids": []}
+    found = [
+        {
+            **none,
+            "id": image.id,
+            "neg_category_ids": [k for k in every if (image.id, k) not in boxes],
+        }
+        for image in coco.images
+    ]
+    made = _Lvis.model_validate({**coco.model_dump(), "images": found})
+    return made, "ticked" if every else "asked"
+
+
 def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
-    lvis = checked(_Lvis, whole, str(path))
-    unused = ("absent", "present", "unselected", "random_questions")
-    tally.say_unused(options, "LVIS", *unused)
+    lvis, question = _as_lvis(path, whole, options, tally)
     tally.start("images", "images without an answer", "absent", "present")
     names = {category.id: category.name for category in lvis.categories}
     if not len(set(names.values())) == len(names) == len(lvis.categories):
@@ -123,12 +163,11 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             for category in categories:
                 if category not in names:
                     raise fault(place, f"has the category {category}, which is not in categories")
-                yield Row(answer_id, name, names[category], answer, "asked")
+                yield Row(answer_id, name, names[category], answer, question)
 
 
-LVIS = Format(
-    "lvis", "LVIS: JSON with neg_category_ids", _is_lvis, lambda *given: pieces(_lvis_rows(*given))
-)
+_TITLE = "LVIS or COCO: JSON with boxes of objects; COCO needs --unselected"
+LVIS = Format("lvis", _TITLE, _is_lvis, lambda *given: pieces(_lvis_rows(*given)))
 
 # ---- Open Images ----
 

@@ -219,9 +219,10 @@ def _refuse_one_sided(judgements: Judgements, answers: Answers) -> None:
     if not n_yes.any() or not n_no.any():
         said, advice = ("yes", "apply") if n_yes.any() else ("no", "do not apply")
         raise AnnotationError(
-            f"all {int(n_yes.sum() + n_no.sum()):,} judgements say {said}, so nobody could disagree,"
-            f" and nothing tells who errs. If people ticked all labels that {advice}, import the"
-            " file that the answers came from again, with complabel import --question ticked"
+            f"all {int(n_yes.sum() + n_no.sum()):,} judgements say {said}, so nobody could"
+            f" disagree, and nothing tells who errs. If people ticked all labels that {advice},"
+            " import the file that the answers came from again, with complabel import"
+            " --question ticked"
         )
     names = answers.label_names or range(answers.n_labels)
     if some := [str(names[at]) for at in np.flatnonzero((n_no == 0) & (n_yes >= _LEAST_REPEATED))]:
