@@ -74,23 +74,16 @@ class _Box(BaseModel):
     category_id: Number
 
 
-class _Picture(BaseModel):
+class _Image(BaseModel):
     id: Number
-
-
-class _Image(_Picture):
     neg_category_ids: list[Number]  # files of COCO have none
     not_exhaustive_category_ids: list[Number]
 
 
-class _Coco(BaseModel):
+class _Lvis(BaseModel):
     categories: list[_Category]
     annotations: list[_Box]
-    images: list[_Picture]
-
-
-class _Lvis(_Coco):
-    images: list[_Image]  # type: ignore[assignment]
+    images: list[_Image]
 
 
 def _is_lvis(head: Head) -> bool:
@@ -98,16 +91,12 @@ def _is_lvis(head: Head) -> bool:
     return root == "{" and keys <= _KEYS and not keys <= {"info", "licenses"}
 
 
-def _as_lvis(path: Path, whole: Any, options: Options, tally: Tally) -> tuple[_Lvis, str]:
-    """Return what a file says, and the question; what COCO leaves open is as the options say."""
-    tally.say_unused(options, "LVIS", "absent", "present", "random_questions")
+def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
+    """Return what COCO's other categories mean, and fill in LVIS' fields; None if it is LVIS."""
     images = whole.get("images") if isinstance(whole, dict) else None
-    pictures = (
-        [each for each in images if isinstance(each, dict)] if isinstance(images, list) else []
-    )
-    if not pictures or any("neg_category_ids" in each for each in pictures):
-        tally.say_unused(options, "LVIS", "unselected")
-        return checked(_Lvis, whole, str(path)), "asked"
+    found = [each for each in images if isinstance(each, dict)] if isinstance(images, list) else []
+    if not found or any("neg_category_ids" in each for each in found):
+        return None
     if options.unselected not in ("no", "unknown"):
         raise fault(
             path,
@@ -115,25 +104,17 @@ def _as_lvis(path: Path, whole: Any, options: Options, tally: Tally) -> tuple[_L
             f" annotated, give {setting('unselected', 'no')}: the others do not apply; else"
             f" {setting('unselected', 'unknown')}: then there is only yes",
         )
-    coco = checked(_Coco, whole, str(path))
-    every = [each.id for each in coco.categories if options.unselected == "no"]
-    boxes = {(box.image_id, box.category_id) for box in coco.annotations}
-    none: dict[str, Any] = {"not_exhaustive_category_ids": []}
-    found = [
-        {
-            **none,
-            "id": image.id,
-            "neg_category_ids": [k for k in every if (image.id, k) not in boxes],
-        }
-        for image in coco.images
-    ]
-    made = _Lvis.model_validate({**coco.model_dump(), "images": found})
-    return made, "ticked" if every else "asked"
+    for image in found:
+        image |= {"neg_category_ids": [], "not_exhaustive_category_ids": []}
+    return options.unselected
 
 
 def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
-    lvis, question = _as_lvis(path, whole, options, tally)
+    rest = _rest_of_coco(path, whole, options)
+    lvis = checked(_Lvis, whole, str(path))
+    unused = ("absent", "present", *["unselected"] * (rest is None), "random_questions")
+    tally.say_unused(options, "LVIS", *unused)
     tally.start("images", "images without an answer", "absent", "present")
     names = {category.id: category.name for category in lvis.categories}
     if not len(set(names.values())) == len(names) == len(lvis.categories):
@@ -151,7 +132,9 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     for image, raw in zip(lvis.images, whole["images"], strict=True):
         place = f"{path}, image {image.id}"
         found = [*boxes[image.id], *image.not_exhaustive_category_ids]
-        said = {"no": dict.fromkeys(image.neg_category_ids), "yes": dict.fromkeys(found)}
+        others = {each for each in names if rest == "no"}.difference(found)
+        absent = [*image.neg_category_ids, *filter(others.__contains__, names)]
+        said = {"no": dict.fromkeys(absent), "yes": dict.fromkeys(found)}
         name = checked_as(Text, raw.get(item), place, item)
         tally.counts["images"] += 1
         tally.counts["images without an answer"] += not any(said.values())
@@ -163,7 +146,9 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             for category in categories:
                 if category not in names:
                     raise fault(place, f"has the category {category}, which is not in categories")
-                yield Row(answer_id, name, names[category], answer, question)
+                yield Row(
+                    answer_id, name, names[category], answer, "ticked" if rest == "no" else "asked"
+                )
 
 
 _TITLE = "LVIS or COCO: JSON with boxes of objects; COCO needs --unselected"
