@@ -266,6 +266,9 @@ def cases():
     yield "exclusion-rates-unknown", excluded(Y), "exclude labels", audited
     no = Answers.from_arrays(absent=draw_answers(Y, random_state=1).complementary)
     yield "only-no", no, "judgements are no", good
+    picked = np.eye(5)[np.arange(200) % 5]
+    crowd = Answers.from_arrays(relevant=picked, question="asked", annotator=["a", "b"] * 100)
+    yield "only-yes", crowd, "nobody could disagree", good
     marks = excluded(np.hstack([Y, Y[:, :1] * 0])).excluded.toarray()
     marks[:, 0], marks[3:, 5] = 0, 0
     yield "never-mentioned", exclusions(marks), "1 of 6 labels are in no answer: '0'", good

@@ -89,6 +89,28 @@ def test_a_prompt_holds_its_item_and_a_blank_item_stops_nothing(run, folder):
     assert (code, "--for replies needs what the model sees" in err) == (1, True)
 
 
+@pytest.mark.parametrize("tool", ["spreadsheet", "replies"])
+def test_nothing_is_asked_about_a_column_that_nobody_sees(run, folder, tool):
+    texts = [[item, f"text of {item}", 1] for item in ITEMS]
+    write_table(folder / "texts.csv", ["item", "Nachricht", "n"], texts)
+    out = {"spreadsheet": "q.csv", "replies": "q.jsonl"}[tool]
+    ask = ("ask", "--items", "texts.csv", *LABELS, "-n", 8, "--for", tool, "--out", out)
+    code, _, err = run(*ask)
+    assert (code, (folder / out).exists()) == (1, False)
+    assert all(each in err for each in ("'Nachricht'", "--text", "--names-only"))
+    code, _, err = run(*ask, "--text", "Nachrichten")
+    assert (code, "'Nachricht'" in err) == (1, True)
+    assert run(*ask, "--text", "Nachricht")[0] == 0
+    rows = read_table(folder / out) if tool == "spreadsheet" else _lines(folder / out)
+    assert all(row["text"] == f"text of {row['item']}" for row in rows)
+    code, out, err = run(*ask, "--names-only", "--force")
+    assert (code, "people see nothing" in err + out) == (int(tool == "replies"), False)
+
+
+def _lines(path):
+    return list(map(json.loads, path.read_text("utf-8").splitlines()))
+
+
 BY = [(person, item) for person, items in (("gpt", ITEMS), ("ann", ITEMS[:20])) for item in items]
 
 
@@ -230,7 +252,7 @@ NOBODY_ANSWERED = {
 }
 
 
-KNOWN = [["--features", "X.csv"], ["--items", "ids.txt"], ["--items", "truth.csv"]]
+KNOWN = [["--features", "X.csv"], ["--items", "ids.txt"], ["--items", "truth.csv", "--names-only"]]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.cli.own import ITEMS, write_table
+from tests.cli.own import ITEMS, read_table, write_table
 from tests.features.pictures import noise, write_pictures
 from tests.spawned import python
 
@@ -120,6 +120,19 @@ def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets, nam
     assert (tickets / "a.csv").read_bytes() == (tickets / "b.csv").read_bytes()
     assert out.startswith("made features of the column 'body', items by the column 'id', as m.safe")
     assert "complabel features t.csv --text body --item id --model wordllama --out X.npz" in out
+
+
+def test_rows_are_not_called_by_numbers_if_a_column_may_name_them(run, tickets):
+    assert run("features tickets.csv --text body --model words --out T.npz")[0] == 0
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    ids = [[f"id {item}", text, 1] for item, text in zip(ITEMS, TEXTS, strict=True)]
+    write_table(tickets / "new.csv", ["Nr", "body", "n"], ids)
+    code, _, err = run("predict m.safetensors new.csv --out p.csv")
+    assert (code, "--item: 'Nr'?" in err) == (1, True)
+    assert run("predict m.safetensors new.csv --item Nr --out p.csv")[0] == 0
+    assert [row["item"] for row in read_table(tickets / "p.csv")] == [each[0] for each in ids]
+    code, _, err = run("features new.csv --text body --model words --out N.npz")
+    assert (code, "('Nr')" in err) == (0, True)
 
 
 def test_what_could_be_texts_or_features_is_not_guessed(run, tickets):

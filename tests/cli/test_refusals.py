@@ -78,7 +78,7 @@ REFUSED = [
     ("reproduce table7", 1, "table2"),
     (f"{ASK} none.csv", 1, "none.csv"),
     (f"{ASK} {X} --label-names none.txt", 1, "none.txt"),
-    (f"{ASK} --items truth.csv -n 5000", 1, "--number 5000"),
+    (f"{ASK} --items truth.csv --names-only -n 5000", 1, "--number 5000"),
     (f"{ASK} --items asked.csv", 1, "asked.csv"),
     (ASK, 1, "--features or --items"),
     (f"{ASK} named.csv --show few.csv", 1, "few.csv"),

@@ -85,6 +85,44 @@ def test_files_that_are_no_network_of_pictures_are_refused(tmp_path):
             encoder_for("pictures", str(tmp_path / name))
 
 
+def _with_weights(path, where, location):
+    """Write a network with a weight in another file, held by a part of the model."""
+    onnx = pytest.importorskip("onnx")
+    write_mean(path, ["b", 3, 8, 8])
+    model, value = onnx.load(path), np.ones((1, 3), np.float32)
+    weight = onnx.numpy_helper.from_array(value, "w")
+    onnx.external_data_helper.set_external_data(weight, location, 0, value.nbytes)
+    weight.ClearField("raw_data")
+    if where == "graph":
+        model.graph.initializer.append(weight)
+        model.graph.node[-1].output[0] = "m"
+        model.graph.node.append(onnx.helper.make_node("Add", ["m", "w"], ["y"]))
+    else:
+        constant = onnx.helper.make_node("Constant", [], ["c"], value=weight)
+        inner = onnx.helper.make_graph([constant], "inner", [], [])
+        choice = onnx.helper.make_node("If", ["x"], ["z"], then_branch=inner)
+        held = onnx.helper.make_function("own", "F", ["x"], ["z"], [choice], [])
+        model.functions.append(held)
+    path.write_bytes(model.SerializeToString())
+    return str(path)
+
+
+@pytest.mark.parametrize("where", ["graph", "function"])
+@pytest.mark.parametrize("location", ["w.bin", "../w.bin"])
+def test_a_network_with_weights_in_another_file_is_refused(tmp_path, where, location):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / location).write_bytes(np.ones(3, np.float32).tobytes())
+    model = _with_weights(folder / "net.onnx", where, location)
+    with pytest.raises(InputError, match=f"'{location}', which is not opened"):
+        encoder_for("pictures", model)
+    if (where, location) == ("graph", "w.bin"):  # as the message says
+        onnx = pytest.importorskip("onnx")
+        onnx.save(onnx.load(model), folder / "one.onnx")
+        (folder / location).unlink()
+        assert encoder_for("pictures", str(folder / "one.onnx"))
+
+
 class Change:
     """What torch packages do to a picture before the network."""
 

@@ -12,13 +12,14 @@ from tests.files.files import IDS, WITH_IDS, WITHOUT_IDS
 from tests.fuzz.mutants import archived, mutate, npy
 
 from complabel.answers import UnlistedLabelsWarning
-from complabel.errors import ComplabelError
+from complabel.errors import ComplabelError, DatasetFormatError
 from complabel.files import (
     UnmatchedItemsWarning,
     iterate_features,
     read_answers,
     read_features,
     read_label_names,
+    read_shown,
     read_truth,
 )
 
@@ -141,3 +142,14 @@ def test_a_small_parquet_file_of_many_rows_is_refused_unread(tmp_path, monkeypat
     pd.DataFrame({"item": np.zeros(2_000_000, dtype=np.int8)}).to_parquet(path, index=False)
     with pytest.raises(ComplabelError, match="2,000,000"):
         read_features(path)
+
+
+def test_a_sheet_is_told_by_the_rows_that_a_spreadsheet_shows(tmp_path):
+    """Cells with several lines, and rows without a cell, move no row."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["item", "text"], ["a", "one\ntwo\n"], [None, None], ["b", "x"], ["a", "y"]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DatasetFormatError, match="row 2 of the sheet and row 5 of the sheet"):
+        read_shown(tmp_path / "t.xlsx")

@@ -4,7 +4,8 @@ import pytest
 from tests.importers.reading import FORMAT, head, write
 from tests.importers.samples import SAMPLES
 
-from complabel.importers import FORMATS, Head
+from complabel.errors import DatasetFormatError
+from complabel.importers import FORMATS, Head, Options, detect, import_answers
 
 JSON_FORMATS = ("label-studio", "prodigy", "argilla", "lvis")
 each_sample = pytest.mark.parametrize("sample", SAMPLES)
@@ -63,3 +64,33 @@ def test_a_beginning_cut_off_anywhere_raises_nothing_and_misleads_nobody(tmp_pat
 )
 def test_other_files_are_not_recognized(tmp_path, name, start):
     assert FORMAT[name].recognizes(Head(tmp_path / "a", start)) is False
+
+
+STRANGERS = {
+    "CVAT": "<?xml version='1.0'?>\n<annotations><image name='a'><tag label='x'/></image>",
+    "Pascal VOC": "<annotation><filename>a.jpg</filename><object><name>x</name></object>",
+    "LabelMe": {"version": "5", "shapes": [{"label": "x"}], "imagePath": "a.jpg"},
+    "Datumaro": {"info": {}, "categories": {}, "items": [{"id": "a"}]},
+    "Zooniverse": "classification_id,annotations,subject_ids\n1,[],7\n",
+    "doccano": '{"id": 1, "text": "x", "label": ["a"]}\n{"id": 2, "text": "y", "label": []}\n',
+    "spaCy": '{"text": "x", "cats": {"a": 1}}\n{"text": "y", "cats": {"a": 0}}\n',
+    "item, label and answer": b"\x00\x01",
+}
+
+
+@pytest.mark.parametrize("tool", STRANGERS)
+def test_files_of_other_tools_are_told_how_to_become_a_table(tmp_path, tool):
+    path = write(tmp_path, "export", STRANGERS[tool])
+    with pytest.raises(DatasetFormatError, match=tool) as caught:
+        detect(path)
+    assert "item, label and answer" in str(caught.value)
+
+
+def test_a_column_for_each_person_leads_to_the_options_that_read_it(tmp_path):
+    path = write(tmp_path, "a.csv", "item,anna,ben\na,sea,sky\nb,sea,\n")
+    with pytest.raises(DatasetFormatError, match="present 'anna' present 'ben'"):
+        detect(path)
+    options = Options(present=("anna", "ben"), unselected="unknown")
+    table, _ = import_answers(path, format="columns", options=options)
+    told = [*zip(table["item"], table["label"], table["annotator"], strict=True)]
+    assert told == [("a", "sea", "anna"), ("a", "sky", "ben"), ("b", "sea", "anna")]

@@ -90,3 +90,24 @@ def test_a_file_of_coco_is_told_what_is_missing(tmp_path):
     assert "has no images.1.neg_category_ids" in refused(tmp_path / "a.json", content, "lvis")
     for other in ([], {}):
         assert refused(tmp_path / "a.json", other, "lvis")
+
+
+COCO = {
+    "images": [{"id": 1, "file_name": "a.jpg"}, {"id": 2, "file_name": "b.jpg"}],
+    "annotations": [{"id": at, "image_id": 1, "category_id": at} for at in (1, 3)],
+    "categories": [{"id": at, "name": name} for at, name in ((1, "cat"), (2, "dog"), (3, "cow"))],
+}
+
+
+def test_what_coco_does_not_annotate_is_asked_for(tmp_path):
+    for option in ("no", "unknown"):
+        assert f"unselected='{option}'" in refused(tmp_path / "a.json", COCO, "lvis")
+    table, tally = load(tmp_path, COCO, unselected="no", item="file_name")
+    answers, found = masks(table, list(tally.label_names))
+    assert list(tally.label_names) == ["cat", "dog", "cow"]
+    assert (found["relevant"], found["absent"]) == ([[1, 0, 1], [0, 0, 0]], [[0, 1, 0], [1, 1, 1]])
+    assert set(answers.question) == {"ticked"}
+    table, _ = load(tmp_path, COCO, unselected="unknown", item="file_name")
+    assert short(table) == [("1", "a.jpg", label, "yes", "asked") for label in ("cat", "cow")]
+    mixed = changed(COCO, ("images", 0, "neg_category_ids"), [])
+    assert "has no images" in refused(tmp_path / "b.json", mixed, "lvis")

@@ -33,7 +33,7 @@ from complabel.answers import (
     UnchosenLabelWarning,
 )
 from complabel.errors import AnnotationError, InputError
-from complabel.methods import PriorClassifier, held_out_score
+from complabel.methods import PriorClassifier, SelectionLikelihoodClassifier, held_out_score
 from complabel.metrics import (
     average_precision_scorer,
     complementary_log_likelihood_scorer,
@@ -489,3 +489,19 @@ def test_a_table_of_answers_leads_to_where_it_is_read():
     for each in (table, pl.from_pandas(table)):
         with pytest.raises(InputError, match=r"Answers\.from_table"):
             Recorder().fit(X, each)
+
+
+@pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning")
+def test_a_contradiction_is_told_by_its_row():
+    """Also in a part of the rows, in folds, and by its name if it has one."""
+    item = np.r_[np.arange(300, 400), 350]
+    says = np.where(item[:, np.newaxis] % 2, [1, 0, 0], [0, 1, 0])
+    absent = [*[[0, 0, 1]] * 100, [0, 1, 0]]
+    said = {"relevant": [*says[:-1].tolist(), [0, 0, 0]], "absent": absent}
+    answers = Answers.from_arrays(**said, question="asked", item=item, n_items=400)
+    rows = np.random.default_rng(0).normal(size=(400, 3))
+    with pytest.raises(AnnotationError, match="item 350 contradict"):
+        SelectionLikelihoodClassifier().fit(rows, answers)
+    named = replace(answers, item_names=np.array([f"n{n}" for n in range(400)], dtype=object))
+    with pytest.raises(AnnotationError, match="item 'n350' contradict"):
+        SelectionLikelihoodClassifier().fit(rows, named)

@@ -8,6 +8,7 @@ import torch
 from scipy import optimize, special
 
 from complabel.answers import Answers, IgnoredAnswersWarning
+from complabel.asking import inspect_answers
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier, SelectionLikelihoodClassifier
@@ -15,6 +16,7 @@ from complabel.metrics import average_precision
 from complabel.people import find_consensus
 from complabel.people._consensus import as_log_odds
 from complabel.people._states import Judgements, _Model, choose_states, fit_states
+from complabel.reports import inspection_lines
 from complabel.simulate import draw_answers
 
 LINEAR = SelectionLikelihoodClassifier(
@@ -437,3 +439,43 @@ def test_positions_that_do_not_fit_are_refused(unsure, message):
     _, answers = several_people()
     with pytest.raises(InputError, match=message):
         find_consensus(None, answers, unsure=unsure)
+
+
+def crowd(yes, question="asked"):
+    """Three people each pick one of four labels of each of 40 items, and mostly the same."""
+    item, person = np.repeat(np.arange(40), 3), np.tile(["ann", "bob", "cy"], 40)
+    picked = np.eye(4, dtype=int)[(item + (np.arange(120) % 7 == 0)) % 4]
+    mark = {True: "relevant", False: "absent", None: "named"}[yes]
+    return Answers.from_arrays(**{mark: picked}, question=question, item=item, annotator=person)
+
+
+@pytest.mark.parametrize(
+    ("answers", "named"),
+    [
+        (crowd(True), "--question ticked"),
+        (crowd(False), "--question ticked"),
+        (crowd(None, "named"), "no answer judges"),
+    ],
+    ids=["yes", "no", "named"],
+)
+def test_people_who_could_not_disagree_are_not_compared(answers, named):
+    with pytest.raises(AnnotationError, match=named):
+        find_consensus(None, answers)
+    inspection = inspect_answers(answers)
+    assert not any("agree in" in line for line in inspection_lines(inspection))
+    assert {each.agreement for each in inspection.annotators} == {None}
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_the_advice_for_people_who_could_not_disagree(yes):
+    """Read as ticked, what somebody did not pick is the opposite."""
+    found = find_consensus(None, crowd(yes, "ticked"))
+    assert found.relevant.sum() == (40 if yes else 120)
+    at = found.relevant.argmax(axis=1) if yes else found.relevant.argmin(axis=1)
+    np.testing.assert_array_equal(at, np.arange(40) % 4)
+
+
+def test_a_label_about_which_nobody_says_no_is_told():
+    others = Answers.from_arrays(absent=[[1, 0, 0, 0]] * 40, question="asked", item=np.arange(40))
+    with pytest.warns(UserWarning, match="no about 1, 2:"):
+        find_consensus(None, Answers.concatenate([crowd(True), others]))

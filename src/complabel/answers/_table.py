@@ -219,8 +219,8 @@ class _Rows:
             )
             raise self.refusal(
                 np.arange(len(self.first)) == self.answer[at],
-                f"has {name} {first} and {second}; the rows of one answer must agree, give"
-                " different answers different ids",
+                f"has {name} {first} and {second}; the rows of one answer must agree: give"
+                " different answers different ids, or tables that were put together apart",
             )
         return largest
 

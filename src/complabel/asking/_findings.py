@@ -177,11 +177,13 @@ def _frequencies(context: Context) -> Found:
 
 
 def _judgements(context: Context) -> Found:
-    """All judgements are "no", as if people had picked labels; or they were not at random."""
+    """All judgements say the same, as if people had picked labels; or they were not at random."""
     seen, known = context.seen, context.seen.knowledge
+    judged = sum(label.judged for label in seen.labels)
+    if seen.only_says == "yes" and judged >= _MANY_JUDGED and "asked" in seen.questions:
+        yield "only-yes", {"judged": judged}
     if not known.n_not_random:
         return
-    judged = sum(label.judged for label in seen.labels)
     no = judged >= _MANY_JUDGED and not any(label.yes for label in seen.labels)
     if no and "asked" in seen.questions:
         yield "only-no", {"judged": judged}

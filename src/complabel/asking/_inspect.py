@@ -183,7 +183,7 @@ def _annotators(
         if at >= 0 and not np.isnan(taken):
             seconds.setdefault(at, []).append(taken)
     n_shared, agreed, rates = np.zeros(n, dtype=np.intp), np.zeros(n), np.full(n, np.nan)
-    if agreement is not None:
+    if agreement is not None and len(set(said.applies[said.judged])) > 1:  # some could disagree
         n_shared, agreed = shared.by_person()
         if agreement.error_rate is not None:
             rates = shared.error_rates(agreement.error_rate)

@@ -266,8 +266,15 @@ class Inspection:
 
     @property
     def people_compared(self) -> bool:
-        """Whether people judged the same pairs, and enough of them to tell who errs."""
-        return self.agreement is not None and self.agreement.n_pairs >= _LEAST_SHARED
+        """Whether people who could disagree judged the same pairs, enough to tell who errs."""
+        enough = self.agreement is not None and self.agreement.n_pairs >= _LEAST_SHARED
+        return enough and self.only_says is None
+
+    @property
+    def only_says(self) -> str | None:
+        """What all judgements say, "yes" or "no", so that nobody disagrees; None if they differ."""
+        judged, yes = (sum(getattr(x, of) for x in self.labels) for of in ("judged", "yes"))
+        return "yes" if yes == judged > 0 else "no" if yes == 0 < judged else None
 
     def finding(self, name: str) -> Finding | None:
         """Return the finding with this name, or None."""

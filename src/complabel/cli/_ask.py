@@ -91,8 +91,16 @@ def ask(
     show: Path | None = option(
         "FILE",
         "What people see: a table with the column item, and text, image (an address) or url."
-        " [default: --items, if it has one of these columns]",
+        " [default: --items]",
     ),
+    text: str | None = option("COLUMN", "Of --show: the column with the text. [default: text]"),
+    image: str | None = option(
+        "COLUMN", "Of --show: the column with the address of the picture. [default: image]"
+    ),
+    url: str | None = option(
+        "COLUMN", "Of --show: the column with the address of a page. [default: url]"
+    ),
+    names_only: bool = flag("People see nothing but the names of the items.", "--names-only"),
     n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
     until: list[str] | None = option(
         "GOAL",
@@ -153,7 +161,10 @@ def ask(
     """
     from complabel.importers import write_questions
 
-    show = _with_what_is_shown(show, items, tool)
+    named = (("text", text), ("image", image), ("url", url))
+    columns = {kind: column for kind, column in named if column is not None}
+    alone = {"items": items} if features is None else {}  # without features, they may be a table
+    show = _with_what_is_shown(show, tool, columns, names_only=names_only, **alone)
     settings = {"model": model, "items_per_request": items_per_request, "logprobs": logprobs}
     batch = _of_batch(tool, settings, show, dry_run)
     files = [path for path in answers or () if not _is_blank(path)]
@@ -171,7 +182,7 @@ def ask(
         table, labels, then = _at_random(given, until, known, None if all_items else n, kind)
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
-    seen, table = (None, table) if show is None else _with_things_shown(show, table)
+    seen, table = _with_things_shown(show, table, columns, names_only=names_only)
     written: list[Path] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, out.name) if dry_run else out
@@ -194,7 +205,7 @@ def ask(
     for line in _way_back(tool, kind.partition("-")[0], fields, out, answered):
         say(line)
     if tool in _BATCHES:  # what a model says is checked by people
-        of = {"items": items, "show": None if show == items else show}
+        of: Any = {"items": items, "show": None if show == items else show, **columns}
         last = f"  {command('ask', against=answered, **of, number=200, out='check.csv')}"
     say(last)
 
@@ -378,25 +389,45 @@ def _say_size(written: list[Path], n_requests: int) -> None:
     )
 
 
-def _with_what_is_shown(show: Path | None, items: Path | None, tool: str) -> Path | None:
+def _with_what_is_shown(
+    show: Path | None,
+    tool: str,
+    columns: dict[str, str],
+    *,
+    names_only: bool,
+    items: Path | None = None,
+) -> Path | None:
     """Return the table with what people see; None if the questions show nothing."""
     from complabel.files import has_shown
 
-    if show is None and items is not None and has_shown(items):
-        return items
-    if show is None and tool != "spreadsheet":
+    if names_only and (show or columns):
+        raise InputError("--names-only is given with what people see; leave one of them out")
+    table = items if show is None and not names_only else show
+    if table is not None and (show or columns or has_shown(table)):
+        return table
+    if columns:
+        raise InputError(
+            f"--{next(iter(columns))} names a column of --show or --items; give one of these tables"
+        )
+    if tool != "spreadsheet":
         raise InputError(
             f"--for {tool} needs what {'people see' if tool in _OF_PEOPLE else 'the model sees'} of"
             " each item: give a table with the columns item and text, image or url as --show"
         )
-    return show
+    return None
 
 
-def _with_things_shown(show: Path, table: Any) -> tuple[dict[str, dict[str, str]], Any]:
+def _with_things_shown(
+    show: Path | None, table: Any, columns: dict[str, str], *, names_only: bool
+) -> tuple[dict[str, dict[str, str]] | None, Any]:
     """Return what people see, and the questions about items of which they see something."""
     from complabel.files import read_shown
 
-    seen = read_shown(show, items=table["item"])
+    if show is None:
+        if not names_only:
+            say("people see nothing but the names of items; --show FILE has what else they see")
+        return None, table
+    seen = read_shown(show, items=table["item"], columns=columns)
     is_blank = table["item"].map(lambda item: not seen[str(item)])
     if is_blank.any():
         blank = list(dict.fromkeys(map(str, table["item"][is_blank])))

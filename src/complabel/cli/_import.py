@@ -215,6 +215,7 @@ def features(
     from complabel.features import encoder_for, make_features, open_source
 
     source = open_source(things, text=text, image=image, item=item)
+    own.say_numbered(things, item, text, image)
     if source.folder is not None and source.folder.others:
         remark(f"{things}: {source.folder.left_out()}", style="yellow")
     with working("loading the model"):

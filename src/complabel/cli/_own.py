@@ -197,13 +197,25 @@ def read_people(
         ("items", "labels"), names_of(alone), (items, names), strict=True
     ):
         if strangers := sorted({*found} - {*known}):
-            option = "--items" if what == "items" else "--label-names"
+            # Answers about other items, such as another month's, say nothing about this machine.
+            advice = (
+                f"Leave out the answers about other items than the {len(known):,} of the machine"
+                if what == "items"
+                else "If the machine says nothing about them, give all labels with --label-names"
+            )
             raise InputError(
                 f"{called}: answers about {what} that {machine_path} does not mention:"
-                f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}. If"
-                f" the machine says nothing about them, give all {what} with {option}"
+                f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}."
+                f" {advice}"
             )
-    return read_own_answers(paths, items, names, question, contradictions, trusted)
+    people = read_own_answers(paths, items, names, question, contradictions, trusted)
+    told = people.statements()
+    if len(told.item) and not (said == said)[told.item, told.label].any():
+        raise InputError(
+            f"{called}: no answer is about a pair of an item and a label of which {machine_path}"
+            " says yes or no; give answers to questions of complabel ask --against"
+        )
+    return people
 
 
 def refuse_swapped(paths: Sequence[Path], people: Answers, machine: object, said: Any) -> None:
@@ -368,6 +380,21 @@ def read_own_features(
     if model is not None:
         model.refuse_other_features(table, path)
     return table
+
+
+def say_numbered(path: Path, item: str | None, *shown: str | None) -> None:
+    """Print that items are called by row numbers, if a column could name them."""
+    from complabel.files import ITEM_TABLES, Table, some_of
+
+    if item is not None or path.is_dir():
+        return
+    table = Table.open(path, "tables of items", endings=ITEM_TABLES)
+    if "item" not in table.columns and (names := table.unique_columns(*filter(None, shown))):
+        remark(
+            f"{path}: items are called by the numbers of their rows, from 0, as there is no column"
+            f" item. If a column names them ({some_of(names)}), give it as --item",
+            style="yellow",
+        )
 
 
 def warn_of_rows(made: Made) -> None:

@@ -229,6 +229,12 @@ def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: s
                 f" {some_of(table.columns)}; give the column of the names with --item"
             )
         columns = {**columns, "item": name}
+    is_numbered = columns["item"] is None and "item" not in table.columns
+    if is_numbered and (names := table.unique_columns(*filter(None, columns.values()))):
+        raise InputError(
+            f"{table.path} has no column item, so rows would be called 0, 1, 2; give the column"
+            f" that names them with --item: {some_of(names)}? If none does, leave these out"
+        )
     return columns
 
 

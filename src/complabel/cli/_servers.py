@@ -161,6 +161,7 @@ def annotate(
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
+    own.say_numbered(things, item, text, image, url)
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)

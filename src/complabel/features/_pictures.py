@@ -283,14 +283,26 @@ _BICUBIC = 3  # Pillow's number
 def of_onnx(path: Path) -> Encoder:
     """Return a network in a file; a fixed number of pictures at a time is kept to."""
     try:
+        import onnx
         import onnxruntime
     except ImportError as cause:
         raise missing(str(path), '"complabel[onnx]"', cause) from cause
     try:
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-        digits = fingerprint([np.fromfile(path, dtype=np.uint8)])
+        content = path.read_bytes()
+        elsewhere = next(_files_of(onnx.load_from_string(content)), None)
+        if elsewhere is None:
+            how = onnxruntime.SessionOptions()  # the other format may name files, too
+            how.add_session_config_entry("session.load_model_format", "ONNX")
+            session = onnxruntime.InferenceSession(content, how, ["CPUExecutionProvider"])
     except Exception as cause:  # the library's own kinds of error have no common base
         raise failed(str(path), cause) from cause
+    if elsewhere is not None:
+        raise InputError(
+            f"{path}: takes weights from another file, {elsewhere!r}, which is not opened; if you"
+            " trust it, make one file in Python:"
+            f" import onnx; onnx.save(onnx.load({path.name!r}), 'one.onnx')"
+        )
+    digits = fingerprint([np.frombuffer(content, dtype=np.uint8)])
     entry, *others = session.get_inputs()
     shape = list(entry.shape)
     first = len(shape) == 4 and shape[1] == 3
@@ -321,6 +333,18 @@ def of_onnx(path: Path) -> Encoder:
 
     how = f"whole picture as {width} x {height}, rows scaled (1), weights {digits}"
     return Encoder("pictures", path.name, how, encode, prepare)
+
+
+def _files_of(message: Any) -> Iterator[str]:
+    """Yield the other files that a part of an ONNX model takes numbers from, at any depth."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        if message.data_location == message.EXTERNAL:
+            yield {each.key: each.value for each in message.external_data}.get("location", "")
+        return
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in [value] if hasattr(value, "DESCRIPTOR") else value:
+                yield from _files_of(each)
 
 
 def _pooled(found: AnyArray) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from complabel._opening import (
     tidy,
 )
 from complabel._parameters import AnyArray, Ints
+from complabel._settings import setting
 from complabel.errors import DatasetNotFoundError, InputError
 from complabel.files._table import TABLE_ENDINGS, Table, refuse_repeated, some_of
 
@@ -91,12 +92,24 @@ def read_item_names(path: StrPath) -> list[str]:
 
 
 def has_shown(path: Path) -> bool:
+    """Return whether a table of items says what people see; refuse one of which nobody knows it."""
     if not ending_of(path, TABLE_ENDINGS):
         return False
-    return not {*SHOWN}.isdisjoint(Table.open(path, "tables of items").columns)
+    others = [name for name in Table.open(path, "tables of items").columns if name != "item"]
+    found = not {*SHOWN}.isdisjoint(others)
+    if others and not found:
+        raise fault(
+            path,
+            f"there is no column {', '.join(SHOWN)}, only {some_of(others)}; say which column"
+            f" people see with {' or '.join(map(setting, SHOWN))}, or that they see nothing but the"
+            f" names of items with {setting('names_only')}",
+        )
+    return found
 
 
-def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[str, str]]:
+def read_shown(
+    path: StrPath, *, items: Iterable[Any] = (), columns: Mapping[str, str] | None = None
+) -> dict[str, dict[str, str]]:
     r"""Read what people see of each item.
 
     Parameters
@@ -107,6 +120,9 @@ def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[st
         ``.parquet``. Other columns are left out.
     items : iterable, default=()
         Items that people are asked about.
+    columns : mapping of str to str or None, default=None
+        The columns that hold ``text``, ``image`` or ``url``, such as ``{"text": "body"}``. None:
+        those of these names.
 
     Returns
     -------
@@ -128,18 +144,19 @@ def read_shown(path: StrPath, *, items: Iterable[Any] = ()) -> dict[str, dict[st
     {'7': {'text': 'A puppy.'}}
     """
     table = Table.open(path, "tables of what is shown", ["item"])
-    names = [name for name in SHOWN if name in table.columns]
-    if not names:
+    names = columns or {name: name for name in SHOWN if name in table.columns}
+    if not names or not {*names.values()} <= {*table.columns}:
         raise fault(
             table.path,
-            f"there is no column {', '.join(SHOWN)}, only {some_of(table.columns)}; name the column"
-            " that people see after what it holds",
+            f"there is no column {', '.join([*names.values()] or SHOWN)}, only"
+            f" {some_of(table.columns)}; say which column people see with"
+            f" {' or '.join(map(setting, SHOWN))}",
         )
-    ids, *columns = _texts(table, ["item", *names])
+    ids, *texts = _texts(table, ["item", *names.values()])
     refuse_repeated(table.path, ids, table.place)
     found = {
         each: {name: cell for name, cell in zip(names, cells, strict=True) if cell.strip()}
-        for each, cells in zip(ids, zip(*columns, strict=True), strict=True)
+        for each, cells in zip(ids, zip(*texts, strict=True), strict=True)
     }
     missing = [each for each in dict.fromkeys(map(str, items)) if each not in found]
     if missing:

@@ -229,56 +229,82 @@ class Table:
             raise self.refuse(done + pc.index(headers, True).as_py(), told)
 
     def place(self, row: int) -> str:
-        """Return where a row (from 0) begins: its line in CSV, where the header is line 1."""
+        """Return where a row (from 0) begins: its line in CSV, where the header is line 1.
+
+        In a sheet it is its row, as a spreadsheet counts.
+        """
         if self.delimiter:
             with contextlib.suppress(csv.Error, OSError, ValueError):  # Python's is stricter
-                for at, (line, _) in enumerate(self._records()):
+                for at, (where, _) in enumerate(self._records()):
                     if at == row:
-                        return f"line {line}"
+                        return where
         return f"row {row}"
+
+    def unique_columns(self, *besides: str) -> list[str]:
+        """Return the other columns in which each row has a text or a whole number of its own."""
+        types = pyarrow().types
+        tests = (types.is_string, types.is_large_string, types.is_integer)
+        kinds = {name: self.schema and self.schema.field(name).type for name in self.columns}
+        seen: dict[str, set[str]] = {
+            name: set()
+            for name, kind in kinds.items()
+            if name and name not in besides and (kind is None or any(test(kind) for test in tests))
+        }
+        for piece in self.pieces([*seen]) if seen else ():
+            for name, before in [*seen.items()]:
+                cells = piece[name].to_pylist()
+                if not all(cells) or len({*cells}) < len(cells) or before.intersection(cells):
+                    del seen[name]
+                before.update(cells)
+        return [*seen]
 
     def refuse(
         self, row: int, problem: str, proposes: Sequence[Mapping[str, object]] = ()
     ) -> DatasetFormatError:
         return fault(f"{self.path}, {self.place(row)}", problem, proposes=proposes)
 
-    def _records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield each record's first line and its fields, without the header."""
+    def _records(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield where each record begins and its fields, without the header."""
+        is_sheet = ending_of(self.path, [".xlsx"])
         with open_binary(self.path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="") as file:
             for _ in range(self.begins):
                 next(file)
             reader = csv.reader(file, delimiter=self.delimiter)
             next(reader)
             before = reader.line_num
-            for fields in reader:
+            for row, fields in enumerate(reader, start=2):
                 if fields:  # a blank line is no record
-                    yield self.begins + before + 1, fields
+                    yield (
+                        f"row {row} of the sheet"
+                        if is_sheet
+                        else f"line {self.begins + before + 1}",
+                        fields,
+                    )
                 before = reader.line_num
 
     def _refusal(self, numbers: Sequence[str], advice: str, cause: Exception) -> DatasetFormatError:
         """Return the error about what pyarrow could not read; slow, but only used for an error."""
         count, places = len(self.columns), {self.columns.index(name): name for name in numbers}
-        wrong: dict[str, tuple[int, str]] = {}
+        wrong: dict[str, tuple[str, str]] = {}
         try:
-            for line, fields in self._records():
+            for where, fields in self._records():
                 if len(fields) != count:
                     return fault(
-                        self.path,
+                        f"{self.path}, {where}",
                         f"found {len(fields)} values for {count} columns; give one for each, and"
                         " quote values that hold a separator",
-                        line=line,
                     )
                 for at, name in places.items():
                     if name not in wrong and not _is_number(fields[at]):
-                        wrong[name] = (line, fields[at])
+                        wrong[name] = (where, fields[at])
         except DatasetFormatError as refusal:  # the text is not UTF-8
             return refusal
         except (csv.Error, OSError, EOFError, ValueError):
             pass  # then pyarrow's own message must do
         if wrong:
-            line, value = next(iter(wrong.values()))
+            where, value = next(iter(wrong.values()))
             found = f"{_not_numeric([*wrong], advice)}; found {value[:40]!r}"
-            return fault(self.path, found, line=line)
+            return fault(f"{self.path}, {where}", found)
         return fault(self.path, f"{str(cause).splitlines()[0][:200]}; save the table again")
 
     def _as_text(self, name: str, values: Any) -> Any:

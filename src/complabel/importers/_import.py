@@ -49,6 +49,7 @@ from complabel.importers._format import (
     open_table,
     some,
 )
+from complabel.importers._hints import hint
 from complabel.importers._label_studio import LABEL_STUDIO
 from complabel.importers._public import LVIS, OPEN_IMAGES, OPENMIC, PML
 from complabel.importers._records import ARGILLA, PRODIGY
@@ -190,7 +191,7 @@ def detect(path: StrPath) -> Format:
         if each.recognizes(head):
             return each
     raise DatasetFormatError(
-        f"{path}: the format was not recognized; if it is one of these, give it as"
+        f"{path}: the format was not recognized; {hint(head)}\nIf it is one of these, give it as"
         f" {setting('format', 'NAME')}:\n{_listed()}"
     )
 

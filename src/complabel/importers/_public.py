@@ -2,7 +2,8 @@
 
 - LVIS: boxes of objects. The categories in ``neg_category_ids`` are verified to be absent. Present
   are the categories of an image's annotations, and those in ``not_exhaustive_category_ids``, for
-  which not every object was marked. Nothing is known about the others.
+  which not every object was marked. Nothing is known about the others. COCO has only annotations,
+  so the user says what the others mean.
 - Open Images: labels of images that people verified, one row for each.
 - OpenMIC-2018: clips of music, with judgements about some of the instruments.
 - Partial multi-label files of MATLAB: labels that are not candidates are excluded.
@@ -26,6 +27,7 @@ from pydantic import BaseModel
 
 from complabel._opening import existing, explained, fault, read_text
 from complabel._parameters import AnyArray, Bools
+from complabel._settings import setting
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import array_names, read_arrays
 from complabel.importers._format import (
@@ -89,8 +91,31 @@ def _is_lvis(head: Head) -> bool:
     return root == "{" and keys <= _KEYS and not keys <= {"info", "licenses"}
 
 
+def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
+    """Return what COCO's other categories mean, and fill in LVIS' fields; None if it is LVIS."""
+    images = whole.get("images") if isinstance(whole, dict) else None
+    found = [each for each in images if isinstance(each, dict)] if isinstance(images, list) else []
+    if not found or any("neg_category_ids" in each for each in found):
+        if options.unselected is not None:
+            told = f"{setting('unselected')} is given, but LVIS says itself what is absent"
+            raise InputError(f"{told}; leave it out", parameter="unselected")
+        return None
+    if options.unselected not in ("no", "unknown"):
+        raise fault(
+            path,
+            "is COCO, which does not say what is absent. If each category that applies was"
+            f" annotated, give {setting('unselected', 'no')}: the others do not apply; else"
+            f" {setting('unselected', 'unknown')}: then there is only yes",
+            proposes=[{"unselected": "no"}, {"unselected": "unknown"}],
+        )
+    for image in found:
+        image |= {"neg_category_ids": [], "not_exhaustive_category_ids": []}
+    return options.unselected
+
+
 def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
+    rest = _rest_of_coco(path, whole, options)
     lvis = checked(_Lvis, whole, str(path))
     tally.start("images", "images without an answer", "absent", "present")
     names = {category.id: category.name for category in lvis.categories}
@@ -109,7 +134,9 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     for image, raw in zip(lvis.images, whole["images"], strict=True):
         place = f"{path}, image {image.id}"
         found = [*boxes[image.id], *image.not_exhaustive_category_ids]
-        said = {"no": dict.fromkeys(image.neg_category_ids), "yes": dict.fromkeys(found)}
+        others = {each for each in names if rest == "no"}.difference(found)
+        absent = [*image.neg_category_ids, *filter(others.__contains__, names)]
+        said = {"no": dict.fromkeys(absent), "yes": dict.fromkeys(found)}
         name = checked_as(Text, raw.get(item), place, item)
         tally.counts["images"] += 1
         tally.counts["images without an answer"] += not any(said.values())
@@ -121,15 +148,17 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             for category in categories:
                 if category not in names:
                     raise fault(place, f"has the category {category}, which is not in categories")
-                yield Row(answer_id, name, names[category], answer, "asked")
+                yield Row(
+                    answer_id, name, names[category], answer, "ticked" if rest == "no" else "asked"
+                )
 
 
 LVIS = Format(
     name="lvis",
-    title="LVIS: JSON with neg_category_ids",
+    title="LVIS or COCO: JSON with boxes of objects; COCO needs --unselected",
     recognizes=_is_lvis,
     read=lambda *given: pieces(_lvis_rows(*given)),
-    uses="item",
+    uses="item unselected",
     reads="`categories`, `annotations`, and of `images` the ids of categories that are absent, or"
     " not marked on every object",
     counts=("images", "images without an answer"),

@@ -10,6 +10,7 @@ probability A / (A + B). So facts shift the logit of p.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from complabel._parameters import Array
+from complabel._parameters import AnyArray, Array
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, sure_statements
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._evaluation import Evaluation, Judged, Point, Ragged, by_label, on_offer
@@ -225,7 +226,8 @@ def _checked(answers: Answers, excluded: Statements, rates: Array | None) -> Arr
     for wrong in np.flatnonzero(rates[excluded.label] == 0)[:1]:
         label = excluded.label[wrong]
         raise InputError(
-            f"label {_name_of(answers, label)} of item {excluded.item[wrong]} was excluded, but"
+            f"label {_name_of(answers.label_names, label)} of item"
+            f" {_name_of(answers.item_names, excluded.item[wrong])} was excluded, but"
             f" exclusion_rates[{label}] is 0; give a rate above 0"
         )
     return rates
@@ -245,11 +247,12 @@ def _refuse_contradictions(
     advice = ", or allow for mistakes: with an error rate above 0, or missed=auto,invented=auto"
     advice *= not with_error_rates
     raise AnnotationError(
-        f"the answers about item {item} contradict each other: some say that label"
-        f" {_name_of(answers, label)} applies, others that it does not (one of {len(wrong)} such"
-        f" places); correct the answers{advice}"
+        f"the answers about item {_name_of(answers.item_names, item)} contradict each other: some"
+        f" say that label {_name_of(answers.label_names, label)} applies, others that it does not"
+        f" (one of {len(wrong)} such places); correct the answers{advice}"
     )
 
 
-def _name_of(answers: Answers, label: int) -> str:
-    return str(label) if answers.label_names is None else repr(answers.label_names[label])
+def _name_of(names: Sequence[Any] | AnyArray | None, number: int) -> str:
+    name = number if names is None else names[number]
+    return repr(name) if isinstance(name, str) else str(name)

@@ -59,6 +59,8 @@ class Targets:
         cls, X: Features, y: Any, relevant: Any, learner: Any, weights: Array | None = None
     ) -> Targets:
         """Check what ``fit`` of the learner was given, and warn of what it cannot use."""
+        if isinstance(y, Answers) and y.item_names is None:  # parts of it keep the rows' numbers
+            y = replace(y, item_names=np.arange(y.n_items))
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
             y, relevant = (
@@ -68,7 +70,8 @@ class Targets:
             try:
                 return cls.read(X[rows], y, relevant, learner, weights[rows])
             except AnnotationError as error:
-                error.add_note("Rows are counted without those of sample_weight 0.")
+                if not isinstance(y, Answers):
+                    error.add_note("Rows are counted without those of sample_weight 0.")
                 raise
         if learner.learns_from == "relevant":
             return replace(_true_labels(X, y, relevant), weights=weights)

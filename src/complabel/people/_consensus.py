@@ -124,7 +124,8 @@ def find_consensus(
     Raises
     ------
     AnnotationError
-        If the answers have no judgement.
+        If the answers have no judgement, or if all judgements say yes, or all say no: then nobody
+        could disagree.
     InputError
         If there are fewer items than ``cv``, or X or ``unsure`` does not fit the answers.
 
@@ -132,7 +133,7 @@ def find_consensus(
     -----
     UserWarning
         If fewer than 30 pairs of an item and a label were judged twice. Then nothing tells who
-        errs.
+        errs. Also if nobody ever says no about a label.
 
     References
     ----------
@@ -166,6 +167,7 @@ def find_consensus(
             "no answer judges a label, so people cannot be compared; give answers to yes/no"
             " questions, or ticked labels"
         )
+    _refuse_one_sided(judgements, answers)
     n_repeated = int(judgements.repeated.sum())
     if n_repeated < _LEAST_REPEATED:
         warnings.warn(
@@ -207,6 +209,29 @@ def find_consensus(
         n_states=n_states,
         unsure=of_unsure,
     )
+
+
+def _refuse_one_sided(judgements: Judgements, answers: Answers) -> None:
+    """Refuse judgements that all say the same, and warn of labels about which all say yes."""
+    label = judgements.label[judgements.pair]
+    n_yes = np.bincount(label[judgements.yes == 1], minlength=answers.n_labels)
+    n_no = np.bincount(label[judgements.yes == 0], minlength=answers.n_labels)
+    if not n_yes.any() or not n_no.any():
+        said, advice = ("yes", "apply") if n_yes.any() else ("no", "do not apply")
+        raise AnnotationError(
+            f"all {int(n_yes.sum() + n_no.sum()):,} judgements say {said}, so nobody could"
+            f" disagree, and nothing tells who errs. If people ticked all labels that {advice},"
+            " import the file that the answers came from again, with complabel import"
+            " --question ticked"
+        )
+    names = answers.label_names or range(answers.n_labels)
+    if some := [str(names[at]) for at in np.flatnonzero((n_no == 0) & (n_yes >= _LEAST_REPEATED))]:
+        warnings.warn(
+            f"nobody ever says no about {', '.join(some)}: if nobody could, what is found about"
+            " these labels says nothing",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _held_out_log_odds(

@@ -201,6 +201,11 @@ def _about_frequencies(inspection: Inspection) -> str:
 def _about_agreement(inspection: Inspection) -> str:
     found = inspection.agreement
     assert found is not None
+    if inspection.only_says is not None:
+        return (
+            f"All {found.n_judgements:,} judgements of {found.n_pairs:,} pairs of item and label"
+            f" that several people judged say {inspection.only_says}: nobody could disagree."
+        )
     alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
     text = (
         f"Annotators agree in {found.observed:.0%} of the cases that several of them judged{alpha}:"

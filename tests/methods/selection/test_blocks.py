@@ -111,6 +111,15 @@ def test_rows_without_an_answer_are_left_out():
     near(fixed().fit(Pieces(X, 50), some), fixed().fit(X, some), 1e-6)
 
 
+@pytest.mark.parametrize("first", [0, 45])
+@pytest.mark.parametrize("name", CASES)
+def test_blocks_without_an_answered_row_are_left_out(name, first):
+    (answers, settings), rows = CASES[name], slice(first, first + 30)
+    some = answers.only((answers.item >= first) & (answers.item < first + 30))
+    found = fixed(**settings).fit(Pieces(X, 20), some)
+    near(found, fixed(**settings).fit(X[rows], answers[rows]), 1e-3, same_steps=False)
+
+
 def test_the_supervised_reference_reads_blocks():
     settings = {"alpha": 0.01, "scaling": "global", "kernel": "linear", "rank": None}
     expected = SupervisedClassifier(**settings).fit(X, Y)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,7 +90,7 @@ def named_where_excluded(answers: Answers) -> Answers:
     kept = ~rules | named
     names = np.array([*answers.annotator_names, None], dtype=object)
     about: dict[str, Any] = {"n_items": answers.n_items, "label_names": answers.label_names}
-    taken = Answers.from_arrays(
+    made = Answers.from_arrays(
         named=(answers.named + _only(named, answers.excluded))[kept],
         absent=_only(~rules, answers.absent)[kept],
         relevant=_only(~rules, answers.relevant)[kept],
@@ -108,7 +108,7 @@ def named_where_excluded(answers: Answers) -> Answers:
     relevant = _only(rules, answers.relevant)
     facts = np.flatnonzero(np.diff((absent + relevant).indptr))
     if not len(facts):
-        return taken
+        return replace(made, item_names=answers.item_names)
     judged = Answers.from_arrays(
         absent=absent[facts],
         relevant=relevant[facts],
@@ -118,7 +118,7 @@ def named_where_excluded(answers: Answers) -> Answers:
         weight=answers.weight[facts],
         **about,
     )
-    return Answers.concatenate([taken, judged])
+    return replace(Answers.concatenate([made, judged]), item_names=answers.item_names)
 
 
 def _only(rows: Bools, mask: Any) -> Any:

@@ -201,7 +201,8 @@ def _lay_out(
     choices: Choices, *, setting: Setting, dtype: torch.dtype
 ) -> list[tuple[slice, Choices]]:
     """Return the likelihood of the answers about a block in batches, without the answers."""
-    batches = gen_batches(len(choices.answers), _BATCH)
+    n = len(choices.answers)
+    batches = gen_batches(n, _BATCH) if n else ()  # a block may have no answered row
     return [
         (each, choices.of_rows(np.arange(each.start, each.stop)).laid_out(setting, dtype))
         for each in batches
