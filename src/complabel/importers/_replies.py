@@ -31,8 +31,10 @@ _IDS = ("custom_id", "key", "recordId")
 _BODIES = "result.message modelOutput response.body response"
 # What a line says of a request that went well, if anything; all else is a failure.
 _WELL = {
-    **{"error": (), "status": ("completed", "succeeded", "success", "OK")},
-    **{"response.status_code": (200,), "result.type": ("succeeded",)},
+    "error": (),
+    "status": ("completed", "succeeded", "success", "OK"),
+    "response.status_code": (200,),
+    "result.type": ("succeeded",),
 }
 _TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
 _REPLIES = {  # where a body has the reply, a text or parts; and why it ended
