@@ -293,34 +293,30 @@ _TAG = re.compile("^[0-9a-f]{8}-(?=.)")  # before the name of each file that som
 _ENDINGS = "jpe?g png gif bmp tiff? webp svg wav mp3 flac ogg m4a mp4 avi mov txt md html? pdf json"
 _IS_FILE = re.compile(rf"[^\s/\\]+\.({_ENDINGS.replace(' ', '|')})", re.IGNORECASE)
 
-
 _LONGEST = 2000  # characters of an address
+FieldsOfFiles = dict[str, dict[str, str] | None]
 
 
-class FieldsOfFiles:
-    """Finds the field of tasks by which items could be named as their files."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []  # the fields of the first task
-        self._files: dict[str, dict[str, str]] = {}  # by field: of each name, the path or address
-
-    def see(self, task: Mapping[str, Any]) -> None:
-        """Keep the fields that also hold the name of a file here, and not one name for two."""
-        if not self.seen:
-            self.seen = [*task]
-            self._files = {key: {} for key in task}
-        for key in [*self._files]:
+def keep_files(files: FieldsOfFiles, task: Mapping[str, Any]) -> None:
+    """Keep of each field the path of each name of a file; None where a task has no such name."""
+    if not files:
+        files.update((key, {}) for key in task)
+    for key, paths in files.items():
+        if paths is not None:
             value = str(task.get(key) or "")
             name = "" if " " in value or len(value) > _LONGEST else file_name_of(value)
-            if not _IS_FILE.fullmatch(name) or self._files[key].setdefault(name, value) != value:
-                del self._files[key]
+            if not _IS_FILE.fullmatch(name) or paths.setdefault(name, value) != value:
+                files[key] = None
 
-    def __str__(self) -> str:
-        for key, names in self._files.items():
-            first = next(iter(names))
-            return f"To name them as the files, such as {first!r}, give --item-file {shown(key)}."
-        fields = some(key for key in self.seen if key[:1] != "_") or "no field"
-        return f"If features have other names, give the field with them as --item; it has {fields}."
+
+def names_from(files: FieldsOfFiles) -> str:
+    """Return a sentence on how to name items by a field that all tasks have."""
+    for key, paths in files.items():
+        if paths:
+            name = next(iter(paths))
+            return f"To name them as the files, such as {name!r}, give --item-file {shown(key)}."
+    fields = some(key for key in files if key[:1] != "_") or "no field"
+    return f"If features have other names, give the field with them as --item; it has {fields}."
 
 
 class FileNames:

@@ -40,6 +40,8 @@ from complabel.importers._format import (
     chance,
     checked,
     checked_as,
+    keep_files,
+    names_from,
     open_table,
     parse,
     pieces,
@@ -368,11 +370,11 @@ def _item_field(data: Sequence[Any], options: Options, tally: Tally) -> str | No
     for field in ("item", "id"):
         if any(isinstance(each, dict) and each.get(field) is not None for each in data):
             return field
-    fields = FieldsOfFiles()
+    files: FieldsOfFiles = {}
     for each in data:
         if isinstance(each, dict):
-            fields.see(each)
-    tally.remark(f"Items have the numbers of the tasks as names. {fields}")
+            keep_files(files, each)
+    tally.remark(f"Items have the numbers of the tasks as names. {names_from(files)}")
     return None
 
 

@@ -43,6 +43,8 @@ from complabel.importers._format import (
     chance,
     checked,
     checked_as,
+    keep_files,
+    names_from,
     pieces,
     records,
     shown,
@@ -119,13 +121,14 @@ def _chance(row: Row, options: Options, tally: Tally) -> float | None:
 
 
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
-    field, travelled, fields = options.item, Travelled(), FieldsOfFiles()
+    field, travelled = options.item, Travelled()
+    files: FieldsOfFiles = {}
     for place, value in records(path):
         task = checked(_Task, value, place)
         if field is None:
             field = "item" if "item" in value else "_input_hash"
         if field == "_input_hash" and options.item is None:
-            fields.see(value)
+            keep_files(files, value)
         tally.counts["tasks"] += 1
         _check_labels(task, place)
         tally.counts["ignored tasks"] += task.answer == "ignore"
@@ -162,8 +165,8 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
                 asked_for=len(no) if question == "named" else None,
                 **who,
             )
-    if fields.seen:
-        tally.remark(f"Items are named by Prodigy's _input_hash. {fields}")
+    if files:
+        tally.remark(f"Items are named by Prodigy's _input_hash. {names_from(files)}")
 
 
 def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
