@@ -35,8 +35,9 @@ COLUMNS = (
 ``seconds`` is how long the person took for the whole answer.
 """
 
-# People's tables may also say how much each answer counts; no tool does.
-USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
+# Tables may also say how much each answer counts, and what people do if all labels apply; no tool's
+# do.
+USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight", "all_apply")
 NAMED, ASKED, TICKED, EXCLUDED = range(4)  # in the order of QUESTIONS
 _MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
 

@@ -11,10 +11,9 @@ import numpy as np
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
-from complabel.answers._arrays import MASKS, AnswerArrays
+from complabel.answers._arrays import AnswerArrays
 from complabel.answers._codes import (
     ASKED,
-    COLUMNS,
     EXCLUDED,
     NAMED,
     TICKED,
@@ -29,16 +28,24 @@ from complabel.answers._masks import (
     counts_of,
     keep_rows,
     mask_of,
+    rows_of,
     spell_out,
     union,
     without,
 )
-from complabel.answers._names import QUESTIONS, Question, check_names, list_some, suggest, text_of
+from complabel.answers._names import (
+    ALL_APPLY,
+    QUESTIONS,
+    Question,
+    check_names,
+    list_some,
+    suggest,
+    text_of,
+)
 from complabel.errors import AnnotationError
 
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
-_IF_ALL_APPLY = ("pick", "answer")  # a gap, -1, is the last of them
 
 
 class UnlistedLabelsWarning(UserWarning):
@@ -64,9 +71,7 @@ def read_table(
     asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
     probability = rows.measured("probability", np.nan)
     told = rows.agreed("question", table.held_as(question))
-    kinds = table.kinds(question)
-    if_all = replace(kinds, values=[kind.all_apply for kind in kinds.values])
-    all_apply = rows.agreed("question", if_all.encode(_IF_ALL_APPLY))
+    all_apply = _all_apply_of(rows, question)
     if label_names is None and not table["answer"].values:
         refuse_answers_as_labels(names)
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
@@ -94,10 +99,20 @@ def read_table(
         "probability": probability,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
-        "all_apply": np.array(_IF_ALL_APPLY)[all_apply],
+        "all_apply": all_apply,
         **masks,
     }
     return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
+
+
+def _all_apply_of(rows: _Rows, question: Question | None) -> AnyArray:
+    """Return a word of ALL_APPLY for each answer, (A,); its question tells it where none is."""
+    kinds, told = rows.table.kinds(question), "all_apply"
+    by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
+    advice = f"it must be one of {', '.join(ALL_APPLY)}"
+    said = rows.agreed(told, rows.table.read(told, ALL_APPLY.index, advice).numbers())
+    inferred = np.maximum(rows.agreed("question", by_kind.numbers()), 0)
+    return np.array(ALL_APPLY)[np.where(said == -1, inferred, said)]
 
 
 def _items_of(column: Column, items: Sequence[Any] | None) -> AnyArray:
@@ -410,24 +425,42 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
         )
 
 
-def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
-    """Return answers as columns of a table, from which they can be read; items need names."""
-    names, labels = answers.item_names, np.array(answers.label_names, dtype=object)
-    people, rows = [*answers.annotator_names, None], []  # code -1: last entry
-    masks = {name: getattr(answers, name) for name in MASKS}
-    numbers = np.stack([answers.probability, answers.seconds], axis=1).tolist()
-    assert names is not None
-    for at in range(answers.n_answers):
-        marked = {
-            name: labels[mask.indices[mask.indptr[at] : mask.indptr[at + 1]]].tolist()
-            for name, mask in masks.items()
-        }
-        said = [(label, "no") for n in ("named", "absent", "excluded") for label in marked[n]]
-        said += [(label, "yes") for label in marked["relevant"]]
-        question, asked_for = str(answers.question[at]), int(answers.asked_for[at])
-        offered = marked["offered"] if question != "asked" else []
-        about = (question, offered or None, asked_for or None, people[answers.annotator[at]], None)
-        known = (None if np.isnan(number) else number for number in numbers[at])
-        first, last = (str(at + 1), names[answers.item[at]]), (*about, *known)
-        rows += [(*first, *each, *last) for each in said or [(None, "yes")]]
-    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+def table_of(answers: AnswerArrays) -> dict[str, AnyArray]:
+    """Return the columns of ``Answers.to_table``."""
+    n, question = answers.n_answers, answers.question
+    marks = {name: getattr(answers, name) for name in ("named", "absent", "excluded", "relevant")}
+    # A "named" or "excluded" answer without a "no" has a row that says so. What was struck from a
+    # menu stands in an answer of its own.
+    bare = np.isin(question, ("named", "excluded")) & (counts_of(answers.named) == 0)
+    blank = np.flatnonzero(bare & (counts_of(answers.excluded) == 0))
+    row = np.concatenate([*map(rows_of, marks.values()), blank])
+    label = np.concatenate([*(mask.indices for mask in marks.values()), np.full(len(blank), -1)])
+    kind = np.repeat(np.arange(5), [*(mask.nnz for mask in marks.values()), len(blank)])
+    struck = (kind == 1) & (question[row] == "named")
+    order = np.lexsort((kind, struck, row))
+    row, label, kind, struck = (each[order] for each in (row, label, kind, struck))
+    names = answers.label_names or tuple(map(str, range(answers.n_labels)))
+    labels, people = (np.array([*x, None], dtype=object) for x in (names, answers.annotator_names))
+    items = np.arange(answers.n_items) if answers.item_names is None else answers.item_names
+    menus, offered = np.full(n, None, dtype=object), answers.offered
+    for at in np.flatnonzero((counts_of(offered) > 0) & (question != "asked")):
+        menus[at] = labels[offered.indices[offered.indptr[at] : offered.indptr[at + 1]]].tolist()
+    asked_for = np.where(answers.asked_for > 0, answers.asked_for, None)
+    columns = {
+        "answer_id": (row + 1 + n * struck).astype(np.str_),
+        "item": items[answers.item[row]],
+        "label": labels[label],  # -1: the last entry
+        "answer": np.where(kind < 3, "no", "yes"),
+        "question": np.where(struck, "asked", question[row]),
+        "offered": np.where(struck, None, menus[row]),
+        "asked_for": np.where(struck, None, asked_for[row]),
+        "annotator": people[answers.annotator[row]],
+        "time": np.full(len(row), None),
+        "probability": np.where(struck, np.nan, answers.probability[row]),
+        "seconds": np.where(struck, np.nan, answers.seconds[row]),
+    }
+    if answers.weighted:
+        columns["weight"] = answers.weight[row]
+    if (answers.all_apply != "answer").any():
+        columns["all_apply"] = np.where(struck, None, answers.all_apply[row])
+    return columns
