@@ -13,7 +13,7 @@ from scipy import sparse
 
 from complabel._parameters import AnyArray, Array, Ints, check_choice, check_integer
 from complabel._questions import BY_QUESTION, JUDGING
-from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays, as_html
+from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
 from complabel.answers._checks import check_answers, check_known
 from complabel.answers._codes import CodedTable
 from complabel.answers._masks import (
@@ -47,7 +47,7 @@ from complabel.answers._statements import (
     ContradictionPolicy,
     resolve_contradictions,
 )
-from complabel.answers._table import read_table, table_of
+from complabel.answers._table import as_html, read_table, table_of
 from complabel.errors import AnnotationError
 
 # A name is stored for every code up to the largest one. Larger numbers are ids of people.
@@ -319,21 +319,18 @@ class Answers(AnswerArrays):
         Parameters
         ----------
         frame : data frame or array-like of shape (n_items, n_labels)
-            1 (or True) where the label applies, 0 (or False) where it does not, and a gap (NaN,
-            None, ``pandas.NA``) where that is not known. A row may have gaps only: an item without
-            an answer. The columns of a data frame name the labels. The index of pandas names the
-            items, unless it is the default one, and ``fit`` pairs X with them by name.
+            1 (True) where the label applies, 0 (False) where it does not, and a gap (NaN, None,
+            ``pandas.NA``) where that is not known. A row may have gaps only. The columns of a data
+            frame name the labels; the index of pandas, if it is not the default one, the items.
         question : {"asked", "ticked"}, default="asked"
-            "asked": each known cell is an answer of its own, a yes or no about one label. "ticked":
-            the known cells of a row are one form, of which somebody ticked all that apply. What
-            they say of the labels is the same.
+            "asked": each known cell is an answer, a yes or no about one label. "ticked": the known
+            cells of a row are one form, of which somebody ticked all that apply.
         annotator : str or array-like of shape (n_items,), optional
-            Who answered, for all rows or for each. If several people answered, make a frame for
-            each of them, with the same items, and join the answers by :meth:`concatenate`.
+            Who answered all rows, or each. Of several people about the same items, give a frame for
+            each, and join the answers by :meth:`concatenate`.
         probability : float or array-like of shape (n_items,), optional
-            The chance with which the question of each cell (the form of each row, if "ticked") was
-            drawn, if chance chose what was asked. Without it, nothing is said of how often labels
-            apply.
+            The chance with which the question of a cell (of a form, if "ticked") was drawn, if
+            chance chose what was asked; answers tell how often labels apply only then.
         label_names : sequence of str of length n_labels, optional
             Names for an array; those of a data frame must be the same.
 
@@ -345,8 +342,7 @@ class Answers(AnswerArrays):
 
         Examples
         --------
-        >>> nan = float("nan")
-        >>> answers = Answers.from_frame([[1, 0, nan], [nan, nan, nan], [nan, 0, 0]])
+        >>> answers = Answers.from_frame([[1, 0, None], [None, None, None], [None, 0, 0]])
         >>> answers
         Answers(3 items, 3 labels, 4 answers: 4 asked)
         >>> answers.known_relevant
@@ -518,28 +514,24 @@ class Answers(AnswerArrays):
         Returns
         -------
         pandas.DataFrame
-            With the columns that :meth:`from_table` reads, and ``time``, which is empty.
-            ``weight`` is there if a weight is not 1, ``all_apply`` if it is not always "answer".
-            Items and labels without names are named by their numbers. Labels that are ``absent``
-            in a "named" answer stand in an answer of their own, which is "asked".
-
-            Without pandas: a dictionary of the columns.
+            The columns that :meth:`from_table` reads, ``time``, which is empty, and ``weight`` and
+            ``all_apply`` if these are not the default. Labels that are ``absent`` in a "named"
+            answer stand in an answer of their own, which is "asked". Without pandas, a dictionary.
 
         Notes
         -----
         ``Answers.from_table(table, items=answers.item_names, label_names=answers.label_names,
-        contradictions="keep")`` gives the same answers. Where there are no names, give
-        ``items=range(n_items)`` and ``label_names=list(map(str, range(n_labels)))``.
+        contradictions="keep")`` gives the same answers. What has no names is named by its numbers:
+        then give ``items=range(n_items)`` and ``label_names=[str(k) for k in range(n_labels)]``.
 
         Examples
         --------
-        >>> nan = float("nan")
-        >>> table = Answers.from_frame([[1, nan], [0, 1]], label_names=["sea", "sky"]).to_table()
-        >>> print(table[["item", "label", "answer", "question"]].to_string(index=False))
-         item label answer question
-            0   sea    yes    asked
-            1   sea     no    asked
-            1   sky    yes    asked
+        >>> answers = Answers.from_frame([[1, None], [0, 1]], label_names=["sea", "sky"])
+        >>> print(answers.to_table()[["item", "label", "answer"]].to_string(index=False))
+         item label answer
+            0   sea    yes
+            1   sea     no
+            1   sky    yes
         """
         columns = table_of(self)
         try:
@@ -637,7 +629,8 @@ def _read_questions(
         also = f" ({len(blank)} answers in all)" if len(blank) > 1 else ""
         raise AnnotationError(
             f"answer {blank[0]} marks no label, so its meaning is unknown{also}; leave it out, or "
-            'give its question: "named" if all offered labels apply'
+            'give its question: "named" if all offered labels apply. Answers.from_frame takes a '
+            "frame of 1, 0 and NaN with rows of which nothing is known"
         )
     return questions.astype("<U8")
 

@@ -131,7 +131,10 @@ class CodedTable:
         for name in ("item", "label"):
             if name not in names:
                 listed = ", ".join(map(str, names)) or "none"
-                raise AnnotationError(f"the table has no column {name!r}; it has {listed}")
+                raise AnnotationError(
+                    f"the table has no column {name!r}; it has {listed}. Answers.from_frame reads"
+                    " a frame with a column for each label"
+                )
         columns = {name: Column.of(name, table[name]) for name in USED_COLUMNS if name in names}
         n_rows = len(columns["item"].codes)
         for name, column in columns.items():

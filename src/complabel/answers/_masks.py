@@ -20,24 +20,20 @@ Mask: TypeAlias = "sparse.csr_array[np.uint8, tuple[int, int]]"
 MAX_NAMED = 5
 """How many rows or names a message lists before it only counts them."""
 
-# What a message adds, by the name of a matrix: a gap is never a 0.
-_PARTLY_KNOWN = (
+# What a message adds about gaps, by the name of a matrix: what is not known is not 0.
+_OF_GAPS = dict.fromkeys(
+    ("y", "relevant", "absent"),
     "; a gap is not 0: Answers.from_frame of complabel.answers takes a frame with 1 where a label"
-    " applies, 0 where it does not, and NaN where nobody knows"
-)
-_OF_GAPS = dict.fromkeys(("y", "relevant", "absent"), _PARTLY_KNOWN) | {
-    "true_labels": "; what is not known is not 0: give known=~np.isnan(true_labels) to evaluate or"
+    " applies, 0 where it does not, and NaN where that is not known",
+) | {
+    "true_labels": "; a gap is not 0: give known=~np.isnan(true_labels) to evaluate or"
     " evaluate_labels of complabel.metrics, or use complabel.trust.evaluate_on_truth"
 }
-_OF_VALUES = {
-    "frame": ", or NaN where it is not known; if a column names the items, make it the index"
-    " (set_index), and if cells are codes, map them to 1, 0 and NaN"
-}
-_OF_TEXTS = {
-    "frame": "give 1 where a label applies, 0 where it does not, NaN where it is not known. If a"
-    " column names the items, make it the index (set_index); if its texts are codes, map them to"
-    " these numbers, or read the file with complabel import --from coded"
-}
+_OF_FRAMES = (
+    "give 1 where a label applies, 0 where it does not, NaN where it is not known. If a column"
+    " names the items, make it the index (set_index); if cells are codes, map them to these"
+    " numbers, or read the file with complabel import --from coded"
+)
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating, type(None))
 
 
@@ -77,20 +73,20 @@ def _check_entries(
     entries: AnyArray, shape: tuple[int, ...], name: str, place: Callable[[int], str]
 ) -> None:
     """Refuse a matrix that is not 2-D, or whose entries are not all 0 or 1."""
+    is_frame = name == "frame"
     if len(shape) != 2:
-        advice = "; indicator_from_indices makes one from label numbers"
-        raise AnnotationError(
-            f"{name} has shape {shape}; give a matrix (n_samples, n_labels) of zeros and ones"
-            f"{advice if name != 'frame' else ', with NaN where it is not known'}"
+        matrix = (
+            "a matrix (n_samples, n_labels) of zeros and ones; indicator_from_indices makes one"
         )
+        advice = "a row for each item and a column for each label" if is_frame else matrix
+        raise AnnotationError(f"{name} has shape {shape}; give {advice}")
     valid = (entries == 0) | (entries == 1)
     if not valid.all():
         at = int(np.argmin(valid))
         found = entries.ravel()[at]
-        advice = (_OF_GAPS if np.isnan(found) else _OF_VALUES).get(name, "")
-        raise AnnotationError(
-            f"{name} holds {found} at {place(at)}; every entry must be 0 or 1{advice}"
-        )
+        gap = _OF_GAPS.get(name, "") if np.isnan(found) else ""
+        advice = _OF_FRAMES if is_frame else f"every entry must be 0 or 1{gap}"
+        raise AnnotationError(f"{name} holds {found} at {place(at)}; {advice}")
 
 
 def _place(values: Any, at: int, shape: tuple[int, ...]) -> str:
@@ -133,7 +129,7 @@ def _as_numbers(values: Any, name: str) -> AnyArray:
         )
         raise AnnotationError(
             f"{name} is not a matrix of numbers: {_no_number(values) or error};"
-            f" {_OF_TEXTS.get(name, advice)}"
+            f" {_OF_FRAMES if name == 'frame' else advice}"
         ) from error
     return array
 

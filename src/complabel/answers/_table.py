@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
-from complabel.answers._arrays import AnswerArrays
+from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays
 from complabel.answers._codes import (
     ASKED,
     EXCLUDED,
@@ -46,6 +47,7 @@ from complabel.errors import AnnotationError
 
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
+_SHOWN = 10  # rows in a notebook
 
 
 class UnlistedLabelsWarning(UserWarning):
@@ -427,33 +429,31 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
 
 def table_of(answers: AnswerArrays) -> dict[str, AnyArray]:
     """Return the columns of ``Answers.to_table``."""
-    n, question = answers.n_answers, answers.question
-    marks = {name: getattr(answers, name) for name in ("named", "absent", "excluded", "relevant")}
+    question, marks = answers.question, [getattr(answers, name) for name in STATEMENT_KINDS[:-1]]
     # A "named" or "excluded" answer without a "no" has a row that says so. What was struck from a
     # menu stands in an answer of its own.
-    bare = np.isin(question, ("named", "excluded")) & (counts_of(answers.named) == 0)
-    blank = np.flatnonzero(bare & (counts_of(answers.excluded) == 0))
-    row = np.concatenate([*map(rows_of, marks.values()), blank])
-    label = np.concatenate([*(mask.indices for mask in marks.values()), np.full(len(blank), -1)])
-    kind = np.repeat(np.arange(5), [*(mask.nnz for mask in marks.values()), len(blank)])
+    bare = counts_of(answers.named) + counts_of(answers.excluded) == 0
+    blank = np.flatnonzero(bare & np.isin(question, ("named", "excluded")))
+    row = np.concatenate([*map(rows_of, marks), blank])
+    label = np.concatenate([*(mask.indices for mask in marks), np.full(len(blank), -1)])
+    kind = np.repeat(np.arange(5), [*(mask.nnz for mask in marks), len(blank)])
     struck = (kind == 1) & (question[row] == "named")
     order = np.lexsort((kind, struck, row))
     row, label, kind, struck = (each[order] for each in (row, label, kind, struck))
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     labels, people = (np.array([*x, None], dtype=object) for x in (names, answers.annotator_names))
     items = np.arange(answers.n_items) if answers.item_names is None else answers.item_names
-    menus, offered = np.full(n, None, dtype=object), answers.offered
+    menus, offered = np.full(answers.n_answers, None, dtype=object), answers.offered
     for at in np.flatnonzero((counts_of(offered) > 0) & (question != "asked")):
         menus[at] = labels[offered.indices[offered.indptr[at] : offered.indptr[at + 1]]].tolist()
-    asked_for = np.where(answers.asked_for > 0, answers.asked_for, None)
     columns = {
-        "answer_id": (row + 1 + n * struck).astype(np.str_),
+        "answer_id": (row + 1 + answers.n_answers * struck).astype(np.str_),
         "item": items[answers.item[row]],
         "label": labels[label],  # -1: the last entry
         "answer": np.where(kind < 3, "no", "yes"),
         "question": np.where(struck, "asked", question[row]),
         "offered": np.where(struck, None, menus[row]),
-        "asked_for": np.where(struck, None, asked_for[row]),
+        "asked_for": np.where(struck | (answers.asked_for == 0)[row], None, answers.asked_for[row]),
         "annotator": people[answers.annotator[row]],
         "time": np.full(len(row), None),
         "probability": np.where(struck, np.nan, answers.probability[row]),
@@ -464,3 +464,17 @@ def table_of(answers: AnswerArrays) -> dict[str, AnyArray]:
     if (answers.all_apply != "answer").any():
         columns["all_apply"] = np.where(struck, None, answers.all_apply[row])
     return columns
+
+
+def as_html(answers: AnswerArrays) -> str:
+    """Return the first rows of the table without styles, so that it looks like the notebook."""
+    head = ("item", "question", "annotator", "label", "answer")
+    first = table_of(answers.only(np.arange(answers.n_answers) < _SHOWN))
+    rows = zip(*(first[name][:_SHOWN] for name in head), strict=True)
+    texts = [["" if cell is None else escape(str(cell)) for cell in row] for row in rows]
+    lines = [f"<tr><th>{'</th><th>'.join(head)}</th></tr>"] if texts else []
+    lines += [f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in texts]
+    labels = escape(list_some(answers.label_names or range(answers.n_labels)))
+    title = f"<p><strong>{escape(repr(answers))}</strong></p><p>Labels: {labels}</p>"
+    table = f"<table>{''.join(lines)}</table>" if texts else ""
+    return f"<div>{title}{table}</div>"
