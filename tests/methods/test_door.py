@@ -1,5 +1,6 @@
 """What ``fit`` and ``score`` make of what they are told, on methods that keep what they get."""
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -448,11 +449,11 @@ def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
     assert found == pytest.approx(supervised.score(X, Y))
 
 
-def said_of(y, method=Recorder):
+def said_of(y, method=Recorder, features=X):
     """The categories of warnings that a fit gives, each time."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        method().fit(X, y)
+        method().fit(features, y)
     return [each for each in said if each.category is ReadAsComplementaryWarning]
 
 
@@ -479,6 +480,23 @@ def test_the_advice_for_what_applies_learns_what_applies():
         advised = brief("ridge", alpha=1.0).fit(X, told)
     found = [metrics.average_precision(Y, each.predict_proba(X)) for each in (advised, right)]
     assert min(found) > metrics.average_precision(Y, opposite.predict_proba(X))
+
+
+def test_the_advice_about_gaps_learns_what_the_known_cells_say():
+    cells = np.where(np.random.default_rng(0).random(Y.shape) < 0.5, Y, np.nan)
+    cells[7] = np.nan
+    frame = pd.DataFrame(cells, columns=NAMES)
+    for refused in (
+        lambda: Recorder().fit(X, frame),
+        lambda: Answers.from_arrays(relevant=frame == 1, absent=frame == 0),
+    ):
+        with pytest.raises(AnnotationError, match=r"Answers\.from_frame"):
+            refused()
+    (warning,) = said_of(frame.drop(index=7).fillna(0), features=X[np.arange(90) != 7])
+    assert re.search(r"Answers\.from_frame.* must be NaN", str(warning.message))
+    with pytest.warns(UnansweredRowWarning):
+        fitted = brief("selection-likelihood").fit(X, Answers.from_frame(frame))
+    assert abs(fitted.predict_proba(X).mean() - Y.mean()) < 0.1
 
 
 @pytest.mark.parametrize("classes", [[0, 1], [False, True], [0.0, 1.0], [-1, 1], ["ham", "spam"]])

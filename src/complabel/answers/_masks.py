@@ -91,12 +91,10 @@ def _check_entries(
 
 def _place(values: Any, at: int, shape: tuple[int, ...]) -> str:
     """Return words for an entry; data frames have names of columns, and pandas' also of rows."""
-    found: list[object] = [*map(int, np.unravel_index(at, shape))]
-    if hasattr(values, "columns"):
-        axes = (getattr(values, "index", None), values.columns)
-        named = [None if axis is None else np.asarray(axis, dtype=object) for axis in axes]
-        cells = zip(found, named, strict=False)
-        found = [each if axis is None else repr(axis[each]) for each, axis in cells]
+    found: list[Any] = [*map(int, np.unravel_index(at, shape))]
+    for axis, names in enumerate(("index", "columns")[: len(shape)]):
+        if hasattr(values, "columns") and hasattr(values, names):
+            found[axis] = repr(np.asarray(getattr(values, names), dtype=object)[found[axis]])
     return _at(found)
 
 
@@ -154,7 +152,7 @@ def _no_number(values: Any) -> str | None:
         entries = np.asarray(values, dtype=object)
     except ValueError:  # arrays of different shapes in a list
         return None
-    rows = entries if entries.ndim == 1 else []
+    rows: Any = entries if entries.ndim == 1 else []
     sizes = [len(row) if isinstance(row, Sized) and not isinstance(row, str) else 0 for row in rows]
     for row, size in enumerate(sizes):
         if size != sizes[0]:

@@ -427,7 +427,7 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
         )
 
 
-def table_of(answers: AnswerArrays) -> dict[str, AnyArray]:
+def table_of(answers: AnswerArrays) -> dict[str, Any]:
     """Return the columns of ``Answers.to_table``."""
     question, marks = answers.question, [getattr(answers, name) for name in STATEMENT_KINDS[:-1]]
     # A "named" or "excluded" answer without a "no" has a row that says so. What was struck from a
@@ -446,14 +446,15 @@ def table_of(answers: AnswerArrays) -> dict[str, AnyArray]:
     menus, offered = np.full(answers.n_answers, None, dtype=object), answers.offered
     for at in np.flatnonzero((counts_of(offered) > 0) & (question != "asked")):
         menus[at] = labels[offered.indices[offered.indptr[at] : offered.indptr[at + 1]]].tolist()
-    columns = {
+    none: Any = None
+    columns: dict[str, Any] = {
         "answer_id": (row + 1 + answers.n_answers * struck).astype(np.str_),
         "item": items[answers.item[row]],
         "label": labels[label],  # -1: the last entry
         "answer": np.where(kind < 3, "no", "yes"),
         "question": np.where(struck, "asked", question[row]),
-        "offered": np.where(struck, None, menus[row]),
-        "asked_for": np.where(struck | (answers.asked_for == 0)[row], None, answers.asked_for[row]),
+        "offered": np.where(struck, none, menus[row]),
+        "asked_for": np.where(struck | (answers.asked_for == 0)[row], none, answers.asked_for[row]),
         "annotator": people[answers.annotator[row]],
         "time": np.full(len(row), None),
         "probability": np.where(struck, np.nan, answers.probability[row]),
@@ -462,7 +463,7 @@ def table_of(answers: AnswerArrays) -> dict[str, AnyArray]:
     if answers.weighted:
         columns["weight"] = answers.weight[row]
     if (answers.all_apply != "answer").any():
-        columns["all_apply"] = np.where(struck, None, answers.all_apply[row])
+        columns["all_apply"] = np.where(struck, none, answers.all_apply[row])
     return columns
 
 
