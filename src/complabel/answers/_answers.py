@@ -260,6 +260,7 @@ class Answers(AnswerArrays):
             - ``probability``
             - ``seconds``: how long the person took for the whole answer.
             - ``weight``: how much the answer counts, a number from 0; a gap is 1.
+            - ``all_apply``: a word of :class:`Answers`; a gap is "answer".
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.

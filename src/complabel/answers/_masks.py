@@ -75,10 +75,8 @@ def _check_entries(
     """Refuse a matrix that is not 2-D, or whose entries are not all 0 or 1."""
     is_frame = name == "frame"
     if len(shape) != 2:
-        matrix = (
-            "a matrix (n_samples, n_labels) of zeros and ones; indicator_from_indices makes one"
-        )
-        advice = "a row for each item and a column for each label" if is_frame else matrix
+        advice = "a matrix (n_samples, n_labels) of zeros and ones; indicator_from_indices makes it"
+        advice = "a row for each item and a column for each label" if is_frame else advice
         raise AnnotationError(f"{name} has shape {shape}; give {advice}")
     valid = (entries == 0) | (entries == 1)
     if not valid.all():
@@ -144,10 +142,7 @@ def _of_objects(entries: AnyArray) -> Array:
 
 
 def _no_number(values: Any) -> str | None:
-    """Return words for rows of two lengths, or for the first entry that is neither number nor gap.
-
-    None if there is none.
-    """
+    """Return words for rows of two lengths, or for the first entry that is no number and no gap."""
     try:
         entries = np.asarray(values, dtype=object)
     except ValueError:  # arrays of different shapes in a list

@@ -73,7 +73,11 @@ def read_table(
     asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
     probability = rows.measured("probability", np.nan)
     told = rows.agreed("question", table.held_as(question))
-    all_apply = _all_apply_of(rows, question)
+    kinds = table.kinds(question)
+    by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
+    words = table.read("all_apply", ALL_APPLY.index, f"it must be one of {', '.join(ALL_APPLY)}")
+    if_all = rows.agreed("all_apply", words.numbers())
+    if_all = np.where(if_all == -1, rows.agreed("question", by_kind.numbers()), if_all)
     if label_names is None and not table["answer"].values:
         refuse_answers_as_labels(names)
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
@@ -101,20 +105,10 @@ def read_table(
         "probability": probability,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
-        "all_apply": all_apply,
+        "all_apply": np.array(ALL_APPLY)[np.maximum(if_all, 0)],  # a gap is the first
         **masks,
     }
     return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
-
-
-def _all_apply_of(rows: _Rows, question: Question | None) -> AnyArray:
-    """Return a word of ALL_APPLY for each answer, (A,); its question tells it where none is."""
-    kinds, told = rows.table.kinds(question), "all_apply"
-    by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
-    advice = f"it must be one of {', '.join(ALL_APPLY)}"
-    said = rows.agreed(told, rows.table.read(told, ALL_APPLY.index, advice).numbers())
-    inferred = np.maximum(rows.agreed("question", by_kind.numbers()), 0)
-    return np.array(ALL_APPLY)[np.where(said == -1, inferred, said)]
 
 
 def _items_of(column: Column, items: Sequence[Any] | None) -> AnyArray:

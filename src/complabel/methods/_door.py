@@ -369,7 +369,7 @@ def _read_classes(y: Any) -> tuple[Indicator, AnyArray]:
     if len(_shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
         raise AnnotationError(
             f"y has shape {_shape_of(y)} and holds zeros and ones, an indicator of one label;"
-            " give one column per label, at least 3, or one class per row as y.ravel()"
+            " give one column per label, at least 3"
         )
     try:
         check_classification_targets(flat)
