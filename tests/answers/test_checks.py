@@ -57,7 +57,6 @@ def test_checking_leaves_a_sparse_input_with_duplicates_as_it_was(kind):
         ([[0, 1, 1], [1, 0, "x"]], "not a matrix of numbers: it holds 'x' at row 1, label 2"),
         (np.array([[0, 1, 0], [1, 0, "x"]], object), "it holds 'x' at row 1, label 2"),
         (np.array([[0], [1, 0, 1]], object), "row 0 has 1 entry and row 1 has 3 entries"),
-        ([[0, 1, np.nan], [1, 0, 1]], "give 0 if there is no answer"),
     ],
 )
 @pytest.mark.parametrize("check", [check_indicator, check_complementary, check_relevant])

@@ -1,4 +1,6 @@
 import io
+import re
+import shlex
 import zipfile
 
 import arff
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.examples import examples
 
+from complabel.answers import Answers
 from complabel.datasets._arff import read_arff
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.importers import Options, import_answers
 
 VALUES = st.one_of(st.just(0.0), st.floats(-1e6, 1e6), st.integers(-50, 50).map(float))
 
@@ -194,6 +198,23 @@ def test_what_is_wrong_is_named_with_file_and_line(tmp_path, text, message):
     path = write(tmp_path / "bad.arff", text)
     with pytest.raises(DatasetFormatError, match=rf"bad\.arff.*{message}"):
         read_arff(path)
+
+
+@pytest.mark.parametrize("rows", ["1,?,0.5\n0,1,0.1\n", "{0 1,1 ?,2 0.5}\n{1 1,2 0.1}\n"])
+def test_a_label_that_is_missing_leads_to_a_table_of_codes(tmp_path, rows):
+    path = write(tmp_path / "m.arff", header("{0,1}", "{0,1}", "numeric") + "@data\n" + rows)
+    with pytest.raises(DatasetFormatError, match="label must not be imputed") as caught:
+        read_arff(path)
+    options = shlex.split(re.search(r"complabel import (--from .*) reads", str(caught.value))[1])
+    (tmp_path / "codes.csv").write_text("item,sea,sky\na,1,?\nb,0,1\n")
+    told = dict(zip(options[::2], options[1::2], strict=True))
+    words = {name: (told[f"--{name}"],) for name in ("yes", "no", "unsure")}
+    found, _ = import_answers(
+        tmp_path / "codes.csv", format=told["--from"], options=Options(**words)
+    )
+    answers = Answers.from_table(found)
+    assert answers.known_relevant.tolist() == [[1, 0], [0, 1]]
+    assert answers.complementary.tolist() == [[0, 0], [1, 0]]
 
 
 def zipped(path, **members):

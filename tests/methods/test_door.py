@@ -1,5 +1,6 @@
 """What ``fit`` and ``score`` make of what they are told, on methods that keep what they get."""
 
+import re
 import warnings
 from dataclasses import replace
 
@@ -10,6 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.inspection import permutation_importance
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from tests.examples import examples
 from tests.methods.small import (
     COMPLEMENTARY,
@@ -23,6 +29,7 @@ from tests.methods.small import (
     learned,
 )
 
+import complabel
 from complabel import metrics
 from complabel.answers import (
     Answers,
@@ -48,6 +55,7 @@ ASKED = draw_answers(Y, question="asked", random_state=0)
 QUESTIONS = ("free", "menu-2", "menu-3", "asked", "ticked", "excluded")
 NAMES = ["ash", "beech", "cedar", "oak"]
 NAMED = Answers.from_arrays(named=COMPLEMENTARY, label_names=NAMES)
+FRAME = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
 CLASSES = COMPLEMENTARY.argmax(axis=1)
 
 unheard = pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
@@ -164,8 +172,7 @@ def test_one_class_per_row_is_predicted_as_one_class_per_row():
     assert classifier.score(X, classes[CLASSES]) == Recorder().fit(X, COMPLEMENTARY).score(
         X, COMPLEMENTARY
     )
-    two = Recorder().fit(X, np.arange(90) % 2)
-    np.testing.assert_array_equal(two.decision_function(X), 1)
+    assert Reference().fit(X, np.arange(90) % 2).decision_function(X).shape == (90,)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +190,7 @@ def test_doubtful_classes_say_how_they_are_read(y, words):
 
 
 def test_names_of_labels_become_the_classes():
-    frame = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
-    for y in (frame, NAMED, pl.DataFrame(COMPLEMENTARY, schema=NAMES)):
+    for y in (FRAME, NAMED, pl.DataFrame(COMPLEMENTARY, schema=NAMES)):
         classifier = Recorder().fit(X, y)
         assert classifier.classes_.tolist() == NAMES
         assert np.isfinite(classifier.score(X, y))
@@ -358,9 +364,8 @@ def test_relevant_labels_have_one_place():
         Reference().fit(X, Y, relevant=Y)
     with pytest.raises(InputError, match="learns from true labels, not from answers"):
         Reference().fit(X, FREE)
-    frame = pd.DataFrame(COMPLEMENTARY, columns=NAMES)
     with pytest.raises(AnnotationError, match="relevant has its columns in another order than y"):
-        Recorder().fit(X, frame, relevant=pd.DataFrame(0 * KNOWN, columns=NAMES[::-1]))
+        Recorder().fit(X, FRAME, relevant=pd.DataFrame(0 * KNOWN, columns=NAMES[::-1]))
 
 
 @pytest.mark.parametrize(
@@ -376,8 +381,10 @@ def test_relevant_labels_have_one_place():
         (FREE, Answers.from_complementary(np.eye(5, dtype=int)[CLASSES]), AnnotationError, "5 lab"),
         (NAMED, FREE, AnnotationError, "y has no label_names"),
         (NAMED, replace(NAMED, label_names=tuple(NAMES[::-1])), AnnotationError, "another order"),
-        (NAMED, pd.DataFrame(COMPLEMENTARY, columns=NAMES[::-1]), AnnotationError, "another order"),
-        (NAMED, pd.DataFrame(COMPLEMENTARY, columns=[*NAMES[:3], "oat"]), AnnotationError, "'oak'"),
+        (FRAME, pd.DataFrame(COMPLEMENTARY, columns=NAMES[::-1]), AnnotationError, "another order"),
+        (FRAME, pd.DataFrame(COMPLEMENTARY, columns=[*NAMES[:3], "oat"]), AnnotationError, "'oak'"),
+        (FREE, Y, InputError, "average_precision_scorer.*Answers.from_complementary"),
+        (FREE, CLASSES, InputError, "score takes what fit took"),
     ],
 )
 @every_kind
@@ -442,11 +449,11 @@ def test_labels_in_frames_are_paired_with_the_rows_of_x_by_name():
     assert found == pytest.approx(supervised.score(X, Y))
 
 
-def said_of(y, method=Recorder):
+def said_of(y, method=Recorder, features=X):
     """The categories of warnings that a fit gives, each time."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        method().fit(X, y)
+        method().fit(features, y)
     return [each for each in said if each.category is ReadAsComplementaryWarning]
 
 
@@ -462,17 +469,82 @@ def test_a_matrix_is_told_to_be_read_as_what_does_not_apply(kind, method):
 def test_where_the_meaning_is_told_nothing_is_said():
     assert not said_of(FREE)
     assert not said_of(ASKED, Understanding)
-    assert not said_of(CLASSES)
     assert not said_of(Y, Reference)
+    assert len(said_of(CLASSES)) == 1
 
 
 def test_the_advice_for_what_applies_learns_what_applies():
-    told = Answers.from_arrays(relevant=Y, absent=1 - Y)
+    told = Answers.from_frame(Y)
     right, opposite = (brief("ridge", alpha=1.0).fit(X, y) for y in (FREE, Y))
     with warnings.catch_warnings(action="ignore", category=IgnoredAnswersWarning):
         advised = brief("ridge", alpha=1.0).fit(X, told)
     found = [metrics.average_precision(Y, each.predict_proba(X)) for each in (advised, right)]
     assert min(found) > metrics.average_precision(Y, opposite.predict_proba(X))
+
+
+def test_the_advice_about_gaps_learns_what_the_known_cells_say():
+    cells = np.where(np.random.default_rng(0).random(Y.shape) < 0.5, Y, np.nan)
+    cells[7] = np.nan
+    frame = pd.DataFrame(cells, columns=NAMES)
+    for refused in (
+        lambda: Recorder().fit(X, frame),
+        lambda: Answers.from_arrays(relevant=frame == 1, absent=frame == 0),
+    ):
+        with pytest.raises(AnnotationError, match=r"Answers\.from_frame"):
+            refused()
+    (warning,) = said_of(frame.drop(index=7).fillna(0), features=X[np.arange(90) != 7])
+    assert re.search(r"Answers\.from_frame.* must be NaN", str(warning.message))
+    with pytest.warns(UnansweredRowWarning):
+        fitted = brief("selection-likelihood").fit(X, Answers.from_frame(frame))
+    assert abs(fitted.predict_proba(X).mean() - Y.mean()) < 0.1
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [False, True], [0.0, 1.0], [-1, 1], ["ham", "spam"]])
+def test_one_of_two_classes_per_row_is_refused(classes):
+    y = np.array(classes)[Y[:, 0]]
+    for each in (y, y.tolist(), pd.Series(y)):
+        with pytest.raises(AnnotationError, match=r"two classes.*Answers\.from_frame\(Y\)"):
+            Recorder().fit(X, each)
+
+
+@pytest.mark.parametrize("wrapper", [MultiOutputClassifier, OneVsRestClassifier, ClassifierChain])
+def test_a_wrapper_that_hands_on_one_label_is_refused(wrapper):
+    with pytest.raises(AnnotationError, match=r"fit this method itself, to Answers\.from_frame"):
+        wrapper(PriorClassifier()).fit(X, Y)
+
+
+def test_a_fit_to_answers_is_scored_on_answers_also_from_a_file(tmp_path):
+    PriorClassifier().fit(X, FREE).save(tmp_path / "model.safetensors")
+    fitted = complabel.load(tmp_path / "model.safetensors")
+    assert np.isfinite(fitted.score(X, FREE))
+    for refuse in (PriorClassifier.score, complementary_ranking_scorer, permutation_importance):
+        with pytest.raises(InputError, match="score takes what fit took"):
+            refuse(fitted, X, Y)
+    assert average_precision_scorer(fitted, X, true_labels=Y) > 0
+
+
+@pytest.mark.parametrize("scoring", ["average_precision", "f1_micro", "roc_auc"])
+def test_importance_by_true_labels_has_the_right_sign(scoring):
+    told = Answers.from_frame(Y)
+    with warnings.catch_warnings(action="ignore", category=IgnoredAnswersWarning):
+        fitted = brief("selection-likelihood").fit(X, told)
+    found = permutation_importance(fitted, X, Y, scoring=scoring, n_repeats=3, random_state=0)
+    assert found.importances_mean.sum() > 0.05
+
+
+@pytest.mark.parametrize(
+    "scoring", ["f1_micro", ["roc_auc"], {"a": "accuracy"}, make_scorer(f1_score)]
+)
+def test_scorers_of_true_labels_refuse_answers_at_once(scoring):
+    for run in (
+        lambda: cross_validate(PriorClassifier(), X, FREE, scoring=scoring, cv=2),
+        lambda: GridSearchCV(PriorClassifier(), {}, scoring=scoring, cv=2, refit=False).fit(
+            X, FREE
+        ),
+    ):
+        with pytest.raises(AnnotationError, match="complementary_ranking_scorer"):
+            run()
+    assert np.isfinite(cross_val_score(PriorClassifier(), X, FREE, cv=2)).all()
 
 
 def test_it_is_told_once_in_a_process(monkeypatch):

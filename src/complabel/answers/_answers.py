@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from complabel._parameters import AnyArray, Array, Ints, check_choice, check_integer
-from complabel._questions import BY_QUESTION
-from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays, as_html
+from complabel._questions import BY_QUESTION, JUDGING
+from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
 from complabel.answers._checks import check_answers, check_known
 from complabel.answers._codes import CodedTable
 from complabel.answers._masks import (
@@ -23,6 +24,8 @@ from complabel.answers._masks import (
     complete_ticks,
     counts_of,
     keep_rows,
+    mask_of,
+    read_frame,
     read_mask,
     spell_out,
     union,
@@ -35,6 +38,8 @@ from complabel.answers._names import (
     check_names,
     is_gap,
     label_names_of,
+    pair_rows,
+    row_names,
     text_of,
 )
 from complabel.answers._statements import (
@@ -42,7 +47,7 @@ from complabel.answers._statements import (
     ContradictionPolicy,
     resolve_contradictions,
 )
-from complabel.answers._table import read_table
+from complabel.answers._table import as_html, read_table, table_of
 from complabel.errors import AnnotationError
 
 # A name is stored for every code up to the largest one. Larger numbers are ids of people.
@@ -52,10 +57,11 @@ _MOST_CODES = 1_000_000
 class Answers(AnswerArrays):
     """Answers that people gave about items (the rows of X); the second argument of ``fit``.
 
-    Make it with :meth:`from_arrays`, :meth:`from_table` or :meth:`from_complementary`. An item may
-    have several answers or none. ``answers[rows]`` gives the answers about some items, so
-    scikit-learn can split them together with X. They never become an array, which would lose what
-    was asked. :attr:`complementary` has the labels that do not apply.
+    Make it with :meth:`from_frame`, :meth:`from_table`, :meth:`from_arrays` or
+    :meth:`from_complementary`. An item may have several answers or none. ``answers[rows]`` gives
+    the answers about some items, so scikit-learn can split them together with X. They never become
+    an array, which would lose what was asked. :attr:`complementary` has the labels that do not
+    apply.
 
     Each answer belongs to a question about the labels that were ``offered``:
 
@@ -73,7 +79,7 @@ class Answers(AnswerArrays):
     n_items, n_labels : int
     label_names : tuple of str, or None
     item_names : ndarray of shape (n_items,), dtype object, or None
-        None if the answers do not come from a table.
+        None if the answers come from arrays without names of rows.
     annotator_names : tuple of str
         Code k in ``annotator`` stands for entry k.
     item : ndarray of shape (n_answers,), dtype intp
@@ -254,6 +260,7 @@ class Answers(AnswerArrays):
             - ``probability``
             - ``seconds``: how long the person took for the whole answer.
             - ``weight``: how much the answer counts, a number from 0; a gap is 1.
+            - ``all_apply``: a word of :class:`Answers`; a gap is "answer".
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.
@@ -297,6 +304,87 @@ class Answers(AnswerArrays):
         if contradictions == "keep" and not trusted:
             return made
         return resolve_contradictions(made, contradictions, trusted=trusted)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        question: Literal["asked", "ticked"] = "asked",
+        annotator: ArrayLike | None = None,
+        probability: ArrayLike | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> Answers:
+        """Make answers from a frame with a row for each item and a column for each label.
+
+        Parameters
+        ----------
+        frame : data frame or array-like of shape (n_items, n_labels)
+            1 (True) where the label applies, 0 (False) where it does not, and a gap (NaN, None,
+            ``pandas.NA``) where that is not known. A row may have gaps only. The columns of a data
+            frame name the labels; the index of pandas, if it is not the default one, the items.
+        question : {"asked", "ticked"}, default="asked"
+            "asked": each known cell is an answer, a yes or no about one label. "ticked": the known
+            cells of a row are one form, of which somebody ticked all that apply.
+        annotator : str or array-like of shape (n_items,), optional
+            Who answered all rows, or each. Of several people about the same items, give a frame for
+            each, and join the answers by :meth:`concatenate`.
+        probability : float or array-like of shape (n_items,), optional
+            The chance with which the question of a cell (of a form, if "ticked") was drawn, if
+            chance chose what was asked; answers tell how often labels apply only then.
+        label_names : sequence of str of length n_labels, optional
+            Names for an array; those of a data frame must be the same.
+
+        Raises
+        ------
+        AnnotationError
+            If a cell is anything else, which may be a code or the name of an item; if two rows or
+            columns have the same name.
+
+        Examples
+        --------
+        >>> answers = Answers.from_frame([[1, 0, None], [None, None, None], [None, 0, 0]])
+        >>> answers
+        Answers(3 items, 3 labels, 4 answers: 4 asked)
+        >>> answers.known_relevant
+        array([[1, 0, 0],
+               [0, 0, 0],
+               [0, 0, 0]], dtype=uint8)
+        """
+        check_choice("question", question, JUDGING)
+        cells, items = read_frame(frame), row_names(frame)
+        counts = Counter(items)
+        if gone := [name for name in counts if counts[name] > 1 or is_gap(name)]:
+            raise AnnotationError(
+                f"the index of the frame has {gone[0]!r} more than once, or as a gap; give each"
+                " item one row and one name. Of several people, give a frame for each, and join"
+                " their answers by Answers.concatenate"
+            )
+        if label_names is not None:
+            check_label_names(frame, label_names, name="frame", reference="label_names")
+        rows, labels = np.nonzero(~np.isnan(cells))
+        item, answer = rows, np.arange(len(rows))
+        if question == "ticked":
+            item, answer = np.unique(rows, return_inverse=True)
+        yes, shape = cells[rows, labels] == 1, (len(item), cells.shape[1])
+
+        def by_row(values: Any, name: str) -> Any:
+            each = None if values is None else pair_rows(frame, values)
+            return None if each is None else _one_each(each, name, len(cells))[item]
+
+        found = cls.from_arrays(
+            absent=mask_of(answer[~yes], labels[~yes], shape),
+            relevant=mask_of(answer[yes], labels[yes], shape),
+            offered=mask_of(answer, labels, shape),
+            question=question,
+            item=item,
+            annotator=by_row(annotator, "annotator"),
+            probability=by_row(probability, "probability"),
+            n_items=len(cells),
+            label_names=label_names_of(frame) if label_names is None else label_names,
+        )
+        names = None if items is None else np.fromiter(items, dtype=object, count=len(items))
+        return replace(found, item_names=names)
 
     @classmethod
     def from_complementary(
@@ -421,6 +509,38 @@ class Answers(AnswerArrays):
         check_answers(changed, lambda row: f"answer {row} (item {self.item[row]})")
         return changed
 
+    def to_table(self) -> Any:
+        """Return the answers as a table with one row for each label of an answer.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns that :meth:`from_table` reads, ``time``, which is empty, and ``weight`` and
+            ``all_apply`` if these are not the default. Labels that are ``absent`` in a "named"
+            answer stand in an answer of their own, which is "asked". Without pandas, a dictionary.
+
+        Notes
+        -----
+        ``Answers.from_table(table, items=answers.item_names, label_names=answers.label_names,
+        contradictions="keep")`` gives the same answers. What has no names is named by its numbers:
+        then give ``items=range(n_items)`` and ``label_names=[str(k) for k in range(n_labels)]``.
+
+        Examples
+        --------
+        >>> answers = Answers.from_frame([[1, None], [0, 1]], label_names=["sea", "sky"])
+        >>> print(answers.to_table()[["item", "label", "answer"]].to_string(index=False))
+         item label answer
+            0   sea    yes
+            1   sea     no
+            1   sky    yes
+        """
+        columns = table_of(self)
+        try:
+            import pandas as pd  # type: ignore[import-untyped]
+        except ImportError:
+            return columns
+        return pd.DataFrame(columns)
+
     def _repr_html_(self) -> str:
         return as_html(self)
 
@@ -510,7 +630,8 @@ def _read_questions(
         also = f" ({len(blank)} answers in all)" if len(blank) > 1 else ""
         raise AnnotationError(
             f"answer {blank[0]} marks no label, so its meaning is unknown{also}; leave it out, or "
-            'give its question: "named" if all offered labels apply'
+            'give its question: "named" if all offered labels apply. Answers.from_frame takes a '
+            "frame of 1, 0 and NaN with rows of which nothing is known"
         )
     return questions.astype("<U8")
 

@@ -1,12 +1,11 @@
-"""The arrays inside ``Answers``: selecting items, summing up all answers about one, and as HTML."""
+"""The arrays inside ``Answers``: selecting items, and summing up all answers about one."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from html import escape
 from typing import Any, Self
 
 import numpy as np
@@ -32,8 +31,9 @@ _APPLIES = np.array([False, False, False, True, True])  # for each of STATEMENT_
 _NO_ARRAY = (
     "Answers cannot become an array: what was asked would be lost. For the labels that do not"
     " apply, take answers.complementary. cross_val_score and GridSearchCV take answers with"
-    " scoring=None or a scorer of complabel.metrics; scorers of scikit-learn need true labels. In"
-    " place of cross_val_predict, fit to X[rows] and answers[rows] for each split"
+    " scoring=None, or complementary_ranking_scorer or complementary_log_likelihood_scorer of"
+    " complabel.metrics; scorers of scikit-learn need true labels. In place of cross_val_predict,"
+    " fit to X[rows] and answers[rows] for each split"
 )
 
 
@@ -336,51 +336,16 @@ def _places_of(
 def _asked_for_folds() -> bool:
     """Tell whether scikit-learn's ``check_cv`` asks for an array, only to look at its type.
 
-    It asks before ``cross_val_score(..., cv=3)`` and the like split the answers.
+    It asks before ``cross_val_score(..., cv=3)`` and the like split the answers. If these are to be
+    scored as true labels, they are refused at once.
     """
     frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_name != "check_cv":
         frame = frame.f_back
-    return frame is not None
-
-
-_FIRST_SHOWN = 5  # answers, and statements of an answer
-_LABELS_SHOWN = 20
-
-
-def as_html(answers: AnswerArrays) -> str:
-    """Return answers as HTML without styles, so that it looks like the rest of the notebook."""
-    labels = answers.label_names or tuple(map(str, range(answers.n_labels)))
-    items = answers.item_names
-    first = np.arange(answers.n_answers) < _FIRST_SHOWN
-    said = answers.only(first).statements()
-    rows = []
-    for at, (item, question, person) in enumerate(
-        zip(answers.item[first], answers.question[first], answers.annotator[first], strict=True)
-    ):
-        of_answer = said.answer == at
-        says = [
-            f"{labels[label]}: {'yes' if applies else 'no'}"
-            for label, applies in zip(said.label[of_answer], said.applies[of_answer], strict=True)
-        ]
-        name = item if items is None else items[item]
-        who = answers.annotator_names[person] if person >= 0 else ""
-        rows.append(_cells("td", (name, question, who, _listed(says, _FIRST_SHOWN))))
-    head = _cells("th", ("item", "question", "annotator", "says: does the label apply?"))
-    more = answers.n_answers - len(rows)
-    rest = f"<p>and {more:,} more answers</p>" if more else ""
-    table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>{rest}"
-    return (
-        f"<div><p><strong>{escape(repr(answers))}</strong></p>"
-        f"<p>Labels: {escape(_listed(labels, _LABELS_SHOWN))}</p>{table if rows else ''}</div>"
-    )
-
-
-def _cells(tag: str, texts: Sequence[object]) -> str:
-    cells = "".join(f"<{tag}>{escape(str(text))}</{tag}>" for text in texts)
-    return f"<tr>{cells}</tr>"
-
-
-def _listed(names: Sequence[str], most: int) -> str:
-    more = [f"and {len(names) - most:,} more"] if len(names) > most else []
-    return ", ".join([*names[:most], *more])
+    if frame is None or frame.f_back is None:
+        return False
+    asked = frame.f_back.f_locals  # of cross_validate, or of a search, which would score NaN
+    scoring = asked.get("scoring", getattr(asked.get("self"), "scoring", None))
+    several = scoring if isinstance(scoring, list | tuple | set) else [scoring]
+    scorers = scoring.values() if isinstance(scoring, dict) else several
+    return not any(isinstance(x, str) or type(x).__name__ == "_Scorer" for x in scorers)

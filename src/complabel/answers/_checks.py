@@ -77,7 +77,8 @@ def check_complementary(
             labels = "1 label (column)"
         elif n_labels == 2:
             advice = (
-                "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left"
+                "with two, 'not a' means 'b': fit an ordinary classifier on the label that is left."
+                " If 1 says that a label applies, give Answers.from_frame of complabel.answers"
             )
         raise AnnotationError(
             f"{name} has {labels}; learning from complementary labels needs at least {min_labels}: "

@@ -37,8 +37,9 @@ COLUMNS = (
 ``seconds`` is how long the person took for the whole answer.
 """
 
-# People's tables may also say how much each answer counts; no tool does.
-USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight")
+# Tables may also say how much each answer counts, and what people do if all labels apply; no tool's
+# do.
+USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight", "all_apply")
 NAMED, ASKED, TICKED, EXCLUDED = range(4)  # in the order of QUESTIONS
 _MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
 
@@ -134,7 +135,10 @@ class CodedTable:
         for name in ("item", "label"):
             if name not in names:
                 listed = ", ".join(map(str, names)) or "none"
-                raise AnnotationError(f"the table has no column {name!r}; it has {listed}")
+                raise AnnotationError(
+                    f"the table has no column {name!r}; it has {listed}. Answers.from_frame reads"
+                    " a frame with a column for each label"
+                )
         columns = {name: Column.of(name, table[name]) for name in USED_COLUMNS if name in names}
         n_rows = len(columns["item"].codes)
         for name, column in columns.items():

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Iterable, Sized
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from complabel._parameters import AnyArray, Bools, Indicator, Ints
+from complabel._parameters import AnyArray, Array, Bools, Indicator, Ints
 from complabel.errors import AnnotationError
 
 IndicatorLike: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
@@ -19,6 +19,22 @@ Mask: TypeAlias = "sparse.csr_array[np.uint8, tuple[int, int]]"
 
 MAX_NAMED = 5
 """How many rows or names a message lists before it only counts them."""
+
+# What a message adds about gaps, by the name of a matrix: what is not known is not 0.
+_OF_GAPS = dict.fromkeys(
+    ("y", "relevant", "absent"),
+    "; a gap is not 0: Answers.from_frame of complabel.answers takes a frame with 1 where a label"
+    " applies, 0 where it does not, and NaN where that is not known",
+) | {
+    "true_labels": "; a gap is not 0: give known=~np.isnan(true_labels) to evaluate or"
+    " evaluate_labels of complabel.metrics, or use complabel.trust.evaluate_on_truth"
+}
+_OF_FRAMES = (
+    "give 1 where a label applies, 0 where it does not, NaN where it is not known. If a column"
+    " names the items, make it the index (set_index); if cells are codes, map them to these"
+    " numbers, or read the file with complabel import --from coded"
+)
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating, type(None))
 
 
 def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> Indicator:
@@ -30,9 +46,17 @@ def check_indicator(values: IndicatorLike, *, name: str = "indicator") -> Indica
         # The dense array is made in uint8, an eighth of the memory of float64.
         return np.asarray(read_mask(values, name).toarray())
     entries = _as_numbers(values, name)
-    _check_entries(entries, entries.shape, name, np.unravel_index)
+    _check_entries(entries, entries.shape, name, lambda at: _place(values, at, entries.shape))
     dense: Indicator = entries.astype(np.uint8, copy=False)
     return dense
+
+
+def read_frame(values: Any) -> Array:
+    """Return a frame of 1, 0 and gaps as floats (n, K), with NaN for a gap; refuse all else."""
+    cells = _as_numbers(values, "frame").astype(np.float64)
+    known = np.where(np.isnan(cells), 0, cells)
+    _check_entries(known, cells.shape, "frame", lambda at: _place(values, at, cells.shape))
+    return cells
 
 
 def read_mask(values: IndicatorLike, name: str) -> Mask:
@@ -41,26 +65,39 @@ def read_mask(values: IndicatorLike, name: str) -> Mask:
     given: Any = values.tocoo(copy=True)
     if len(given.shape) == 2:
         given.sum_duplicates()
-    _check_entries(given.data, given.shape, name, lambda at, _: tuple(x[at] for x in given.coords))
+    _check_entries(given.data, given.shape, name, lambda at: _at(x[at] for x in given.coords))
     return as_mask(given.astype(np.uint8))
 
 
-def _check_entries(entries: AnyArray, shape: Any, name: str, place_of: Any) -> None:
+def _check_entries(
+    entries: AnyArray, shape: tuple[int, ...], name: str, place: Callable[[int], str]
+) -> None:
     """Refuse a matrix that is not 2-D, or whose entries are not all 0 or 1."""
+    is_frame = name == "frame"
     if len(shape) != 2:
-        raise AnnotationError(
-            f"{name} has shape {shape}; give a matrix (n_samples, n_labels) of zeros and ones; "
-            "indicator_from_indices makes one from label numbers"
-        )
+        advice = "a matrix (n_samples, n_labels) of zeros and ones; indicator_from_indices makes it"
+        advice = "a row for each item and a column for each label" if is_frame else advice
+        raise AnnotationError(f"{name} has shape {shape}; give {advice}")
     valid = (entries == 0) | (entries == 1)
     if not valid.all():
         at = int(np.argmin(valid))
-        row, label = place_of(at, shape)
         found = entries.ravel()[at]
-        gap = "; give 0 if there is no answer" if np.isnan(found) else ""
-        raise AnnotationError(
-            f"{name} holds {found} at row {row}, label {label}; every entry must be 0 or 1{gap}"
-        )
+        gap = _OF_GAPS.get(name, "") if np.isnan(found) else ""
+        advice = _OF_FRAMES if is_frame else f"every entry must be 0 or 1{gap}"
+        raise AnnotationError(f"{name} holds {found} at {place(at)}; {advice}")
+
+
+def _place(values: Any, at: int, shape: tuple[int, ...]) -> str:
+    """Return words for an entry; data frames have names of columns, and pandas' also of rows."""
+    found: list[Any] = [*map(int, np.unravel_index(at, shape))]
+    for axis, names in enumerate(("index", "columns")[: len(shape)]):
+        if hasattr(values, "columns") and hasattr(values, names):
+            found[axis] = repr(np.asarray(getattr(values, names), dtype=object)[found[axis]])
+    return _at(found)
+
+
+def _at(place: Iterable[object]) -> str:
+    return f"row {', label '.join(map(str, place))}"
 
 
 def name_some(positions: Ints, noun: str) -> str:
@@ -76,41 +113,50 @@ def _as_numbers(values: Any, name: str) -> AnyArray:
     try:
         array = np.asarray(values)
         if array.dtype == object:
-            array = array.astype(np.float64)
+            array = _of_objects(array)
         if array.dtype.kind not in "biuf":
             raise TypeError(f"it holds values of type {array.dtype}")
     except AnnotationError:  # Answers, which say why they are no array
         raise
     except (TypeError, ValueError) as error:
-        found = _uneven_rows(values) or _first_that_is_no_number(values) or error
+        advice = (
+            "give zeros and ones, or make an indicator with indicator_from_indices or"
+            " indicator_from_names"
+        )
         raise AnnotationError(
-            f"{name} is not a matrix of numbers: {found}; give zeros and ones, or make an "
-            "indicator with indicator_from_indices or indicator_from_names"
+            f"{name} is not a matrix of numbers: {_no_number(values) or error};"
+            f" {_OF_FRAMES if name == 'frame' else advice}"
         ) from error
     return array
 
 
-def _first_that_is_no_number(values: Any) -> str | None:
-    """Return words for the first entry that is not a number, with its place; None if all are."""
+def _of_objects(entries: AnyArray) -> Array:
+    """Return objects as floats, with NaN for None and pandas.NA; refuse texts and lists."""
+    flat = entries.ravel().tolist()
+    kinds = set(map(type, flat))  # a few: nothing here looks at each entry in Python, unless NA
+    if any(hasattr(kind, "__len__") for kind in kinds):
+        raise TypeError("it holds texts")
+    if any(kind.__name__ == "NAType" for kind in kinds):
+        flat = [None if type(each).__name__ == "NAType" else each for each in flat]
+    return np.array(flat, dtype=object).astype(np.float64).reshape(entries.shape)
+
+
+def _no_number(values: Any) -> str | None:
+    """Return words for rows of two lengths, or for the first entry that is no number and no gap."""
     try:
         entries = np.asarray(values, dtype=object)
     except ValueError:  # arrays of different shapes in a list
         return None
-    for place, entry in np.ndenumerate(entries):
-        if not isinstance(entry, (bool, int, float, np.bool_, np.integer, np.floating)):
-            at = ", label ".join(map(str, place))
-            return f"it holds {entry!r}" + (f" at row {at}" if at else "")
-    return None
-
-
-def _uneven_rows(values: Any) -> str | None:
-    """Return words for two rows of different length; None if all rows have the same length."""
-    rows = values if isinstance(values, (list, tuple)) or getattr(values, "ndim", 0) == 1 else []
+    rows: Any = entries if entries.ndim == 1 else []
     sizes = [len(row) if isinstance(row, Sized) and not isinstance(row, str) else 0 for row in rows]
-    for position, size in enumerate(sizes):
+    for row, size in enumerate(sizes):
         if size != sizes[0]:
             first, here = (f"{n} {'entry' if n == 1 else 'entries'}" for n in (sizes[0], size))
-            return f"row 0 has {first} and row {position} has {here}"
+            return f"row 0 has {first} and row {row} has {here}"
+    for at, entry in enumerate(entries.ravel()):
+        if not isinstance(entry, _NUMBERS) and type(entry).__name__ != "NAType":
+            place = f" at {_place(values, at, entries.shape)}" if entries.ndim else ""
+            return f"it holds {entry!r}{place}"
     return None
 
 
@@ -125,9 +171,8 @@ def as_mask(values: Any) -> Mask:
 
 def mask_of(rows: Ints, labels: Ints, shape: tuple[int, int]) -> Mask:
     """Return the mask with marks at (rows, labels); marks may be given more than once."""
-    keys = np.unique(rows.astype(np.int64) * shape[1] + labels)
-    marks = np.ones(len(keys), dtype=np.uint8)
-    return as_mask(sparse.coo_array((marks, np.divmod(keys, shape[1])), shape=shape))
+    marks = np.ones(len(rows), dtype=np.bool_)  # whose sum stays 1
+    return as_mask(sparse.coo_array((marks, (rows, labels)), shape=shape))
 
 
 def counts_of(mask: Mask) -> Ints:

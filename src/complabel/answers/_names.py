@@ -269,7 +269,7 @@ def pair_rows(X: object, y: Any, *, names: tuple[str, str] = ("X", "y")) -> Any:
     and one side has only whole numbers, these are taken as numbers of rows: a frame with the
     default index has such an index after a split.
     """
-    rows, items = _row_names(X), _row_names(y)
+    rows, items = row_names(X), row_names(y)
     if rows is None or items is None or rows == items:
         return y
     numbered = any(all(isinstance(each, Integral) for each in side) for side in (rows, items))
@@ -294,7 +294,7 @@ def pair_rows(X: object, y: Any, *, names: tuple[str, str] = ("X", "y")) -> Any:
     return y.iloc[order] if hasattr(y, "iloc") else y[order]
 
 
-def _row_names(values: Any) -> list[Any] | None:
+def row_names(values: Any) -> list[Any] | None:
     """Return the names of items or rows; None if they have none, as with pandas' default index."""
     if hasattr(values, "item_names"):
         names = values.item_names

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
-from complabel.answers._arrays import MASKS, AnswerArrays
+from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays
 from complabel.answers._codes import (
     ASKED,
-    COLUMNS,
     EXCLUDED,
     NAMED,
     TICKED,
@@ -29,11 +29,13 @@ from complabel.answers._masks import (
     counts_of,
     keep_rows,
     mask_of,
+    rows_of,
     spell_out,
     union,
     without,
 )
 from complabel.answers._names import (
+    ALL_APPLY,
     QUESTIONS,
     Question,
     check_names,
@@ -46,7 +48,7 @@ from complabel.errors import AnnotationError
 
 _NO, _YES, _UNSURE = range(3)
 _WORDS = ("no", "yes", "unsure")
-_IF_ALL_APPLY = ("pick", "answer")  # a gap, -1, is the last of them
+_SHOWN = 10  # rows in a notebook
 
 
 class UnlistedLabelsWarning(UserWarning):
@@ -73,8 +75,10 @@ def read_table(
     probability = rows.measured("probability", np.nan)
     told = rows.agreed("question", table.held_as(question))
     kinds = table.kinds(question)
-    if_all = replace(kinds, values=[kind.all_apply for kind in kinds.values])
-    all_apply = rows.agreed("question", if_all.encode(_IF_ALL_APPLY))
+    by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
+    words = table.read("all_apply", ALL_APPLY.index, f"it must be one of {', '.join(ALL_APPLY)}")
+    if_all = rows.agreed("all_apply", words.numbers())
+    if_all = np.where(if_all == -1, rows.agreed("question", by_kind.numbers()), if_all)
     if label_names is None:
         refuse_odd_labels(names, are_answered=bool(table["answer"].values))
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
@@ -102,7 +106,7 @@ def read_table(
         "probability": probability,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
-        "all_apply": np.array(_IF_ALL_APPLY)[all_apply],
+        "all_apply": np.array(ALL_APPLY)[np.maximum(if_all, 0)],  # a gap is the first
         **masks,
     }
     return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
@@ -419,24 +423,55 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
         )
 
 
-def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
-    """Return answers as columns of a table, from which they can be read; items need names."""
-    names, labels = answers.item_names, np.array(answers.label_names, dtype=object)
-    people, rows = [*answers.annotator_names, None], []  # code -1: last entry
-    masks = {name: getattr(answers, name) for name in MASKS}
-    numbers = np.stack([answers.probability, answers.seconds], axis=1).tolist()
-    assert names is not None
-    for at in range(answers.n_answers):
-        marked = {
-            name: labels[mask.indices[mask.indptr[at] : mask.indptr[at + 1]]].tolist()
-            for name, mask in masks.items()
-        }
-        said = [(label, "no") for n in ("named", "absent", "excluded") for label in marked[n]]
-        said += [(label, "yes") for label in marked["relevant"]]
-        question, asked_for = str(answers.question[at]), int(answers.asked_for[at])
-        offered = marked["offered"] if question != "asked" else []
-        about = (question, offered or None, asked_for or None, people[answers.annotator[at]], None)
-        known = (None if np.isnan(number) else number for number in numbers[at])
-        first, last = (str(at + 1), names[answers.item[at]]), (*about, *known)
-        rows += [(*first, *each, *last) for each in said or [(None, "yes")]]
-    return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}
+def table_of(answers: AnswerArrays) -> dict[str, Any]:
+    """Return the columns of ``Answers.to_table``."""
+    question, marks = answers.question, [getattr(answers, name) for name in STATEMENT_KINDS[:-1]]
+    # A "named" or "excluded" answer without a "no" has a row that says so. What was struck from a
+    # menu stands in an answer of its own.
+    bare = counts_of(answers.named) + counts_of(answers.excluded) == 0
+    blank = np.flatnonzero(bare & np.isin(question, ("named", "excluded")))
+    row = np.concatenate([*map(rows_of, marks), blank])
+    label = np.concatenate([*(mask.indices for mask in marks), np.full(len(blank), -1)])
+    kind = np.repeat(np.arange(5), [*(mask.nnz for mask in marks), len(blank)])
+    struck = (kind == 1) & (question[row] == "named")
+    order = np.lexsort((kind, struck, row))
+    row, label, kind, struck = (each[order] for each in (row, label, kind, struck))
+    names = answers.label_names or tuple(map(str, range(answers.n_labels)))
+    labels, people = (np.array([*x, None], dtype=object) for x in (names, answers.annotator_names))
+    items = np.arange(answers.n_items) if answers.item_names is None else answers.item_names
+    menus, offered = np.full(answers.n_answers, None, dtype=object), answers.offered
+    for at in np.flatnonzero((counts_of(offered) > 0) & (question != "asked")):
+        menus[at] = labels[offered.indices[offered.indptr[at] : offered.indptr[at + 1]]].tolist()
+    none: Any = None
+    columns: dict[str, Any] = {
+        "answer_id": (row + 1 + answers.n_answers * struck).astype(np.str_),
+        "item": items[answers.item[row]],
+        "label": labels[label],  # -1: the last entry
+        "answer": np.where(kind < 3, "no", "yes"),
+        "question": np.where(struck, "asked", question[row]),
+        "offered": np.where(struck, none, menus[row]),
+        "asked_for": np.where(struck | (answers.asked_for == 0)[row], none, answers.asked_for[row]),
+        "annotator": people[answers.annotator[row]],
+        "time": np.full(len(row), None),
+        "probability": np.where(struck, np.nan, answers.probability[row]),
+        "seconds": np.where(struck, np.nan, answers.seconds[row]),
+    }
+    if answers.weighted:
+        columns["weight"] = answers.weight[row]
+    if (answers.all_apply != "answer").any():
+        columns["all_apply"] = np.where(struck, none, answers.all_apply[row])
+    return columns
+
+
+def as_html(answers: AnswerArrays) -> str:
+    """Return the first rows of the table without styles, so that it looks like the notebook."""
+    head = ("item", "question", "annotator", "label", "answer")
+    first = table_of(answers.only(np.arange(answers.n_answers) < _SHOWN))
+    rows = zip(*(first[name][:_SHOWN] for name in head), strict=True)
+    texts = [["" if cell is None else escape(str(cell)) for cell in row] for row in rows]
+    lines = [f"<tr><th>{'</th><th>'.join(head)}</th></tr>"] if texts else []
+    lines += [f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in texts]
+    labels = escape(list_some(answers.label_names or range(answers.n_labels)))
+    title = f"<p><strong>{escape(repr(answers))}</strong></p><p>Labels: {labels}</p>"
+    table = f"<table>{''.join(lines)}</table>" if texts else ""
+    return f"<div>{title}{table}</div>"

@@ -331,7 +331,12 @@ def _value(text: str, attribute: Attribute) -> float:
         return number
     wanted = "expected TRUE or FALSE" if attribute.words else "expected a number"
     if text == "?":
-        wanted = "which is a missing value; impute it or drop the row first"
+        wanted = (
+            "which is a missing value. Of a feature, impute it or drop the row. A label must not be"
+            " imputed: labels with ? are known in part, and a dataset cannot hold that. Make a"
+            " table with a column item and a column of 1, 0 and ? for each label, which complabel"
+            " import --from coded --yes 1 --no 0 --unsure '?' reads"
+        )
     elif math.isinf(number) or _NOT_FINITE.fullmatch(text):
         wanted = "expected a finite number"
     elif math.isfinite(number):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from complabel._opening import fault
 from complabel._settings import setting
-from complabel.answers import COLUMNS
+from complabel.answers import USED_COLUMNS
 from complabel.files._names import SHOWN
 from complabel.files._write import CONFIDENCE
 
 TO_DO = "to_do"  # the column of a spreadsheet that says what to fill in
-OWN_COLUMNS = (*COLUMNS, "weight", CONFIDENCE, *SHOWN, TO_DO)
+OWN_COLUMNS = (*USED_COLUMNS, "time", CONFIDENCE, *SHOWN, TO_DO)
 """What a table of answers may have."""
 _MEANINGS = {
     "annotator": "worker rater annotator coder judge labeler labeller user username userid"
@@ -26,6 +26,7 @@ _MEANINGS = {
     "status": "status state approved rejected accepted isvalid valid reviewstatus assignmentstatus"
     " approval tainted deleted qc",
     "gold": "gold golden isgold goldlabel goldstandard istest groundtruth truth expected",
+    "weight": "weight weights sampleweight importance",
     "seconds": "duration durationinseconds leadtime worktimeinseconds elapsed",
 }
 _WORDS = {word: what for what, words in _MEANINGS.items() for word in words.split()}
@@ -36,6 +37,7 @@ _SAYS = {
     "status": "which answers count",
     "gold": "what is right, or which rows are tests",
     "seconds": "how long it took",
+    "weight": "how much an answer counts",
 }
 
 

@@ -30,7 +30,8 @@ from complabel.errors import AnnotationError, ComplabelError, DatasetFormatError
 from complabel.files import (
     COLUMNS,
     CONFIDENCE,
-    OWN_COLUMNS,
+    SHOWN,
+    TO_DO,
     AnswerSheet,
     AnswerWriter,
     about_open_questions,
@@ -80,7 +81,8 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         )
     if options.merge and options.random_questions:
         raise InputError("labels are merged, or random questions told; do one after the other")
-    read = {*OWN_COLUMNS, item, *others.values()} - {*["item"] * (item != "item")}
+    read = {*COLUMNS, CONFIDENCE, *SHOWN, TO_DO, item, *others.values()}
+    read -= {*["item"] * (item != "item"), *({*others} - {*others.values()})}
     tally.leave(path, table.columns, read, options, TABLE.may_read)
     question: Any = options.question
     if options.random_questions and question is None and "offered" not in table.columns:

@@ -82,10 +82,10 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
             An indicator of complementary labels that were named freely: 1 if a label does *not*
-            apply. If 1 means in yours that it applies, give ``Answers.from_arrays(relevant=Y,
-            absent=1 - Y)`` instead. The columns of a data frame name the labels. Or one
-            complementary class per row; then exactly one class applies to each row. Or
-            :class:`complabel.answers.Answers` to any questions.
+            apply. If 1 means in yours that it applies, and 0 that it does not, give
+            ``Answers.from_frame(Y)`` instead. The columns of a data frame name the labels. Or one
+            complementary class per row, of at least three; then exactly one class applies to each
+            row. Or :class:`complabel.answers.Answers` to any questions.
 
             Rows without a label or an answer are left out with a warning. A method with
             ``learns_from = "relevant"`` takes the relevant labels instead. Rows of pandas data
@@ -108,12 +108,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         InputError
             If ``X``, its rows or a parameter are wrong, or ``relevant`` is given with Answers.
         AnnotationError
-            If the labels are not an indicator or contradict each other.
+            If the labels are not an indicator or contradict each other; if ``y`` holds one of two
+            classes per row, which would be an ordinary problem.
 
         Warns
         -----
         ReadAsComplementaryWarning
-            If ``y`` is an indicator, once in a process: nothing in it says what 1 means.
+            If ``y`` is an array, once in a process: nothing in it says what it means.
         UnchosenLabelWarning
             If a label is complementary in no row.
         UnansweredRowWarning
@@ -146,6 +147,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         self._check_parameters()
         self._forget("thresholds_")  # they were for the probabilities of an earlier fit
         self.classes_, self._single = targets.classes, targets.single
+        self._from_answers = isinstance(y, Answers)
         told = targets.complementary, targets.relevant
         if targets.answers is not None:
             self._fit_answers(targets.features, targets.answers)
@@ -268,7 +270,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples, K) or (n_samples,), or Answers
-            As in ``fit``, about the same labels. Rows without a label or an answer are left out.
+            As in ``fit``, about the same labels: Answers if ``fit`` took Answers. Rows without a
+            label or an answer are left out.
 
         Returns
         -------
@@ -281,7 +284,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         Raises
         ------
         InputError
-            If ``X`` is wrong, or has other rows than ``y``.
+            If ``X`` is wrong, or has other rows than ``y``; if ``y`` is an array after a fit to
+            Answers, as true labels would be.
         AnnotationError
             If ``y`` has no answer, or is not about the labels of ``fit``.
 
@@ -300,6 +304,7 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
             return metrics.average_precision(true_labels, self._decision(features))
         if isinstance(y, Answers):
             return self._score_answers(self._decision(features), y)
+        metrics.refuse_labels_after_answers(self)
         labels = encode_new(y, self.classes_, single=self._single)
         complementary = check_complementary(labels, min_labels=2, allow_unanswered=True, name="y")
         answered = complementary.any(axis=1)

@@ -186,16 +186,18 @@ def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Tar
     single = _is_single(y)
     if single:
         complementary, classes = _read_classes(y)
+        _refuse_two(classes)
         _warn_of_doubtful_classes(y, classes)
     else:
         complementary = check_complementary(y, allow_unanswered=True, name="y")
         classes = _labels_of(y, complementary.shape[1])
         # Nothing in a matrix tells which of the two it holds.
         warn_assumed(
-            "1 in y means that the label does NOT apply. If 1 means that it applies in yours, the"
-            " model learns the opposite: give Answers.from_arrays(relevant=Y, absent=1 - Y)"
-            " instead of Y. If y is right, Answers.from_complementary(y) says so, without this"
-            " warning. Answers is in complabel.answers",
+            "1 in y means that the label does NOT apply, and 0 that nothing is known of it. If 1"
+            " means in yours that the label applies, the model learns the opposite: give"
+            " Answers.from_frame(y), where 1 applies, 0 does not, and NaN is not known; zeros that"
+            " stand for what is not known must be NaN. If y is right, Answers.from_complementary(y)"
+            " says so, without this warning. Answers is in complabel.answers",
             ReadAsComplementaryWarning,
         )
     if relevant is not None:
@@ -370,7 +372,7 @@ def _read_classes(y: Any) -> tuple[Indicator, AnyArray]:
     if len(_shape_of(y)) == 2 and flat.dtype.kind in "biuf" and np.isin(flat, (0, 1)).all():
         raise AnnotationError(
             f"y has shape {_shape_of(y)} and holds zeros and ones, an indicator of one label;"
-            " give one column per label, at least 3, or one class per row as y.ravel()"
+            " give one column per label, at least 3"
         )
     try:
         check_classification_targets(flat)
@@ -419,12 +421,30 @@ def _flat_classes(y: Any) -> AnyArray:
     return flat
 
 
+def _refuse_two(classes: AnyArray) -> None:
+    """Refuse one of two classes per row: wrappers hand on true labels, one by one, like this."""
+    if len(classes) == 2:
+        first, second = classes.tolist()
+        raise AnnotationError(
+            f"y holds two classes, {first!r} and {second!r}, and would be read as the class that"
+            " does NOT apply; of two, that names the other. If y holds what applies, fit an"
+            " ordinary classifier. If OneVsRestClassifier, MultiOutputClassifier or"
+            " ClassifierChain handed on one label, fit this method itself, to Answers.from_frame(Y)"
+            " of complabel.answers, where 1 says that a label applies and 0 that it does not"
+        )
+
+
 def _warn_of_doubtful_classes(y: Any, classes: AnyArray) -> None:
     """Warn of one name per row and of a column: several labels per row may be meant."""
     found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
     if classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes):
         found, way_out = "names", "indicator_from_names(y, labels)"
     elif len(_shape_of(y)) == 1:
+        warn_assumed(
+            "each row of y holds the class that does NOT apply. If yours hold the class that"
+            " applies, the model learns the opposite: fit an ordinary classifier",
+            ReadAsComplementaryWarning,
+        )
         return
     warn_user(
         f"y holds {found}, one per row. Each is read as a complementary class, and exactly one"

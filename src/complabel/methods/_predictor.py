@@ -43,6 +43,7 @@ class Predictor:
         "n_features_in_": Integer(at_least=1),
         "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
         "_single": (True, False),
+        "_from_answers": (MISSING, True, False),
         "thresholds_": (MISSING, Numbers("K")),
     }
 
@@ -50,6 +51,7 @@ class Predictor:
     n_features_in_: int
     thresholds_: Array
     _single: bool
+    _from_answers: bool = False  # whether ``fit`` was given Answers
 
     def predict_proba(self, X: Features) -> Array:
         """Return the probabilities (n, K) of labels, for features (n, d)."""

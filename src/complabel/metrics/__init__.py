@@ -24,6 +24,7 @@ from complabel.metrics._scorers import (
 from complabel.metrics._scorers import (
     complementary_ranking_error_of_rows as complementary_ranking_error_of_rows,
 )
+from complabel.metrics._scorers import refuse_labels_after_answers as refuse_labels_after_answers
 
 __all__ = [
     "CRITERIA",

@@ -114,10 +114,22 @@ def complementary_ranking_scorer(estimator: Any, X: Any, y: Any) -> float:
     check_label_names(y, list(getattr(estimator, "classes_", ())))
     if isinstance(y, Answers):
         return -complementary_ranking_error(y, decision)
+    refuse_labels_after_answers(_innermost(estimator, X)[0])
     complementary = check_complementary(y, min_labels=2, allow_unanswered=True, name="y")
     check_same_shape(complementary, decision, names=("y", "the decision function"))
     answered = complementary.any(axis=1)
     return -complementary_ranking_error(complementary[answered], decision[answered])
+
+
+def refuse_labels_after_answers(classifier: Any) -> None:
+    """Refuse an array for a classifier that was fitted to Answers: it may hold true labels."""
+    if getattr(classifier, "_from_answers", False):
+        raise InputError(
+            "y is an array, but fit was given Answers, and score takes what fit took. For true"
+            " labels, use average_precision_scorer(classifier, X, true_labels=Y) of"
+            ' complabel.metrics, or a scorer of scikit-learn, such as scoring="average_precision".'
+            " If 1 in y says that a label does not apply, give Answers.from_complementary(y)"
+        )
 
 
 def _indicator_of(y: AnyArray, classes: AnyArray) -> Bools:

@@ -55,11 +55,13 @@ def evaluate_on_truth(
     model: ComplementaryClassifier, X: ArrayLike, true_labels: AnyArray, known: AnyArray
 ) -> OnTruth:
     """Measure a model on true labels (n, K); those that are not ``known`` may be anything."""
+    known = np.asarray(known, dtype=np.bool_)
+    true_labels = np.where(known, np.asarray(true_labels), 0)
     predicted, probabilities = model.predict_with_proba(X)
     given = (true_labels, probabilities, predicted)
     mask = None if known.all() else known
     n_known = np.count_nonzero(known, axis=1)
-    n_relevant = np.count_nonzero(true_labels * known, axis=1)
+    n_relevant = np.count_nonzero(true_labels, axis=1)
     ranked = (n_relevant > 0) & (n_relevant < n_known)
     counted = {
         each.name: (int(rows.sum()), int(n_known[rows].sum()))
