@@ -260,3 +260,19 @@ def test_advice_that_is_followed_leads_to_what_the_file_means(tmp_path, case):
     # One label alone in a "ticked" answer implies the others; these are no statements of the file.
     assert {*words} <= stated
     assert all(each[len(each.split()[0]) + 1] == "-" for each in stated - {*words}), stated
+
+
+def documented():
+    """The table of docs/files.md, as the formats declare it."""
+    flags = {name: f"`--{name.replace('_', '-')}`" for name in vars(Options())}
+    lines = ["| format | what is read | options | counted as left out |", "|---|---|---|---|"]
+    for each in sorted(FORMATS, key=lambda each: each.name):
+        options = ", ".join(flags[name] for name in sorted(each.uses.split())) or "-"
+        left = ", ".join(each.counts[1:]) or "-"
+        lines.append(f"| `{each.name}` | {each.reads} | {options} | of {each.counts[0]}: {left} |")
+    return "\n".join(lines)
+
+
+def test_the_table_in_the_docs_is_the_declarations():
+    page = (Path(__file__).parents[2] / "docs" / "files.md").read_text("utf-8")
+    assert documented() in page

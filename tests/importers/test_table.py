@@ -189,7 +189,8 @@ def test_a_filled_in_sheet_is_read_as_spreadsheets_save_it(tmp_path, name):
 )
 def test_a_row_of_a_sheet_that_cannot_be_read_is_named(tmp_path, name, row, told):
     path = sheet(tmp_path / name, [*FILLED_IN[:3], ["", "", "", "", ""], row])
-    assert refused(path, None, None, AnnotationError).startswith(f": line 5 {told}")
+    where = "row 5 of the sheet" if name.endswith("xlsx") else "line 5"
+    assert refused(path, None, None, AnnotationError).startswith(f": {where} {told}")
 
 
 def test_files_that_are_no_sheet(tmp_path):
