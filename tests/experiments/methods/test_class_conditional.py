@@ -72,6 +72,7 @@ def test_one_rate_is_assumed_where_nothing_tells_frequencies(classifier, named, 
 def test_of_one_class_per_row_the_assumed_frequencies_add_up_to_one(classifier):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", complabel.answers.ReadAsComplementaryWarning)
         fitted = quick(classifier).fit(X[:60], np.arange(60) % 4)
     assert fitted.label_frequencies_.sum() == pytest.approx(1)
 
