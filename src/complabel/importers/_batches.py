@@ -462,7 +462,7 @@ RESULTS = Format(
     are_results,
     partial(_read, word="results"),
     uses="prompts more",
-    reads="the reply in the form of the service, and what its request asked from `.ids.jsonl`",
+    reads="the reply, and what its request asked from `.ids.jsonl`",
     counts=_COUNTS,
 )
 
@@ -480,6 +480,6 @@ REPLIES = Format(
     _has_replies,
     _READ_REPLIES,
     uses="question prompts",
-    reads="`id`, `reply`, `annotator`, and the fields of a task of complabel ask",
+    reads="`id`, `reply`, `annotator`, and the task of `ask`",
     counts=_COUNTS,
 )

@@ -579,8 +579,7 @@ LABEL_STUDIO = Format(
     recognizes=_recognizes,
     read=_read,
     uses="absent present item unselected none question random_questions drop",
-    reads="`data`, and of each annotation its choices and taxonomies, who gave it, when, how long"
-    " it took, whether it was cancelled, rejected in a review, or began with a prediction",
+    reads="`data`, and of annotations choices, taxonomies, the person, times and reviews",
     counts=(
         *("annotations", "cancelled annotations", "rejected annotations"),
         "empty annotations",

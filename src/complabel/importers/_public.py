@@ -159,8 +159,7 @@ LVIS = Format(
     recognizes=_is_lvis,
     read=lambda *given: pieces(_lvis_rows(*given)),
     uses="item unselected",
-    reads="`categories`, `annotations`, and of `images` the ids of categories that are absent, or"
-    " not marked on every object",
+    reads="`categories`, `annotations`, `images`",
     counts=("images", "images without an answer"),
 )
 

@@ -245,8 +245,7 @@ PRODIGY = Format(
     _recognizes,
     _read,
     uses="item unselected question random_questions none drop",
-    reads="`label` or `options`, `answer`, `accept`, `_annotator_id` or `_session_id`,"
-    " `_timestamp`, and the field that names the item",
+    reads="`label`, `options`, `answer`, `accept`, the person, the time, and the item",
     counts=("tasks", "ignored tasks", "rejected menus", "tasks without a selection"),
 )
 
@@ -347,7 +346,7 @@ ARGILLA = Format(
     _is_argilla,
     _read_argilla,
     uses="absent present item unselected none question drop",
-    reads="the responses to questions with labels, who gave them, and whether they were submitted",
+    reads="responses with labels, the person, the status",
     counts=(
         *("responses", "discarded responses", "draft responses", "responses without a status"),
         "empty responses",

@@ -573,8 +573,7 @@ BATCH = Format(
     recognizes=_is_batch,
     read=_read_batch,
     uses=_OF_CELLS,
-    reads="who answered, the item, the columns of `--absent` and `--present`; of a task of"
-    " complabel ask, its fields and the answer; ids, times and what the platform says of a row",
+    reads="who answered, the item, the columns of `--absent` and `--present`, times, the status",
     may_read=("annotator", "answer_id", "time", "seconds"),
     counts=("rows of the file", "refused answers", "empty answers"),
 )
