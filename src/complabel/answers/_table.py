@@ -63,6 +63,8 @@ def read_table(
     offered = _offered_mask(menus, lists.values, (len(rows.first), len(names)))
     asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
     probability = rows.measured("probability", np.nan)
+    draws = table.drawn()
+    drawn = np.array([*draws.values, ""])[rows.agreed("drawn", draws.codes)]  # code -1: last entry
     told = rows.agreed("question", table.held_as(question))
     kinds = table.kinds(question)
     if_all = replace(kinds, values=[kind.all_apply for kind in kinds.values])
@@ -92,6 +94,7 @@ def read_table(
         "annotator": person,
         "asked_for": np.where(questions == NAMED, asked_for, 0),
         "probability": probability,
+        "drawn": drawn,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
         "all_apply": np.array(_IF_ALL_APPLY)[all_apply],
@@ -415,7 +418,7 @@ def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
     names, labels = answers.item_names, np.array(answers.label_names, dtype=object)
     people, rows = [*answers.annotator_names, None], []  # code -1: last entry
     masks = {name: getattr(answers, name) for name in MASKS}
-    numbers = np.stack([answers.probability, answers.seconds], axis=1).tolist()
+    known = np.stack([answers.probability, answers.seconds], axis=1).tolist()
     assert names is not None
     for at in range(answers.n_answers):
         marked = {
@@ -427,7 +430,8 @@ def table_of(answers: AnswerArrays) -> dict[str, list[Any]]:
         question, asked_for = str(answers.question[at]), int(answers.asked_for[at])
         offered = marked["offered"] if question != "asked" else []
         about = (question, offered or None, asked_for or None, people[answers.annotator[at]], None)
-        known = (None if np.isnan(number) else number for number in numbers[at])
-        first, last = (str(at + 1), names[answers.item[at]]), (*about, *known)
+        chance, seconds = (None if np.isnan(number) else number for number in known[at])
+        last = (*about, chance, str(answers.drawn[at]) or None, seconds)
+        first = (str(at + 1), names[answers.item[at]])
         rows += [(*first, *each, *last) for each in said or [(None, "yes")]]
     return {name: [row[at] for row in rows] for at, name in enumerate(COLUMNS)}

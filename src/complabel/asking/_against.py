@@ -2,8 +2,8 @@
 
 Each question is about a random item of a label and of a stratum: of the pairs of which the machine
 says yes, of which it says no, and of which it says nothing; with scores, of a cell of pairs with
-about the same score. So the answers need no chance. The
-first questions are half about "yes" and half about "no". Later ones follow what was answered: they
+about the same score. So the answers need no chance: how many pairs are in the stratum says what
+each stands for. The first questions are half about "yes" and half about "no". Later ones follow what was answered: they
 go where they reduce the variance of a label's frequency most, and some stay spread as the first.
 """
 
@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from complabel._parameters import Array, Ints
+from complabel._drawn import ByMachine
+from complabel._parameters import Array, Bools, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
-from complabel.frequencies import Strata, checked_probabilities, what_is_left
+from complabel.frequencies import Strata, by_machine, checked_probabilities, what_is_left
 
 # Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
 _SPREAD = 0.2
@@ -30,20 +31,25 @@ _TINY = 1e-12
 
 def draw_against(
     answers: Answers, machine: ArrayLike, unsure: Any, n: int, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """Return the items and the labels of n questions, (n,), in random order.
+) -> tuple[Ints, Ints, list[str]]:
+    """Return the items and the labels of n questions, (n,), in random order, and their draws.
 
     Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
     """
     predictions = checked_probabilities("against", machine, answers.shape, gaps=True)
-    strata = Strata.of(predictions)
+    strata = Strata.of(predictions, answers)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_known = np.count_nonzero(known)
+    ours, before = _drawn_before(answers, strata)
     if unsure is not None:
-        known[tuple(check_positions(unsure, answers))] = True
+        ours[tuple(check_positions(unsure, answers))] = True
     n_labels = predictions.shape[1]
     place = strata.cell * n_labels + np.arange(n_labels)
-    free = np.bincount(place[~known], minlength=strata.shares.size).reshape(strata.shares.shape)
+    known, pool = known | ours, ~known | ours  # the pool: what could be drawn now, or before
+    free, pairs = (
+        np.bincount(place[each], minlength=strata.shares.size).reshape(strata.shares.shape)
+        for each in (~known, pool)
+    )
     if n > free.sum():
         raise InputError(
             f"{setting('n', n)} questions are more than the {free.sum()} pairs of item and label"
@@ -56,10 +62,16 @@ def draw_against(
     )
     first = n_known < _FIRST * n_parts
     n_spread = n if first else int(np.ceil(_SPREAD * n))
-    more = _spread(strata, free, n_spread, rng)
+    more, planned = _spread(strata, free, n_spread, rng)
     if not first:
         left = what_is_left(answers, strata)
-        more += _where_variance_falls(strata.shares, *left, free - more, n - n_spread, more)
+        extra = _where_variance_falls(strata.shares, *left, free - more, n - n_spread, more)
+        more, planned = more + extra, planned + extra
+    if before.any():  # where none was drawn, some may have been planned
+        n_before = min(int(np.count_nonzero(before)), int(pairs.sum()))
+        of_others = _spread(strata, pairs, n_before, np.random.default_rng(0))[1]
+        planned += np.where(before > 0, before, of_others)
+    planned = np.minimum(planned, pairs)
     drawn = []
     for part in np.flatnonzero(more):
         label, cell = part % n_labels, part // n_labels
@@ -68,11 +80,34 @@ def draw_against(
     items = np.concatenate([items for items, _ in drawn])
     labels = np.concatenate([np.full(len(items), label) for items, label in drawn])
     order = rng.permutation(n)
-    return items[order].astype(np.intp), labels[order].astype(np.intp)
+    items, labels = items[order].astype(np.intp), labels[order].astype(np.intp)
+    cells, words = strata.cell[items, labels], strata.words
+    drawn = [
+        str(ByMachine(strata.digest, words[cell], float(planned[cell, k]), int(pairs[cell, k])))
+        for cell, k in zip(cells.tolist(), labels.tolist(), strict=True)
+    ]
+    return items, labels, drawn
 
 
-def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any:
-    """Give yes and no equal numbers of n questions, as far as pairs last.
+def _drawn_before(answers: Answers, strata: Strata) -> tuple[Bools, Array]:
+    """Return the pairs that the same machine drew before, (n, K), and how many were planned, (C, K).
+
+    These are known only of the strata that have an answer.
+    """
+    ours, planned = np.zeros(answers.shape, dtype=np.bool_), np.zeros_like(strata.shares)
+    said = answers.statements()
+    said = said.only(by_machine(answers)[said.answer])
+    rows = zip(said.answer.tolist(), said.item.tolist(), said.label.tolist(), strict=True)
+    for answer, item, label in rows:
+        draw = ByMachine.of(str(answers.drawn[answer]))
+        if draw is not None and draw.digest == strata.digest:
+            at, ours[item, label] = strata.cell[item, label], True
+            planned[at, label] = max(planned[at, label], draw.planned)
+    return ours, planned
+
+
+def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> tuple[Ints, Array]:
+    """Give yes and no equal numbers of n questions, as far as pairs last; return what is expected.
 
     Pairs of which the machine says nothing have their share of the questions.
 
@@ -90,7 +125,7 @@ def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any
         share, total = ((rows * each).sum(axis=0) for each in (strata.shares, weights))
         weights = np.where(rows, weights * np.sqrt(share) / np.maximum(total, _TINY), weights)
     unsaid = strata.shares[strata.nothing].sum() / strata.shares.sum()
-    more = np.zeros_like(free)
+    more, expected = np.zeros_like(free), np.zeros(free.shape)
     while (rest := n - int(more.sum())) > 0:
         open_ = weights * (free > more)
         parts = np.unique(strata.stratum[open_.any(axis=1)])
@@ -99,7 +134,8 @@ def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any
         for stratum, number in zip(parts, _divided(part[:, np.newaxis], rest, rng), strict=True):
             here = open_ * (strata.stratum == stratum)[:, np.newaxis]
             more += np.minimum(_divided(here, int(number[0]), rng), free - more)
-    return more
+            expected = np.minimum(expected + int(number[0]) * here / here.sum(), free)
+    return more, expected
 
 
 def _divided(weights: Array, n: int, rng: np.random.Generator) -> Any:
