@@ -5,8 +5,10 @@
   ``probability`` it counts with that chance; without one it is no sample.
 - "rule": a rule decided it, so it is no sample.
 - "machine 3f2a91c0 yes 8.33/218": chance drew it among the 218 pairs of its label of which this
-  machine says yes. Of these, 8.33 were to be drawn until then. With scores, "yes.3" is a part of
-  the pairs. It has no ``probability``, so that a table without ``drawn`` is no sample.
+  machine says yes. Of these, 8.33 were to be drawn until then, whatever people answered. It is 0
+  where earlier answers led there: such a question is random among these pairs, but it is a sample
+  only to who knows the machine. With scores, "yes.3" is a part of the pairs. It has no
+  ``probability``, so that a table without ``drawn`` is no sample.
 - "": somebody chose it, or it is not known.
 
 Who answers must not see what the machine says. So questions have the last part sealed: hidden by
@@ -41,20 +43,21 @@ class ByMachine(NamedTuple):
 
     digest: str  # of the machine
     word: str
-    planned: float  # how many of the pairs were to be drawn until then; it may be a part of one
+    planned: float  # how many of the pairs were to be drawn until then, whatever was answered
     pairs: int
 
     @classmethod
     def of(cls, text: str) -> Self | None:
         """Read a text; None if it is about no machine."""
         found = _OF_MACHINE.fullmatch(text)
-        if found is None or not 0 < float(found[3]) <= int(found[4]):
+        if found is None or float(found[3]) > int(found[4]):
             return None
         return cls(found[1], found[2], float(found[3]), int(found[4]))
 
     def __str__(self) -> str:
-        planned = f"{max(self.planned, _LEAST):{'.0f' if self.planned >= 1000 else '.4g'}}"
-        return f"machine {self.digest} {self.word} {planned}/{self.pairs}"
+        planned = max(self.planned, _LEAST) if self.planned else 0
+        number = f"{planned:{'.0f' if planned >= 1000 else '.4g'}}"
+        return f"machine {self.digest} {self.word} {number}/{self.pairs}"
 
 
 def sealed(text: str, item: object, label: object) -> str:

@@ -3,12 +3,16 @@
 Each question is about a random item of a label and of a stratum: of the pairs of which the machine
 says yes, of which it says no, and of which it says nothing; with scores, of a cell of pairs with
 about the same score. So the answers need no chance: how many pairs are in the stratum says what
-each stands for. The first questions are half about "yes" and half about "no". Later ones follow what was answered: they
-go where they reduce the variance of a label's frequency most, and some stay spread as the first.
+each stands for. The first questions are half about "yes" and half about "no". Later ones follow
+what was answered: they go where they reduce the variance of a label's frequency most, and some stay
+spread as the first. Only the latter are a sample for who does not know the machine: where others
+led to more answers, labels that seemed frequent by chance were corrected, and those that seemed
+rare were not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from complabel._drawn import ByMachine
-from complabel._parameters import Array, Bools, Ints
+from complabel._parameters import AnyArray, Array, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
@@ -32,7 +36,7 @@ _TINY = 1e-12
 def draw_against(
     answers: Answers, machine: ArrayLike, unsure: Any, n: int, rng: np.random.Generator
 ) -> tuple[Ints, Ints, list[str]]:
-    """Return the items and the labels of n questions, (n,), in random order, and their draws.
+    """Return the items and the labels of n questions, (n,), in random order, and how each is drawn.
 
     Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
     """
@@ -40,7 +44,9 @@ def draw_against(
     strata = Strata.of(predictions, answers)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_known = np.count_nonzero(known)
-    ours, before = _drawn_before(answers, strata)
+    ours = np.zeros_like(known)
+    for item, label, _ in _of_machine(answers, strata):
+        ours[item, label] = True
     if unsure is not None:
         ours[tuple(check_positions(unsure, answers))] = True
     n_labels = predictions.shape[1]
@@ -62,48 +68,53 @@ def draw_against(
     )
     first = n_known < _FIRST * n_parts
     n_spread = n if first else int(np.ceil(_SPREAD * n))
-    more, planned = _spread(strata, free, n_spread, rng)
+    spread, planned = _spread(strata, free, n_spread, rng)
+    more = spread
     if not first:
         left = what_is_left(answers, strata)
-        extra = _where_variance_falls(strata.shares, *left, free - more, n - n_spread, more)
-        more, planned = more + extra, planned + extra
-    if before.any():  # where none was drawn, some may have been planned
-        n_before = min(int(np.count_nonzero(before)), int(pairs.sum()))
-        of_others = _spread(strata, pairs, n_before, np.random.default_rng(0))[1]
-        planned += np.where(before > 0, before, of_others)
-    planned = np.minimum(planned, pairs)
-    drawn = []
+        more = spread + _where_variance_falls(
+            strata.shares, *left, free - spread, n - n_spread, spread
+        )
+    planned = np.minimum(planned + _planned_before(answers, strata, pairs), pairs)
+    draws: list[tuple[AnyArray, ...]] = []
     for part in np.flatnonzero(more):
-        label, cell = part % n_labels, part // n_labels
+        cell, label = divmod(int(part), n_labels)
         items = np.flatnonzero((strata.cell[:, label] == cell) & ~known[:, label])
-        drawn.append((rng.choice(items, more.flat[part], replace=False), label))
-    items = np.concatenate([items for items, _ in drawn])
-    labels = np.concatenate([np.full(len(items), label) for items, label in drawn])
+        items, size = rng.choice(items, more.flat[part], replace=False), int(pairs.flat[part])
+        draw = ByMachine(strata.digest, strata.words[cell], float(planned.flat[part]), size)
+        told = np.full(len(items), str(draw), dtype=object)
+        told[spread.flat[part] :] = str(draw._replace(planned=0.0))  # earlier answers led there
+        draws.append((items, np.full(len(items), label), told))
     order = rng.permutation(n)
-    items, labels = items[order].astype(np.intp), labels[order].astype(np.intp)
-    cells, words = strata.cell[items, labels], strata.words
-    drawn = [
-        str(ByMachine(strata.digest, words[cell], float(planned[cell, k]), int(pairs[cell, k])))
-        for cell, k in zip(cells.tolist(), labels.tolist(), strict=True)
-    ]
-    return items, labels, drawn
+    items, labels, told = (np.concatenate(each)[order] for each in zip(*draws, strict=True))
+    return items.astype(np.intp), labels.astype(np.intp), told.tolist()
 
 
-def _drawn_before(answers: Answers, strata: Strata) -> tuple[Bools, Array]:
-    """Return the pairs that the same machine drew before, (n, K), and how many were planned, (C, K).
-
-    These are known only of the strata that have an answer.
-    """
-    ours, planned = np.zeros(answers.shape, dtype=np.bool_), np.zeros_like(strata.shares)
+def _of_machine(answers: Answers, strata: Strata) -> Iterator[tuple[int, int, ByMachine]]:
+    """Yield item, label and draw of each answer that the same machine drew."""
     said = answers.statements()
     said = said.only(by_machine(answers)[said.answer])
-    rows = zip(said.answer.tolist(), said.item.tolist(), said.label.tolist(), strict=True)
-    for answer, item, label in rows:
-        draw = ByMachine.of(str(answers.drawn[answer]))
+    rows = zip(said.item.tolist(), said.label.tolist(), answers.drawn[said.answer], strict=True)
+    for item, label, text in rows:
+        draw = ByMachine.of(str(text))
         if draw is not None and draw.digest == strata.digest:
-            at, ours[item, label] = strata.cell[item, label], True
-            planned[at, label] = max(planned[at, label], draw.planned)
-    return ours, planned
+            yield item, label, draw
+
+
+def _planned_before(answers: Answers, strata: Strata, pairs: Ints) -> Array:
+    """Return how many questions were planned before, whatever people answered, (C, K).
+
+    Where none of these was drawn, answers do not tell that; it is as for so many first questions.
+    """
+    planned, n_before = np.zeros_like(strata.shares), 0
+    for item, label, draw in _of_machine(answers, strata):
+        at, n_before = strata.cell[item, label], n_before + (draw.planned > 0)
+        planned[at, label] = max(planned[at, label], draw.planned)
+    if not n_before:
+        return planned
+    n = min(n_before, int(pairs.sum()))
+    expected = _spread(strata, pairs, n, np.random.default_rng(0))[1]
+    return np.where(planned > 0, planned, expected)
 
 
 def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> tuple[Ints, Array]:

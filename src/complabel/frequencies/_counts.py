@@ -29,11 +29,12 @@ def _is_sample(answers: Answers) -> Bools:
     """Tell which questions (A,) chance drew: with a known chance, or by what a machine says.
 
     A question about all labels does not select labels, so it needs no chance, unless it was aimed.
+    Where earlier answers led to what a machine says, these pairs are no sample of all.
     """
     drawn, has_chance = answers.drawn, ~np.isnan(answers.probability)
     of_all = (answers.question != "asked") & (answers.n_offered == answers.n_labels)
     known = has_chance | by_machine(answers) | (of_all & (drawn != AIMED))
-    return np.asarray(known & (drawn != RULE))
+    return np.asarray(known & (drawn != RULE) & ~_led_by_answers(answers))
 
 
 def by_machine(answers: Answers) -> Bools:
@@ -41,12 +42,22 @@ def by_machine(answers: Answers) -> Bools:
     return np.asarray(answers.drawn.astype("<U1") == "m")
 
 
+def _led_by_answers(answers: Answers) -> Bools:
+    """Tell which of these questions (A,) were asked because of earlier answers."""
+    found = by_machine(answers)
+    found[found] = [not draw.planned for draw in _draws_of(answers, np.flatnonzero(found))[0]]
+    return found
+
+
 def about_the_others(answers: Answers) -> str:
     """Say how many answers are no sample by what stands in ``drawn``; nothing if there are none."""
-    told = {RULE: "decided by a rule", AIMED: "aimed, and have no probability"}
-    left = ~_is_sample(answers)
-    counts = {word: int((left & (answers.drawn == word)).sum()) for word in told}
-    parts = [f"{count:,} were {told[word]}" for word, count in counts.items() if count]
+    left, led = ~_is_sample(answers), _led_by_answers(answers)
+    told = {
+        "decided by a rule": left & (answers.drawn == RULE),
+        "aimed, and have no probability": left & (answers.drawn == AIMED),
+        "asked where earlier answers about a machine led": led,
+    }
+    parts = [f"{which.sum():,} were {why}" for why, which in told.items() if which.any()]
     return f"answers that are no random sample: {'; '.join(parts)}" if parts else ""
 
 
@@ -101,14 +112,20 @@ class Audit:
         answer, label, yes = rows[marks.row], marks.col, marks.data > 1
         item = answers.item[answer]
         group = form[answer] * answers.n_labels + label
+        pairs = np.full(answers.n_labels, answers.n_items)[label]  # that a group stands for
         if strata is not None:  # chances that are known are not compared with those that are not
+            place = strata * answers.n_labels + np.arange(answers.n_labels)
+            pairs = np.bincount(place.ravel())[place[item, label]]
             group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + within[answer]
+        weight = _scaled(inverse[answer], group)
+        drawn_so = by_machine(answers)[answer] & ~within[answer]
+        weight[drawn_so] *= _covered(inverse[answer], group, pairs, weight)[drawn_so]
         return cls(
             item=item,
             label=label.astype(np.intp),
             annotator=answers.annotator[answer],
             applies=yes,
-            weight=_scaled(inverse[answer], group),
+            weight=weight,
             n_labels=answers.n_labels,
         )
 
@@ -273,7 +290,7 @@ def inverse_probability(answers: Answers) -> Array:
     drawn, it stands for more: for the labels of which none was.
     """
     found = 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
-    rows = np.flatnonzero(by_machine(answers))
+    rows = np.flatnonzero(by_machine(answers) & ~_led_by_answers(answers))
     if not len(rows):
         return np.asarray(found)
     draws, digest = _draws_of(answers, rows)
@@ -336,3 +353,14 @@ def _distinct(answers: Answers, rows: Ints) -> tuple[Ints, Ints]:
     keys: Any = np.stack([marks.astype(np.int64) @ numbers, answers.asked_for[rows], word.ravel()])
     _, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     return first, place.ravel()
+
+
+def _covered(inverse: Array, group: Ints, pairs: Ints, weight: Array) -> Array:
+    """Return what part of its pairs the answers of each group stand for, beside the mean (J,).
+
+    Where few answers are about a label, some stand for few of its pairs, and others for many.
+    """
+    _, first, place = np.unique(group, return_index=True, return_inverse=True)
+    part = (np.bincount(place, weights=inverse) / np.maximum(pairs[first], 1))[place]
+    mean = float((weight * part).sum() / max(weight.sum(), np.finfo(float).tiny))
+    return np.asarray(part / max(mean, np.finfo(float).tiny))

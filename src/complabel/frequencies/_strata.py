@@ -72,10 +72,10 @@ class Strata:
         return len(self.cell)
 
     @classmethod
-    def of(cls, predictions: Array, about: Answers) -> Self:
+    def of(cls, predictions: Array, about: Answers | None = None) -> Self:
         """Divide pairs by predictions (n, K): 0 and 1, or probabilities; NaN: nothing is said.
 
-        ``about`` has the names of the items and of the labels.
+        ``about`` has the names of the items and of the labels, which belong into the digest.
         """
         nothing = np.isnan(predictions)
         p = np.where(nothing, 0.5, predictions)
@@ -102,7 +102,8 @@ class Strata:
             ends = special.expit([_LOWEST - 0.5, _HIGHEST + 0.5])
             log_odds = special.logit(np.clip(mean, *ends))  # no machine is surer than that
             log_odds[(n == 0) | (stratum == _NOTHING)[:, np.newaxis]] = 0.0
-        return cls(cell, stratum, n / len(p), log_odds, _digest(predictions, about))
+        digest = "" if about is None else _digest(predictions, about)
+        return cls(cell, stratum, n / len(p), log_odds, digest)
 
     @property
     def nothing(self) -> Bools:
@@ -111,7 +112,7 @@ class Strata:
 
     @property
     def words(self) -> list[str]:
-        """What the machine says in each cell, (C,), as in ``drawn``: "yes", or "yes.3" of scores."""
+        """What the machine says in each cell, (C,), as in ``drawn``: "yes", or "yes.3"."""
         said = np.array(["no", "yes", "nothing"])[self.stratum].tolist()
         if self.log_odds is None:
             return said

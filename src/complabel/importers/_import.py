@@ -5,19 +5,19 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from complabel._drawn import RANDOM
 from complabel._opening import StrPath, existing, fault, open_binary
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
 from complabel._settings import setting
-from complabel.answers import ANSWER_WORDS, QUESTIONS, Column, merge_labels, sort_labels, table_of
+from complabel.answers import ANSWER_WORDS, QUESTIONS, merge_labels, sort_labels, table_of
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.files import (
     COLUMNS,
@@ -37,7 +37,9 @@ from complabel.importers._format import (
     Head,
     Options,
     Tally,
+    chance,
     open_table,
+    shown,
     some,
 )
 from complabel.importers._label_studio import LABEL_STUDIO
@@ -92,20 +94,7 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield _merged(sheet, options, question, tally)
     elif len(sheet.columns.rows):
         sheet.check(options.label_names, question)
-        found = sheet.pieces(question, ROWS_AT_ONCE)
-        if options.random_questions:
-            n_labels = len(options.label_names or sheet.labels())
-            found = (_drawn(piece, 1 / n_labels) for piece in found)
-        yield from found
-
-
-def _drawn(piece: dict[str, Any], chance: float) -> dict[str, Any]:
-    """Give questions about one label this chance, where they have none."""
-    kind = piece["question"]
-    known = piece.get("probability", Column("probability", np.full(len(kind.codes), -1), []))
-    asked = np.array([*(each == "asked" for each in kind.values), False])[kind.codes]
-    codes = np.where(asked & (known.codes < 0), len(known.values), known.codes)
-    return piece | {"probability": replace(known, values=[*known.values, chance], codes=codes)}
+        yield from sheet.pieces(question, ROWS_AT_ONCE)
 
 
 def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -> Any:
@@ -137,6 +126,9 @@ FORMATS: tuple[Format, ...] = (
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),
 )
+
+# Those that use ``random_questions``.
+_RANDOM = (TABLE, CODED, LABEL_STUDIO, PRODIGY)
 
 _HEAD = 1 << 16  # bytes by which a format is recognized
 
@@ -292,19 +284,24 @@ def _read(
     needless = {"question": not chosen.takes_question}
     needless |= dict.fromkeys(("answer", "merge"), chosen is not TABLE)
     tally.say_unused(options, chosen.name, *(name for name in needless if needless[name]))
+    waits = options.random_questions and chosen in _RANDOM and not options.merge
+    waiting: list[Any] = []
     for piece in chosen.read(existing("path", path), options, tally):
-        try:
-            table = answers_to_arrow(piece)
-        except InputError as cause:
-            raise fault(path, str(cause)) from cause
-        if table.num_rows:
-            table = rename(table)
-            totals.add(table)
-            if options.label_names is not None:
-                _refuse_unlisted(path, table, totals.labels, options.label_names)
+        table = _as_arrow(path, piece)
+        if not table.num_rows:
+            continue
+        table = rename(table)
+        totals.add(table)
+        if options.label_names is not None:
+            _refuse_unlisted(path, table, totals.labels, options.label_names)
+        if waits:  # the number of labels is known only at the end
+            waiting.append(table)
+        else:
             yield table
-            if progress is not None:
-                progress(totals.rows.total())
+        if progress is not None:
+            progress(totals.rows.total())
+    labels = options.label_names or {*tally.label_names, *totals.labels}
+    yield from (_drawn_at_random(path, table, len(labels)) for table in waiting)
     if not totals.rows:
         counts = ", ".join(f"{count:,} {name}" for name, count in tally.counts.items() if count)
         raise fault(
@@ -313,6 +310,13 @@ def _read(
             f" or give another format as {setting('format', 'NAME')}",
         )
     totals.finish(tally)
+
+
+def _as_arrow(path: Path, piece: Any) -> Any:
+    try:
+        return answers_to_arrow(piece)
+    except InputError as cause:
+        raise fault(path, str(cause)) from cause
 
 
 def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], Any]]:
@@ -325,6 +329,39 @@ def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], An
             parameter="item_file",
         )
     return replace(options, item=options.item_file), FileNames(path).rename
+
+
+def _drawn_at_random(path: Path, table: Any, n_labels: int) -> Any:
+    """Give questions their chance if all labels were equally likely; refuse what says otherwise.
+
+    A label that was chosen among several, and no word about the others, was volunteered.
+    """
+    import pyarrow as pa
+
+    columns = {name: table[name].to_pylist() for name in _TOLD}
+    for at, row in enumerate(zip(*columns.values(), strict=True)):
+        item, label, question, offered, probability, drawn = row
+        size = 1 if question == "asked" else n_labels
+        size = size if offered is None else min(n_labels, len(json.loads(offered)))
+        if question == "asked" and size > 1:
+            continue
+        own, told = chance(n_labels, size), drawn not in (None, RANDOM)
+        if told or not math.isclose(probability or own, own):
+            what = f"drawn as {shown(drawn)}" if told else f"drawn with the chance {probability:g}"
+            raise fault(
+                f"{path}, item {item!r}, label {label!r}",
+                f"its question was {what}, so {setting('random_questions')} does not fit; leave it"
+                " out: the file says how its questions were drawn",
+            )
+        columns["probability"][at], columns["drawn"][at] = own, RANDOM
+    for name in ("probability", "drawn"):
+        at = table.schema.get_field_index(name)
+        column = table.schema.field(at)
+        table = table.set_column(at, column, pa.array(columns[name], column.type))
+    return table
+
+
+_TOLD = ("item", "label", "question", "offered", "probability", "drawn")
 
 
 def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[str]) -> None:

@@ -87,7 +87,7 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     columns = [name for name in options.label_names or table.columns if name != item]
     coded = set(options.label_names or ())  # columns with a code so far
     others: dict[str, tuple[int, str]] = {}  # the first value that is no code: row, value
-    n_told, probability = 0, None
+    n_told = 0
     tally.start("rows of the file", "rows without an answer")
     meant = dict.fromkeys(_BLANKS, _BLANK) | codes
     for piece in table.frames([item, *columns]):
@@ -111,11 +111,7 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         tally.counts["rows of the file"] += len(piece)
         tally.counts["rows without an answer"] += int((said < 0).all(axis=1).sum())
         n_told += int((said >= 0).sum())
-        found = long_form(piece[item], labels, said, "asked")
-        if options.random_questions and labels:
-            probability = probability or 1 / len(labels)
-            found["probability"] = probability
-        yield found
+        yield long_form(piece[item], labels, said, "asked")
     _remark(table, item, columns, coded, options, tally)
     tally.counts["blank cells"] = tally.counts["rows of the file"] * len(coded) - n_told
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from complabel._parameters import Array
 from complabel.answers import Answers
 from complabel.errors import InputError, manual_page
