@@ -273,7 +273,7 @@ def test_questions_of_a_file_keep_their_chances(things, tmp_path):
     annotation.store.close()
     rows = "".join(f"{at},night,,asked,\n" for at in asked)
     (tmp_path / "q.csv").write_text(f"item,label,answer,question,probability\n{rows}")
-    with pytest.raises(InputError, match="probability"):
+    with pytest.raises(InputError, match="drawn at random"):
         Annotation.open(things, LABELS, **{**open_, "out": tmp_path / "b.csv"})
 
 

@@ -315,11 +315,7 @@ def read_questions(
     for piece in table.pieces(names):
         columns = (piece[name].to_pylist() for name in names)
         rows += [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-    for at, row in enumerate(rows):
-        try:
-            row["drawn"] = opened(row.get("drawn") or "", row["item"], row["label"]) or None
-        except ValueError as error:
-            raise table.refuse(at, f"drawn is {row['drawn'][:60]!r}; {error}") from error
+    _open_draws(table, rows)
     groups: dict[Any, list[int]] = {}
     for at, row in enumerate(rows):
         one = row.get("answer_id") if row.get("question") not in (None, "asked") else None
@@ -350,6 +346,15 @@ def read_questions(
     if not found:
         raise fault(table.path, "there is no row without an answer, so there is nothing to ask")
     return ListedQuestions(found, known)
+
+
+def _open_draws(table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Let rows say in clear how their questions were drawn."""
+    for at, row in enumerate(rows):
+        try:
+            row["drawn"] = opened(row.get("drawn") or "", row["item"], row["label"]) or None
+        except ValueError as error:
+            raise table.refuse(at, f"drawn is {row['drawn'][:60]!r}; {error}") from error
 
 
 def _read_group(
