@@ -186,9 +186,7 @@ def _judgements(context: Context) -> Found:
     if no and "asked" in seen.questions:
         yield "only-no", {"judged": judged}
     severity = "note" if known.known else "warning"
-    why = (
-        "have no probability: they were volunteered, or somebody or a machine chose the question"
-    )
+    why = "have no probability: they were volunteered, or somebody or a machine chose the question"
     advice = (
         "If chance alone decided which label of which item each question was about, say so with"
         " complabel import --random-questions. If the chances differ, write them into the column"

@@ -322,7 +322,7 @@ def forms_of(answers: Answers) -> Ints:
 
     Weights are compared only within one of them.
     """
-    form = 2 * answers.n_offered.astype(np.intp) + (answers.question == "ticked")
+    form: Ints = 2 * answers.n_offered.astype(np.intp) + (answers.question == "ticked")
     rows = np.flatnonzero(by_machine(answers))
     if len(rows):
         form[rows] += (_draws_of(answers, rows)[1] + 1) * (2 * answers.n_labels + 2)

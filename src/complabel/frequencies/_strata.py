@@ -113,7 +113,7 @@ class Strata:
     @property
     def words(self) -> list[str]:
         """What the machine says in each cell, (C,), as in ``drawn``: "yes", or "yes.3"."""
-        said = np.array(["no", "yes", "nothing"])[self.stratum].tolist()
+        said = [("no", "yes", "nothing")[stratum] for stratum in self.stratum.tolist()]
         if self.log_odds is None:
             return said
         numbers = np.abs(np.arange(_LOWEST, _HIGHEST)).tolist()

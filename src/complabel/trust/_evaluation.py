@@ -213,8 +213,8 @@ def evaluate_model(
     estimates, ranked = None, dict[str, Any]()
     try:
         estimates = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
-    except AnnotationError as lacking:
-        remarks = (f"precision and recall are left out: {lacking}",)
+    except AnnotationError as error:
+        remarks = (f"precision and recall are left out: {error}",)
     else:
         remarks = (*remarks, *filter(None, [about_the_others(answers)]))
         labels = estimates._pairs.place % answers.n_labels
