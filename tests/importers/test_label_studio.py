@@ -254,11 +254,13 @@ def test_menus_of_the_tasks_are_what_was_offered(tmp_path):
 
 
 def test_random_menus_have_the_chance_with_which_they_were_drawn(tmp_path):
-    table, _ = load(tmp_path, MENUS, random_questions=True)
-    assert table["probability"] == [1 / 4, 1 / 4]  # three labels of four; one of four
-    six = tuple("abcdef")
-    table = load(tmp_path, MENUS, random_questions=True, label_names=six)[0]
-    assert table["probability"] == [1 / 20, 1 / 6]
+    path = write(tmp_path, "a.json", MENUS)
+    labels = ("sea", "sky", "city", "forest", "e", "f")
+    for names, chances in (None, [1 / 4, 1 / 4]), (labels, [1 / 20, 1 / 6]):
+        told = Options(random_questions=True, label_names=names)
+        table, _ = import_answers(path, options=told)
+        assert table["probability"].tolist() == chances  # three labels of all; one of all
+        assert table["drawn"].tolist() == ["random"] * 2
 
 
 def test_what_applies_need_not_be_on_the_menu_of_the_other_control(tmp_path):

@@ -3,6 +3,7 @@ from tests.importers.reading import filled_counts, masks, read, refused, short, 
 from tests.importers.samples import HASHES, PRODIGY, PRODIGY_CHOICE, choice
 
 from complabel.errors import InputError
+from complabel.importers import Options, import_answers
 
 
 def load(folder, content, **options):
@@ -91,21 +92,27 @@ def test_a_menu_of_one_that_is_rejected_is_a_no(tmp_path):
 
 
 def test_random_questions_have_the_chance_with_which_they_were_drawn(tmp_path):
-    assert load(tmp_path, PRODIGY, random_questions=True)[0]["probability"] == [1 / 2, 1 / 2]
-    told = load(tmp_path, PRODIGY, random_questions=True, label_names=tuple("abcd"))[0]
-    assert told["probability"] == [1 / 4, 1 / 4]
+    def chances(content, **options):
+        told = Options(random_questions=True, **options)
+        table, _ = import_answers(write(tmp_path, "a.jsonl", content), options=told)
+        assert (table["drawn"].notna() == table["probability"].notna()).all()
+        return (
+            table["probability"].astype(object).where(table["probability"].notna(), None).tolist()
+        )
+
+    assert chances(PRODIGY) == [1 / 2, 1 / 2]
+    assert chances(PRODIGY, label_names=("sea", "sky", "city", "d")) == [1 / 4, 1 / 4]
     few = [{"id": "sea"}, {"id": "sky"}]
     mixed = [
         choice("reject", ["sea"], options=few),
         choice("accept", ["sea"], options=few),
         choice("accept", ["sea"], "single"),
     ]
-    drawn = {"random_questions": True, "question": "named"}
-    assert load(tmp_path, mixed, unselected="unknown", **drawn)[0]["probability"] == [
+    assert chances(mixed, question="named", unselected="unknown") == [
         1 / 3,  # a menu of two, of three labels
         *[None] * 2,  # what was volunteered was not drawn
     ]
-    assert load(tmp_path, mixed[2:], unselected="no", **drawn)[0]["probability"] == [1.0] * 3
+    assert chances(mixed[2:], question="named", unselected="no") == [1.0] * 3
 
 
 @pytest.mark.parametrize(

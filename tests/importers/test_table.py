@@ -127,10 +127,11 @@ def test_that_chance_drew_the_pairs_can_be_said_of_a_table(tmp_path):
     rows, tally = imported(path, text, random_questions=True)
     assert [float(row["probability"]) for row in rows] == pytest.approx([1 / 3] * 3)
     assert {row["question"] for row in rows} == {"asked"}
-    text = "item,label,answer,probability\na,sea,no,0.125\nb,sky,yes,\n"
+    text = "item,label,answer,probability\na,sea,no,0.25\nb,sky,yes,\n"
     names = ["dog", "sea", "sky", "sun"]
     rows, tally = imported(path, text, random_questions=True, label_names=names)
-    assert [float(row["probability"]) for row in rows] == [0.125, 0.25]
+    assert [float(row["probability"]) for row in rows] == [0.25, 0.25]
+    assert {row["drawn"] for row in rows} == {"random"}
     assert tally.remarks == []
 
 

@@ -7,6 +7,7 @@ tasks, the others' as they are documented.
 import csv
 import io
 import json
+import re
 from collections import Counter
 
 import numpy as np
@@ -17,10 +18,11 @@ from tests.importers import samples
 from tests.importers.reading import refused, write
 from tests.importers.samples import annotation, choices, delimited, record
 
+from complabel._drawn import ByMachine
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
-from complabel.errors import InputError
-from complabel.importers import TOOLS, detect, import_answers, write_questions
+from complabel.errors import DatasetFormatError, InputError
+from complabel.importers import TOOLS, Options, detect, import_answers, write_questions
 
 LABELS = ("sea, open", 'the "old" town', "no", "été", "<b>bold</b>", "sky & sun", "7", "x / y")
 KINDS = ("asked", "menu-3", "named", "ticked", "ticked-3")
@@ -268,7 +270,32 @@ def test_questions_of_five_kinds_come_back_as_they_went(tmp_path, known, name, n
         assert detect(path).name == {"mturk": "batch", "spreadsheet": "table"}.get(tool, tool)
         found, made, _ = imported(path)
         assert Counter(found) == Counter(expected(table, answers))
+        assert {*made["drawn"]} == {"random"}
         assert Answers.from_table(made, label_names=LABELS, contradictions="keep").n_answers > n / 2
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_what_a_machine_said_is_not_shown_and_comes_back(tmp_path, known, name):
+    machine = (np.random.default_rng(4).random(known.shape) < 0.3).astype(float)
+    table = suggest_questions(known, 20, against=machine, random_state=1)
+    tool = name.partition(" ")[0]
+    tasks = table if tool == "spreadsheet" else tasks_of(tmp_path, table, tool)
+    path, _ = EXPORTS[name](tmp_path, tasks, np.random.default_rng(2))
+    assert not re.search(r"machine \w{8} [yn]", path.read_text(encoding="utf-8"))
+    assert len({*map(len, table["drawn"])}) == 1
+    made, _ = import_answers(path)
+    free = (known.complementary == 0) & (known.known_relevant == 0)
+    for item, label, text in zip(made["item"], made["label"], made["drawn"], strict=True):
+        draw, at = ByMachine.of(text), LABELS.index(label)
+        same = machine[:, at] == machine[ITEMS.index(item), at]
+        assert draw.word == ("yes" if machine[ITEMS.index(item), at] else "no")
+        assert draw.pairs == (same & free[:, at]).sum()
+    assert made["probability"].isna().all()
+    assert len(made) >= 15
+    clear = tmp_path / "clear.csv"
+    made.to_csv(clear, index=False)
+    with pytest.raises(DatasetFormatError, match=re.escape(made["drawn"][0])):
+        import_answers(clear, options=Options(random_questions=True))
 
 
 def test_who_stops_early_leaves_a_random_sample(tmp_path, known):

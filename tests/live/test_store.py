@@ -334,6 +334,7 @@ def _as_first_version(path):
     with sqlite3.connect(path) as file:
         for table in ("questions", "events"):
             file.execute(f"ALTER TABLE {table} DROP COLUMN digest")
+        file.execute("ALTER TABLE questions DROP COLUMN drawn")
         file.execute("DELETE FROM about WHERE key = 'head'")
         file.execute("PRAGMA user_version = 1")
     file.close()

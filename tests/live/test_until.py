@@ -12,9 +12,14 @@ import pytest
 from scipy import special
 from starlette.testclient import TestClient
 
+from complabel._drawn import ByMachine
 from complabel._questions import KINDS
+from complabel.answers import Answers
+from complabel.asking import suggest_questions
 from complabel.errors import InputError, StoreError
 from complabel.files import read_answers
+from complabel.frequencies import audit_machine
+from complabel.importers import write_questions
 from complabel.live import Annotation, Until, read_things
 from complabel.live._asker import Asker
 from complabel.live._drawing import Question, RandomQuestions
@@ -258,6 +263,36 @@ def test_labels_in_another_order_have_their_own_predictions(things, tmp_path):
         annotation.store.close()
 
 
+def test_a_sitting_keeps_how_questions_were_drawn_and_so_does_a_new_start(things, tmp_path):
+    path = tmp_path / "q.csv"
+    nothing = Answers.from_table({"item": [], "label": []}, items=NAMES, label_names=LABELS)
+    machine = np.array([[applies(item, label) for label in LABELS] for item in NAMES], dtype=float)
+    table = suggest_questions(nothing, 40, against=machine, random_state=0)
+    write_questions(table, path)
+    open_ = {"out": tmp_path / "answers.csv", "questions": path}
+    for n, told in (15, 15), (25, 40):
+        annotation = Annotation.open(things, LABELS, **open_)
+        assert sit(annotation, n, look=False) == n
+        annotation.store.close()
+        found = read_answers(open_["out"], items=NAMES, label_names=LABELS).answers
+        draws = [ByMachine.of(text) for text in found.drawn.tolist()]
+        assert [draw.word for draw in draws] == np.where(
+            found.relevant.sum(axis=1), "yes", "no"
+        ).tolist()
+        assert len(draws) == told
+        audit = audit_machine(found, machine)
+        assert audit.n_asked.sum() == told
+    assert "machine" not in TestClient(annotation.app()).get("/api/next?person=bob").text
+    weighted = Annotation.open(
+        things, LABELS, out=tmp_path / "w.csv", until=Until([Goal.parse("frequencies +-.08")], 4)
+    )
+    sit(weighted, 30)
+    assert {*read_answers(tmp_path / "w.csv", label_names=LABELS).answers.drawn} == {"aimed"}
+    plain = Annotation.open(things, LABELS, out=tmp_path / "p.csv", question="asked")
+    sit(plain, 30, look=False)
+    assert {*read_answers(tmp_path / "p.csv", label_names=LABELS).answers.drawn} == {"random"}
+
+
 def test_questions_of_a_file_keep_their_chances(things, tmp_path):
     rng = np.random.default_rng(0)
     chance = np.where([applies(item, "night") for item in NAMES], 0.9, 0.2)
@@ -273,7 +308,7 @@ def test_questions_of_a_file_keep_their_chances(things, tmp_path):
     annotation.store.close()
     rows = "".join(f"{at},night,,asked,\n" for at in asked)
     (tmp_path / "q.csv").write_text(f"item,label,answer,question,probability\n{rows}")
-    with pytest.raises(InputError, match="probability"):
+    with pytest.raises(InputError, match="drawn at random"):
         Annotation.open(things, LABELS, **{**open_, "out": tmp_path / "b.csv"})
 
 

@@ -92,6 +92,12 @@ class Answers(AnswerArrays):
         How many labels were to be named; 0 if the question is not "named".
     probability : ndarray of shape (n_answers,), dtype float64
         Probability with which a random question was drawn; NaN if it was not drawn at random.
+    drawn : ndarray of shape (n_answers,), dtype str
+        How the question was drawn: "random"; "aimed", by a rule that prefers some pairs of an item
+        and a label, so that only answers with a ``probability`` are a sample; "rule", decided by a
+        rule, which is no sample; "machine ...", at random among the pairs of the label of which a
+        machine says the same, as :func:`complabel.asking.suggest_questions` writes it; "" if
+        somebody chose it, or if it is not known. Then a ``probability`` makes it "random".
     seconds : ndarray of shape (n_answers,), dtype float64
         How long the person took for the answer; NaN if unknown.
     weight : ndarray of shape (n_answers,), dtype float64
@@ -136,6 +142,7 @@ class Answers(AnswerArrays):
         annotator: ArrayLike | None = None,
         asked_for: ArrayLike | None = None,
         probability: ArrayLike | None = None,
+        drawn: str | ArrayLike = "",
         seconds: ArrayLike | None = None,
         weight: ArrayLike = 1.0,
         all_apply: str | ArrayLike = "answer",
@@ -168,6 +175,7 @@ class Answers(AnswerArrays):
             By default the number that was named, at least 1. In an array, give 0 where the
             question is not "named".
         probability, seconds : float or array-like of shape (n_answers,), optional
+        drawn : str or array-like of shape (n_answers,), default=""
         weight : float or array-like of shape (n_answers,), default=1.0
         all_apply : str or array-like of shape (n_answers,), default="answer"
         n_items : int, optional
@@ -208,6 +216,7 @@ class Answers(AnswerArrays):
             annotator=codes,
             asked_for=_read_asked_for(asked_for, masks["named"], questions),
             probability=_read_known(probability, "probability", n_answers),
+            drawn=_one_each(drawn, "drawn", n_answers).astype(np.str_),
             seconds=_read_known(seconds, "seconds", n_answers),
             weight=_read_column(weight, "weight", n_answers, np.float64),
             all_apply=_read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
@@ -258,6 +267,7 @@ class Answers(AnswerArrays):
             - ``asked_for``: by default the number named.
             - ``annotator``: anything; it becomes a name.
             - ``probability``
+            - ``drawn``: how the question was drawn; see :class:`Answers`.
             - ``seconds``: how long the person took for the whole answer.
             - ``weight``: how much the answer counts, a number from 0; a gap is 1.
             - ``all_apply``: a word of :class:`Answers`; a gap is "answer".

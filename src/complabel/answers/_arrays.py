@@ -19,7 +19,8 @@ from complabel.errors import AnnotationError
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")
 COLUMNS = (
-    *("question", "annotator", "asked_for", "probability", "seconds", "weight", "all_apply"),
+    *("question", "annotator", "asked_for", "probability", "drawn", "seconds", "weight"),
+    "all_apply",
 )
 
 STATEMENT_KINDS = ("named", "absent", "excluded", "relevant", "implied")
@@ -109,6 +110,7 @@ class AnswerArrays:
     annotator: Ints
     asked_for: Ints
     probability: Array
+    drawn: NDArray[np.str_]
     seconds: Array
     weight: Array
     all_apply: NDArray[np.str_]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from complabel._drawn import AIMED, AS_WRITTEN, RANDOM, RULE, ByMachine
 from complabel._parameters import Indicator, Ints
 from complabel.answers._arrays import AnswerArrays
 from complabel.answers._masks import (
@@ -264,6 +265,7 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         "at most 1, or NaN if it was not drawn at random",
         probability,
     )
+    yield from _faulty_draws(answers)
     yield (
         ~(np.isnan(answers.seconds) | ((answers.seconds >= 0) & np.isfinite(answers.seconds))),
         "took {} seconds; give a number from 0, or NaN if it is not known",
@@ -273,6 +275,34 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         ~((answers.weight >= 0) & np.isfinite(answers.weight)),
         "has weight {}; give a number from 0, and 0 to leave the answer out",
         answers.weight,
+    )
+
+
+def _faulty_draws(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
+    """Yield the same of how questions were drawn."""
+    drawn, lacks_chance = answers.drawn, np.isnan(answers.probability)
+    by_machine = ~np.isin(drawn, ["", RANDOM, AIMED, RULE])
+    unknown = by_machine.copy()
+    unknown[by_machine] = [ByMachine.of(text) is None for text in drawn[by_machine].tolist()]
+    yield unknown, f"has drawn '{{}}'; {AS_WRITTEN}", drawn
+    of_all = (answers.question != "asked") & (answers.n_offered == answers.n_labels)
+    yield (
+        (drawn == RANDOM) & lacks_chance & ~of_all,
+        "was drawn at random, but has no probability; give the chance with which its question was"
+        " drawn, or leave drawn blank",
+    )
+    yield (
+        by_machine & ~lacks_chance,
+        "was drawn by what a machine says, and has probability {}; such questions have none, so"
+        " leave it blank, or leave drawn blank if it is right",
+        answers.probability,
+    )
+    yield (
+        by_machine & ((answers.question != "asked") | (answers.n_offered != 1)),
+        "was drawn by what a machine says of one label, but its question is '{}' about {} labels;"
+        " leave drawn blank",
+        answers.question,
+        answers.n_offered,
     )
 
 

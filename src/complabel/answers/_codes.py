@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -11,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from complabel._drawn import AS_WRITTEN, is_sealed, opened
 from complabel._opening import tidy
 from complabel._parameters import AnyArray, Bools, Ints
 from complabel._questions import BY_QUESTION
@@ -29,11 +31,12 @@ from complabel.errors import AnnotationError
 
 COLUMNS = (
     *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
-    *("annotator", "time", "probability", "seconds"),
+    *("annotator", "time", "probability", "drawn", "seconds"),
 )
 """Columns of a table of answers, as :meth:`complabel.answers.Answers.from_table` reads them.
 
 ``time`` is when the answer was given, in the words of the tool; it is never used in computations.
+``drawn`` is how the question was drawn, in the words of :mod:`complabel._drawn`.
 ``seconds`` is how long the person took for the whole answer.
 """
 
@@ -202,6 +205,20 @@ class CodedTable:
     def texts(self, name: str) -> Column:
         """Return a column of names."""
         return self.read(name, text_of, "it must be a name")
+
+    def drawn(self) -> Column:
+        """Return the column ``drawn`` in clear, also what is sealed for people who are asked."""
+        texts, names = self.texts("drawn"), [self.texts(name) for name in ("item", "label")]
+        codes, values = texts.codes.copy(), {text: at for at, text in enumerate(texts.values)}
+        hidden = np.array([*map(is_sealed, texts.values), False])[codes]
+        for row in np.flatnonzero(hidden).tolist():
+            pair = ([*each.values, ""][each.codes[row]] for each in names)
+            with contextlib.suppress(ValueError):  # what cannot be opened is refused below
+                clear = opened(texts.values[codes[row]], *pair)
+                codes[row] = values.setdefault(clear, len(values))
+        told = Column("drawn", codes, [*values]).only(np.arange(len(codes)))
+        table = replace(self, columns={**self.columns, "drawn": told})
+        return table.read("drawn", lambda text: opened(text, "", ""), AS_WRITTEN)
 
     def numbers(self, name: str) -> Column:
         """Return a column of numbers; a comma in a text is the decimal point."""

@@ -25,7 +25,7 @@ def merge_labels(answers: Answers, merged: Mapping[str, str]) -> Answers:
     - Who says yes about a part says yes. Who says no about *all* parts says no, in one answer or in
       several about the item; a no about some of them says nothing. Unknown people are not joined.
     - Where all parts were on offer, a "ticked" or "excluded" answer becomes one about the merged
-      label, with its ``probability``.
+      label, with its ``probability`` and with what it says in ``drawn``.
     - What follows otherwise becomes an answer that is "asked", without ``probability``: the yes
       about a part is kept and the no is not, which is no random sample. In the old answer, the
       parts are not on offer any more; it is left out if nothing else was.
@@ -90,6 +90,7 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     most = np.where(answers.exhausted, np.minimum(answers.asked_for, n_left), n_named)
     about["asked_for"] = np.where(chose, most, answers.asked_for)
     about["probability"] = np.where(chose, np.nan, answers.probability)
+    about["drawn"] = np.where(chose, "", answers.drawn)
     gone = narrowed & ((n_left == 0) | (is_named & (most == 0)))
     # A menu of one label is a yes/no question; who picks a label even if all apply says nothing.
     alone = chose & (n_left == 1)

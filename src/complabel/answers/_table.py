@@ -73,6 +73,8 @@ def read_table(
     offered = _offered_mask(menus, lists.values, (len(rows.first), len(names)))
     asked_for = rows.agreed("asked_for", table.numbers("asked_for").numbers())
     probability = rows.measured("probability", np.nan)
+    draws = table.drawn()
+    drawn = np.array([*draws.values, ""])[rows.agreed("drawn", draws.codes)]  # code -1: last entry
     told = rows.agreed("question", table.held_as(question))
     kinds = table.kinds(question)
     by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
@@ -104,6 +106,7 @@ def read_table(
         "annotator": person,
         "asked_for": np.where(questions == NAMED, asked_for, 0),
         "probability": probability,
+        "drawn": drawn,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
         "all_apply": np.array(ALL_APPLY)[np.maximum(if_all, 0)],  # a gap is the first
@@ -454,6 +457,7 @@ def table_of(answers: AnswerArrays) -> dict[str, Any]:
         "annotator": people[answers.annotator[row]],
         "time": np.full(len(row), None),
         "probability": np.where(struck, np.nan, answers.probability[row]),
+        "drawn": np.where(struck | (answers.drawn == "")[row], none, answers.drawn[row]),
         "seconds": np.where(struck, np.nan, answers.seconds[row]),
     }
     if answers.weighted:

@@ -2,24 +2,29 @@
 
 Each question is about a random item of a label and of a stratum: of the pairs of which the machine
 says yes, of which it says no, and of which it says nothing; with scores, of a cell of pairs with
-about the same score. So the answers need no chance. The
-first questions are half about "yes" and half about "no". Later ones follow what was answered: they
-go where they reduce the variance of a label's frequency most, and some stay spread as the first.
+about the same score. So the answers need no chance: how many pairs are in the stratum says what
+each stands for. The first questions are half about "yes" and half about "no". Later ones follow
+what was answered: they go where they reduce the variance of a label's frequency most, and some stay
+spread as the first. Only the latter are a sample for who does not know the machine: where others
+led to more answers, labels that seemed frequent by chance were corrected, and those that seemed
+rare were not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from complabel._parameters import Array, Ints
+from complabel._drawn import ByMachine
+from complabel._parameters import AnyArray, Array, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
-from complabel.frequencies import Strata, checked_probabilities, what_is_left
+from complabel.frequencies import Strata, by_machine, checked_probabilities, what_is_left
 
 # Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
 _SPREAD = 0.2
@@ -30,20 +35,27 @@ _TINY = 1e-12
 
 def draw_against(
     answers: Answers, machine: ArrayLike, unsure: Any, n: int, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
-    """Return the items and the labels of n questions, (n,), in random order.
+) -> tuple[Ints, Ints, list[str]]:
+    """Return the items and the labels of n questions, (n,), in random order, and how each is drawn.
 
     Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
     """
     predictions = checked_probabilities("against", machine, answers.shape, gaps=True)
-    strata = Strata.of(predictions)
+    strata = Strata.of(predictions, answers)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_known = np.count_nonzero(known)
+    ours = np.zeros_like(known)
+    for item, label, _ in _of_machine(answers, strata):
+        ours[item, label] = True
     if unsure is not None:
-        known[tuple(check_positions(unsure, answers))] = True
+        ours[tuple(check_positions(unsure, answers))] = True
     n_labels = predictions.shape[1]
     place = strata.cell * n_labels + np.arange(n_labels)
-    free = np.bincount(place[~known], minlength=strata.shares.size).reshape(strata.shares.shape)
+    known, pool = known | ours, ~known | ours  # the pool: what could be drawn now, or before
+    free, pairs = (
+        np.bincount(place[each], minlength=strata.shares.size).reshape(strata.shares.shape)
+        for each in (~known, pool)
+    )
     if n > free.sum():
         raise InputError(
             f"{setting('n', n)} questions are more than the {free.sum()} pairs of item and label"
@@ -56,23 +68,57 @@ def draw_against(
     )
     first = n_known < _FIRST * n_parts
     n_spread = n if first else int(np.ceil(_SPREAD * n))
-    more = _spread(strata, free, n_spread, rng)
+    spread, planned = _spread(strata, free, n_spread, rng)
+    more = spread
     if not first:
         left = what_is_left(answers, strata)
-        more += _where_variance_falls(strata.shares, *left, free - more, n - n_spread, more)
-    drawn = []
+        more = spread + _where_variance_falls(
+            strata.shares, *left, free - spread, n - n_spread, spread
+        )
+    planned = np.minimum(planned + _planned_before(answers, strata, pairs), pairs)
+    draws: list[tuple[AnyArray, ...]] = []
     for part in np.flatnonzero(more):
-        label, cell = part % n_labels, part // n_labels
+        cell, label = divmod(int(part), n_labels)
         items = np.flatnonzero((strata.cell[:, label] == cell) & ~known[:, label])
-        drawn.append((rng.choice(items, more.flat[part], replace=False), label))
-    items = np.concatenate([items for items, _ in drawn])
-    labels = np.concatenate([np.full(len(items), label) for items, label in drawn])
+        items, size = rng.choice(items, more.flat[part], replace=False), int(pairs.flat[part])
+        draw = ByMachine(strata.digest, strata.words[cell], float(planned.flat[part]), size)
+        told = np.full(len(items), str(draw), dtype=object)
+        told[spread.flat[part] :] = str(draw._replace(planned=0.0))  # earlier answers led there
+        draws.append((items, np.full(len(items), label), told))
     order = rng.permutation(n)
-    return items[order].astype(np.intp), labels[order].astype(np.intp)
+    items, labels, told = (np.concatenate(each)[order] for each in zip(*draws, strict=True))
+    return items.astype(np.intp), labels.astype(np.intp), told.tolist()
 
 
-def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any:
-    """Give yes and no equal numbers of n questions, as far as pairs last.
+def _of_machine(answers: Answers, strata: Strata) -> Iterator[tuple[int, int, ByMachine]]:
+    """Yield item, label and draw of each answer that the same machine drew."""
+    said = answers.statements()
+    said = said.only(by_machine(answers)[said.answer])
+    rows = zip(said.item.tolist(), said.label.tolist(), answers.drawn[said.answer], strict=True)
+    for item, label, text in rows:
+        draw = ByMachine.of(str(text))
+        if draw is not None and draw.digest == strata.digest:
+            yield item, label, draw
+
+
+def _planned_before(answers: Answers, strata: Strata, pairs: Ints) -> Array:
+    """Return how many questions were planned before, whatever people answered, (C, K).
+
+    Where none of these was drawn, answers do not tell that; it is as for so many first questions.
+    """
+    planned, n_before = np.zeros_like(strata.shares), 0
+    for item, label, draw in _of_machine(answers, strata):
+        at, n_before = strata.cell[item, label], n_before + (draw.planned > 0)
+        planned[at, label] = max(planned[at, label], draw.planned)
+    if not n_before:
+        return planned
+    n = min(n_before, int(pairs.sum()))
+    expected = _spread(strata, pairs, n, np.random.default_rng(0))[1]
+    return np.where(planned > 0, planned, expected)
+
+
+def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> tuple[Ints, Array]:
+    """Give yes and no equal numbers of n questions, as far as pairs last; return what is expected.
 
     Pairs of which the machine says nothing have their share of the questions.
 
@@ -90,7 +136,7 @@ def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any
         share, total = ((rows * each).sum(axis=0) for each in (strata.shares, weights))
         weights = np.where(rows, weights * np.sqrt(share) / np.maximum(total, _TINY), weights)
     unsaid = strata.shares[strata.nothing].sum() / strata.shares.sum()
-    more = np.zeros_like(free)
+    more, expected = np.zeros_like(free), np.zeros(free.shape)
     while (rest := n - int(more.sum())) > 0:
         open_ = weights * (free > more)
         parts = np.unique(strata.stratum[open_.any(axis=1)])
@@ -99,7 +145,8 @@ def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> Any
         for stratum, number in zip(parts, _divided(part[:, np.newaxis], rest, rng), strict=True):
             here = open_ * (strata.stratum == stratum)[:, np.newaxis]
             more += np.minimum(_divided(here, int(number[0]), rng), free - more)
-    return more
+            expected = np.minimum(expected + int(number[0]) * here / here.sum(), free)
+    return more, expected
 
 
 def _divided(weights: Array, n: int, rng: np.random.Generator) -> Any:

@@ -28,7 +28,7 @@ from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers
 from complabel.asking._inspection import DEPENDS, ChoiceTest
 from complabel.asking._said import Said, names_of_labels
-from complabel.frequencies import LabelFrequencies
+from complabel.frequencies import LabelFrequencies, named_at_random
 
 KNOWN = "named against what could be named"
 EXPECTED = "named against frequencies"
@@ -116,7 +116,7 @@ def _test_of_expected(answers: Answers, single: Ints, audit: LabelFrequencies) -
     listed: Any = answers.offered
     size = np.diff(listed.indptr)[single]
     free = single[size == 0]
-    menus = single[(size > 0) & (size <= 24) & ~np.isnan(answers.probability[single])]
+    menus = single[(size > 0) & (size <= 24) & named_at_random(answers)[single]]
     if len(menus) > _MOST_MENUS:
         menus = np.random.default_rng(0).permutation(menus)[:_MOST_MENUS]
     K = answers.n_labels

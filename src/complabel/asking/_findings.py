@@ -156,7 +156,7 @@ def _frequencies(context: Context) -> Found:
     if not n:
         ask = (
             "Every label of every item is known, so nothing is left to ask. If nobody chose which"
-            " labels to judge, say so: set the column question to ticked, or fill in probability."
+            " labels to judge, say so: set the column question to ticked."
         )
     elif seen.n_labels * _FEW_QUESTIONS > _AUDIT:
         ask += (
@@ -188,7 +188,17 @@ def _judgements(context: Context) -> Found:
     if no and "asked" in seen.questions:
         yield "only-no", {"judged": judged}
     severity = "note" if known.known else "warning"
-    yield "not-random", {"severity": severity, "all": known.n_random + known.n_not_random}
+    why = "have no probability: they were volunteered, or somebody or a machine chose the question"
+    advice = (
+        "If chance alone decided which label of which item each question was about, say so with"
+        " complabel import --random-questions. If the chances differ, write them into the column"
+        " probability. If somebody chose, leave it empty."
+    )
+    if (context.said.answers.drawn != "").any():
+        why = "are no random sample, as the column drawn says, or somebody chose the question"
+        advice = "To know more, ask random questions with complabel ask."
+    words = {"severity": severity, "all": known.n_random + known.n_not_random}
+    yield "not-random", words | {"why": why, "advice": advice}
 
 
 def _choice(context: Context) -> Found:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from complabel._drawn import RANDOM, sealed
 from complabel._parameters import AnyArray, Array, Bools, Ints, check_integer, check_random_state
 from complabel._questions import QuestionKind
 from complabel._settings import setting
-from complabel.answers import Answers
+from complabel.answers import Answers, text_of
 from complabel.asking._against import draw_against
 from complabel.asking._said import names_of_labels
 from complabel.errors import InputError
@@ -54,9 +56,8 @@ def suggest_questions(
         where it says nothing. Then questions are about random items of each label of which the
         machine says yes, and of which it says no, half of them each. If ``answers`` have answers to
         earlier questions of this kind, the next ones follow them: they go to labels and strata
-        where they tell most about how often labels apply. Such questions have no ``probability``:
-        who evaluates the answers gives the machine's, as ``predictions`` of
-        :func:`~complabel.frequencies.estimate_label_frequencies`.
+        where they tell most about how often labels apply. Such questions have no ``probability``.
+        Their column ``drawn`` says among which pairs they were drawn, and what each stands for.
     unsure : tuple of two array-likes of shape (U,), or None, default=None
         With ``against``: positions of the items and of the labels about which people were asked and
         were unsure. These pairs are not asked again.
@@ -73,7 +74,9 @@ def suggest_questions(
         - ``question``: "asked";
         - ``annotator``: in known rows, who said so; not there if ``answers`` name nobody;
         - ``probability``: the chance with which a pair of this label would be drawn if one
-          question were asked for each item; 1/K if nothing is known.
+          question were asked for each item; 1/K if nothing is known;
+        - ``drawn``: "random", or with ``against`` what the machine says of how many pairs. The
+          latter is sealed, so that nobody who answers sees it; ``from_table`` opens it.
 
         Questions to tick have a row for each label on offer, ``answer_id``, which is the same in
         the rows of one question, and ``offered``, the labels on offer as a JSON list. Their
@@ -111,12 +114,12 @@ def suggest_questions(
     >>> answers = Answers.from_complementary([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
     >>> table = suggest_questions(answers, 3, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
-     item label answer question  probability
-        3     0           asked     0.444444
-        0     1     no    asked     0.666667
-        2     2     no    asked     0.444444
-        0     2           asked     0.444444
-        2     1           asked     0.666667
+     item label answer question  probability  drawn
+        3     0           asked     0.444444 random
+        0     1     no    asked     0.666667 random
+        2     2     no    asked     0.444444 random
+        0     2           asked     0.444444 random
+        2     1           asked     0.666667 random
     """
     if not isinstance(answers, Answers):
         raise InputError(
@@ -133,9 +136,9 @@ def suggest_questions(
                 " machine's answers are yes or no about one label",
                 parameter="kind",
             )
-        items, labels = draw_against(answers, against, unsure, int(n), rng)
+        items, labels, draws = draw_against(answers, against, unsure, int(n), rng)
         nothing = np.full(len(items), None)
-        return table_of_pairs(answers, items, labels, nothing, np.full(len(items), np.nan))
+        return table_of_pairs(answers, items, labels, nothing, np.full(len(items), np.nan), draws)
     if unsure is not None:
         raise InputError("unsure is given without against; leave it out", parameter="unsure")
     absent = answers.complementary.astype(np.bool_)
@@ -164,7 +167,7 @@ def suggest_questions(
     if answers.annotator_names:
         by = _who_said(answers, items, labels)
         by[~known[items, labels]] = None
-    return table_of_pairs(answers, items, labels, told, probability, by)
+    return table_of_pairs(answers, items, labels, told, probability, RANDOM, by)
 
 
 def _who_said(answers: Answers, items: Ints, labels: Ints) -> AnyArray:
@@ -231,6 +234,7 @@ def _of_forms(
         **({"asked_for": np.ones(labels.size, dtype=np.intp)} if kind.chooses else {}),
         **by,
         "probability": np.full(labels.size, kind.probability(answers.n_labels)),
+        "drawn": np.full(labels.size, RANDOM, dtype=object),
     }
 
 
@@ -240,17 +244,23 @@ def table_of_pairs(
     labels: Ints,
     told: AnyArray,
     probability: Array,
+    drawn: str | Sequence[str],
     annotator: AnyArray | None = None,
 ) -> Any:
     """Return a table of yes/no questions, of which some were ``told`` the answer by annotators."""
+    of_items = items if answers.item_names is None else answers.item_names[items]
+    of_labels = np.array(names_of_labels(answers), dtype=object)[labels]
+    draws = [drawn] * len(items) if isinstance(drawn, str) else drawn
+    pairs = zip(draws, map(text_of, of_items.tolist()), of_labels.tolist(), strict=True)
     return _as_table(
         {
-            "item": items if answers.item_names is None else answers.item_names[items],
-            "label": np.array(names_of_labels(answers), dtype=object)[labels],
+            "item": of_items,
+            "label": of_labels,
             "answer": told,
             "question": np.full(len(labels), "asked", dtype=object),
             **({} if annotator is None else {"annotator": annotator}),
             "probability": np.minimum(probability, 1.0),
+            "drawn": np.array([sealed(*pair) for pair in pairs], dtype=object),
         }
     )
 

@@ -19,7 +19,7 @@ from complabel._questions import KINDS
 from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
 from complabel.asking._inspection import Agreement, FeatureSummary, KindSummary, Times, YesShare
 from complabel.errors import InputError
-from complabel.frequencies import inverse_probability, judged_at_random
+from complabel.frequencies import forms_of, inverse_probability, judged_at_random
 
 # An annotator's rate is pulled towards the common rate as if by this many comparisons.
 _PRIOR = 20.0
@@ -207,7 +207,7 @@ def shares_that_differ(said: Said) -> list[YesShare]:
     if len(people) < 2:
         return []
     inverse = inverse_probability(answers)[used.answer]
-    _, form = np.unique(answers.n_offered[used.answer], return_inverse=True)
+    _, form = np.unique(forms_of(answers)[used.answer], return_inverse=True)
     weight = inverse / (np.bincount(form, inverse) / np.bincount(form))[form]
     n_judged = np.bincount(person)
     order = np.argsort(-n_judged, kind="stable")[: max(2, _MOST_COMPARED // len(person))]

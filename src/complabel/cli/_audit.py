@@ -69,7 +69,7 @@ def audit(
     intervals. A label can be used if both are at least --least with a probability of .8.
     """
     from complabel.files import read_item_names
-    from complabel.frequencies import audit_machine
+    from complabel.frequencies import about_the_others, audit_machine, by_machine, judged_at_random
     from complabel.reports import agreement, audit_headline, audit_sentences
 
     known = None if items is None else read_item_names(items)
@@ -78,11 +78,13 @@ def audit(
     of_machine, said = read(machine, known, label_names, *asked_of)
     people = own.read_people(answers, machine, of_machine, said, *asked_of, trusted)
     unsure = own.unsure_about(answers, people, question)
+    if left := about_the_others(people.only(~by_machine(people))):
+        say(f"  {left}; they do not count")
     names = own.names_of(of_machine)
     said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
     find = partial(audit_machine, people, unsure=unsure[:2], missed=missed, invented=invented)
-    # Questions by what one machine says are not random for another one.
-    at_random = said_by if (people.probability == people.probability).all() else {}
+    # Without a chance, questions by what one machine says are not random for another one.
+    at_random = said_by if judged_at_random(people).all() else {}
     with working("comparing people's answers with the machine's"):
         found = find(said, least=least)
         others = {name: find(each, least=least) for name, each in at_random.items()}

@@ -165,13 +165,7 @@ def _on_answers(
 
 def _show_evaluation(measured: Evaluation, *, n_all_items: int) -> None:
     """Print figures with intervals, if there are some, and how all answers agree with the model."""
-    if measured.estimates is None:
-        remark(
-            "precision and recall need answers to random questions, and none of these is one: ask"
-            " some with complabel ask, about these items, and keep the column probability. If"
-            " chance decided what was asked, say so with complabel import --random-questions"
-        )
-    else:
+    if measured.estimates is not None:
         _show_estimates(measured.estimates, n_all_items)
         explain(
             f"{measured.rule} The figures are about all items like these, if these are a random"

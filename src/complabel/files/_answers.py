@@ -40,7 +40,7 @@ from complabel.files._write import CONFIDENCE
 
 _NUMBERS = ("asked_for", "probability", "seconds", CONFIDENCE)
 _WHAT = "tables of answers, which complabel import makes from other files,"
-_TEXTS = ("answer_id", "label", "question", "annotator")
+_TEXTS = ("answer_id", "label", "question", "annotator", "drawn")
 
 
 class UnmatchedItemsWarning(UserWarning):
@@ -288,6 +288,8 @@ class AnswerSheet:
                     "answer", lambda value: words[str(value).strip().casefold()], advice
                 )
             columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
+            if "drawn" in columns:
+                columns["drawn"] = read.drawn()
             filled = [columns[n].codes for n in ("item", "label", "answer") if n in columns]
             kept = read.only(np.max(filled, axis=0) != -1)
             if "answer" not in table.columns and "answer" not in renamed and label_names is None:

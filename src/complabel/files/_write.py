@@ -146,8 +146,8 @@ class AnswerWriter(TableWriter):
     >>> with AnswerWriter(path) as writer:
     ...     writer.write({"item": [7], "label": ["sea"], "offered": [["sea", "sky"]]})
     >>> print(path.read_text().strip())
-    answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability,seconds
-    ,"7","sea",,,"[""sea"", ""sky""]",,,,,
+    answer_id,item,label,answer,question,offered,asked_for,annotator,time,probability,drawn,seconds
+    ,"7","sea",,,"[""sea"", ""sky""]",,,,,,
     """
 
     def __init__(self, path: StrPath, *, more: Sequence[str] = ()) -> None:

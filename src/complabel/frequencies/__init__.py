@@ -1,9 +1,14 @@
 """Estimates of how often each label applies: what the field calls class priors, or prevalence."""
 
 from complabel.frequencies._counts import Audit as Audit
+from complabel.frequencies._counts import about_the_others as about_the_others
+from complabel.frequencies._counts import by_machine as by_machine
 from complabel.frequencies._counts import drawn_at_random as drawn_at_random
+from complabel.frequencies._counts import forms_of as forms_of
 from complabel.frequencies._counts import inverse_probability as inverse_probability
 from complabel.frequencies._counts import judged_at_random as judged_at_random
+from complabel.frequencies._counts import named_at_random as named_at_random
+from complabel.frequencies._counts import refuse_without_sample as refuse_without_sample
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
 from complabel.frequencies._estimate import check_auto_or_given as check_auto_or_given
 from complabel.frequencies._estimate import checked_probabilities as checked_probabilities

@@ -9,22 +9,70 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse, special
 
+from complabel._drawn import AIMED, RULE, ByMachine
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers
+from complabel.errors import AnnotationError
 
 
 def judged_at_random(answers: Answers) -> Bools:
-    """Tell which answers (A,) judge random labels: of a known probability, or "ticked" on all."""
-    judged = answers.judges
-    # A question about all labels does not select labels, so it needs no probability.
-    everything = (answers.question == "ticked") & (answers.n_offered == answers.n_labels)
-    return np.asarray(judged & (everything | ~np.isnan(answers.probability)))
+    """Tell which answers (A,) judge labels that were drawn, so that they tell of other pairs."""
+    return np.asarray(answers.judges & _is_sample(answers))
 
 
 def named_at_random(answers: Answers) -> Bools:
     """Return a mask (A,) of the answers that name labels of all, or of a menu drawn at random."""
-    everything = answers.n_offered == answers.n_labels
-    return np.asarray((answers.question == "named") & (everything | ~np.isnan(answers.probability)))
+    return np.asarray((answers.question == "named") & _is_sample(answers))
+
+
+def _is_sample(answers: Answers) -> Bools:
+    """Tell which questions (A,) chance drew: with a known chance, or by what a machine says.
+
+    A question about all labels does not select labels, so it needs no chance, unless it was aimed.
+    Where earlier answers led to what a machine says, these pairs are no sample of all.
+    """
+    drawn, has_chance = answers.drawn, ~np.isnan(answers.probability)
+    of_all = (answers.question != "asked") & (answers.n_offered == answers.n_labels)
+    known = has_chance | by_machine(answers) | (of_all & (drawn != AIMED))
+    return np.asarray(known & (drawn != RULE) & ~_led_by_answers(answers))
+
+
+def by_machine(answers: Answers) -> Bools:
+    """Tell which questions (A,) were drawn among the pairs of which a machine says the same."""
+    return np.asarray(answers.drawn.astype("<U1") == "m")
+
+
+def _led_by_answers(answers: Answers) -> Bools:
+    """Tell which of these questions (A,) were asked because of earlier answers."""
+    found = by_machine(answers)
+    found[found] = [not draw.planned for draw in _draws_of(answers, np.flatnonzero(found))[0]]
+    return found
+
+
+def about_the_others(answers: Answers) -> str:
+    """Say how many answers are no sample by what stands in ``drawn``; nothing if there are none."""
+    left, led = ~_is_sample(answers), _led_by_answers(answers)
+    told = {
+        "decided by a rule": left & (answers.drawn == RULE),
+        "aimed, and have no probability": left & (answers.drawn == AIMED),
+        "asked where earlier answers about a machine led": led,
+    }
+    parts = [f"{which.sum():,} were {why}" for why, which in told.items() if which.any()]
+    return f"answers that are no random sample: {'; '.join(parts)}" if parts else ""
+
+
+def refuse_without_sample(answers: Answers) -> AnnotationError:
+    """Return the error if no answer is to a random question, with advice only where it is right."""
+    why = "so nothing tells which part of all pairs of an item and a label was judged"
+    ask = "draw random questions with complabel ask, and keep their columns probability and drawn"
+    told = about_the_others(answers)
+    more = f" ({told})" if told else ""
+    if not (answers.drawn != "").any():
+        more = (
+            ". If chance decided what was asked about, say so with complabel import"
+            " --random-questions"
+        )
+    return AnnotationError(f"no answer is to a random question, {why}; {ask}{more}")
 
 
 def drawn_at_random(answers: Answers) -> Answers:
@@ -47,25 +95,37 @@ class Audit:
     n_labels: int
 
     @classmethod
-    def of(cls, answers: Answers, strata: AnyArray | None = None) -> Self:
-        """Collect the judgements; in ``strata`` (n, K), those without a probability are random."""
-        drawn = judged_at_random(answers) if strata is None else answers.judges
-        rows = np.flatnonzero(drawn)
+    def of(cls, answers: Answers, strata: AnyArray | None = None, digest: str = "") -> Self:
+        """Collect the judgements.
+
+        In ``strata`` (n, K), of the machine with this ``digest``, those are random, too, that were
+        drawn by what it says, or of which nothing says how they were drawn.
+        """
+        inverse, form, drawn = inverse_probability(answers), forms_of(answers), answers.drawn
+        within = np.zeros(len(form), dtype=np.bool_)  # random within strata alone
+        if strata is not None:
+            within = (drawn == "") & np.isnan(answers.probability)
+            within |= np.char.startswith(drawn, f"machine {digest} ")
+        inverse[within], form[within] = 1.0, form[within] % (2 * answers.n_labels + 2)
+        rows = np.flatnonzero(judged_at_random(answers) | (answers.judges & within))
         marks: Any = (2 * answers.relevant + answers.absent)[rows].tocoo()
         answer, label, yes = rows[marks.row], marks.col, marks.data > 1
         item = answers.item[answer]
-        # Probabilities are compared only within one form: each is drawn in its own way.
-        form = 2 * answers.n_offered.astype(np.intp) + (answers.question == "ticked")
         group = form[answer] * answers.n_labels + label
+        pairs = np.full(answers.n_labels, answers.n_items)[label]  # that a group stands for
         if strata is not None:  # chances that are known are not compared with those that are not
-            chosen = np.isnan(answers.probability[answer])
-            group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + chosen
+            place = strata * answers.n_labels + np.arange(answers.n_labels)
+            pairs = np.bincount(place.ravel())[place[item, label]]
+            group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + within[answer]
+        weight = _scaled(inverse[answer], group)
+        drawn_so = by_machine(answers)[answer] & ~within[answer]
+        weight[drawn_so] *= _covered(inverse[answer], group, pairs, weight)[drawn_so]
         return cls(
             item=item,
             label=label.astype(np.intp),
             annotator=answers.annotator[answer],
             applies=yes,
-            weight=_scaled(inverse_probability(answers)[answer], group),
+            weight=weight,
             n_labels=answers.n_labels,
         )
 
@@ -223,8 +283,57 @@ class Named:
 
 
 def inverse_probability(answers: Answers) -> Array:
-    """Return one over the probability of each question (A,); 1 where no probability is known."""
-    return 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
+    """Return one over the chance of each question (A,), up to a factor for each of ``forms_of``.
+
+    It is 1 where no chance is known. A question drawn among the N pairs of which a machine says
+    the same stands for N / n of them, if n of them were answered. Where less than one was to be
+    drawn, it stands for more: for the labels of which none was.
+    """
+    found = 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
+    rows = np.flatnonzero(by_machine(answers) & ~_led_by_answers(answers))
+    if not len(rows):
+        return np.asarray(found)
+    draws, digest = _draws_of(answers, rows)
+    words, word = np.unique([each.word for each in draws], return_inverse=True)
+    label = (answers.relevant + answers.absent)[rows].indices
+    key = (digest * len(words) + word) * answers.n_labels + label
+    _, stratum, answered = np.unique(key, return_inverse=True, return_counts=True)
+    pairs, planned = (np.array([getattr(d, name) for d in draws]) for name in ("pairs", "planned"))
+    latest = np.zeros(len(answered))
+    np.maximum.at(latest, stratum, planned)
+    seen = _chance_to_be_seen(latest, answered, digest[np.unique(stratum, return_index=True)[1]])
+    found[rows] = pairs / (answered * seen)[stratum]
+    return np.asarray(found)
+
+
+def _chance_to_be_seen(planned: Array, answered: Ints, digest: Ints) -> Array:
+    """Return the chance (S,) that a stratum has any answer, if so many of its pairs were planned.
+
+    Not all that was planned may be answered, as when somebody stops early.
+    """
+    is_large = planned >= 1
+    n, of = (np.bincount(digest, is_large * each) for each in (answered, planned))
+    part = np.where(of > 0, np.minimum(n / np.maximum(of, 1), 1.0), 1.0)[digest]
+    return np.where(is_large, 1 - (1 - part) ** planned, part * planned)
+
+
+def forms_of(answers: Answers) -> Ints:
+    """Return a number (A,) for the way in which each question was drawn, and for its form.
+
+    Weights are compared only within one of them.
+    """
+    form: Ints = 2 * answers.n_offered.astype(np.intp) + (answers.question == "ticked")
+    rows = np.flatnonzero(by_machine(answers))
+    if len(rows):
+        form[rows] += (_draws_of(answers, rows)[1] + 1) * (2 * answers.n_labels + 2)
+    return form
+
+
+def _draws_of(answers: Answers, rows: Ints) -> tuple[list[ByMachine], Ints]:
+    """Return the draws of answers by what machines say, and the number of each one's machine."""
+    draws = [each for text in answers.drawn[rows].tolist() if (each := ByMachine.of(text))]
+    _, digest = np.unique([each.digest for each in draws], return_inverse=True)
+    return draws, digest.astype(np.intp)
 
 
 def _scaled(inverse: Array, group: Ints) -> Array:
@@ -244,3 +353,14 @@ def _distinct(answers: Answers, rows: Ints) -> tuple[Ints, Ints]:
     keys: Any = np.stack([marks.astype(np.int64) @ numbers, answers.asked_for[rows], word.ravel()])
     _, first, place = np.unique(keys, axis=1, return_index=True, return_inverse=True)
     return first, place.ravel()
+
+
+def _covered(inverse: Array, group: Ints, pairs: Ints, weight: Array) -> Array:
+    """Return what part of its pairs the answers of each group stand for, beside the mean (J,).
+
+    Where few answers are about a label, some stand for few of its pairs, and others for many.
+    """
+    _, first, place = np.unique(group, return_index=True, return_inverse=True)
+    part = (np.bincount(place, weights=inverse) / np.maximum(pairs[first], 1))[place]
+    mean = float((weight * part).sum() / max(weight.sum(), np.finfo(float).tiny))
+    return np.asarray(part / max(mean, np.finfo(float).tiny))

@@ -141,17 +141,17 @@ def estimate_label_frequencies(
     Parameters
     ----------
     answers : Answers
-        Used are judgements of labels drawn at random (with a ``probability``, or a "ticked"
-        question about all labels) and labels named of all, or of a menu with a ``probability``. If
-        the probability differs between questions about equally many labels, its inverse is the
-        weight, and the number of answers is Kish's effective number.
+        Used are judgements of labels drawn at random (with a ``probability``, ``drawn`` by what a
+        machine says, or a "ticked" question about all labels) and labels named of all, or of a menu
+        with a ``probability``. If the chances differ between questions about equally many labels,
+        their inverse is the weight, and the number of answers is Kish's effective number.
     predictions : array-like of shape (n_items, n_labels) or None, default=None
         What a machine says that did not learn from the judgements: 1 where a label applies and 0
         where it does not, or probabilities; NaN where it says nothing. The better it predicts the
         judgements, the less is left to be found. Useless predictions do little harm. The pairs of
-        a label are divided by what the machine says. A judgement without a ``probability`` counts,
-        too: it is taken to be about a pair that was drawn at random from its part, as
-        ``complabel ask --against`` draws pairs.
+        a label are divided by what the machine says. A judgement of which nothing says how it was
+        ``drawn`` counts, too: it is taken to be about a pair that was drawn at random from its
+        part, as ``complabel ask --against`` draws pairs.
     missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
         Known mistakes of random judgements: the chance, in [0, 1], that an annotator says that a
         label does not apply if it does (missed), and that it applies if it does not (invented).
@@ -199,8 +199,8 @@ def estimate_label_frequencies(
         counts = audit.counts(*rates)
     else:
         predicted = checked_probabilities("predictions", predictions, answers.shape, gaps=True)
-        strata = Strata.of(predicted)
-        audit = Audit.of(answers, strata.of_pairs)
+        strata = Strata.of(predicted, answers)
+        audit = Audit.of(answers, strata.of_pairs, strata.digest)
         counts = Asked.of(strata, audit, *rates)
     if len(audit.item):
         return _estimate(counts, named, len(audit.item))

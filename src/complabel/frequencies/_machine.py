@@ -184,8 +184,8 @@ def audit_machine(
     """
     least = float(check_array("least", least))
     predictions = checked_probabilities("machine", machine, answers.shape, gaps=True)
-    strata = Strata.of(predictions)
-    audit = Audit.of(answers, strata.of_pairs)
+    strata = Strata.of(predictions, answers)
+    audit = Audit.of(answers, strata.of_pairs, strata.digest)
     counted = None
     if unsure is not None:
         items, labels = check_positions(unsure, answers)

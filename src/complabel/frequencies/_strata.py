@@ -18,16 +18,17 @@ as it is, and the other pairs are drawn with P(applies | stratum).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import special
 
 from complabel._parameters import Array, Bools, Ints
-from complabel.answers import Answers
+from complabel.answers import Answers, text_of
 from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Likelihood
 from complabel.frequencies._posterior import Posterior
@@ -63,6 +64,7 @@ class Strata:
     stratum: Ints  # (C,): of each cell, one of _NO, _YES and _NOTHING
     shares: Array  # (C, K), of the items; those of a label add up to 1
     log_odds: Array | None  # (C, K), the machine's; None: it said yes or no
+    digest: str = ""  # of the machine, if it is known what it is about
 
     @property
     def n_items(self) -> int:
@@ -70,8 +72,11 @@ class Strata:
         return len(self.cell)
 
     @classmethod
-    def of(cls, predictions: Array) -> Self:
-        """Divide pairs by predictions (n, K): 0 and 1, or probabilities; NaN: nothing is said."""
+    def of(cls, predictions: Array, about: Answers | None = None) -> Self:
+        """Divide pairs by predictions (n, K): 0 and 1, or probabilities; NaN: nothing is said.
+
+        ``about`` has the names of the items and of the labels, which belong into the digest.
+        """
         nothing = np.isnan(predictions)
         p = np.where(nothing, 0.5, predictions)
         words = bool(np.isin(predictions[~nothing], (0.0, 1.0)).all())
@@ -97,12 +102,22 @@ class Strata:
             ends = special.expit([_LOWEST - 0.5, _HIGHEST + 0.5])
             log_odds = special.logit(np.clip(mean, *ends))  # no machine is surer than that
             log_odds[(n == 0) | (stratum == _NOTHING)[:, np.newaxis]] = 0.0
-        return cls(cell, stratum, n / len(p), log_odds)
+        digest = "" if about is None else _digest(predictions, about)
+        return cls(cell, stratum, n / len(p), log_odds, digest)
 
     @property
     def nothing(self) -> Bools:
         """Whether a cell has the pairs of which the machine says nothing, (C,)."""
         return np.asarray(self.stratum == _NOTHING)
+
+    @property
+    def words(self) -> list[str]:
+        """What the machine says in each cell, (C,), as in ``drawn``: "yes", or "yes.3"."""
+        said = [("no", "yes", "nothing")[stratum] for stratum in self.stratum.tolist()]
+        if self.log_odds is None:
+            return said
+        numbers = np.abs(np.arange(_LOWEST, _HIGHEST)).tolist()
+        return [*(f"{word}.{n}" for word, n in zip(said, numbers, strict=False)), said[-1]]
 
     @property
     def of_pairs(self) -> Ints:
@@ -450,8 +465,23 @@ def _likelihood(
 
 def what_is_left(answers: Answers, strata: Strata) -> tuple[Array, Array]:
     """Return the mean and the variance (C, K) of the chance that a label applies in each cell."""
-    asked = Asked.of(strata, Audit.of(answers, strata.of_pairs))
+    asked = Asked.of(strata, Audit.of(answers, strata.of_pairs, strata.digest))
     return asked.frequencies().by_cell()
+
+
+def _digest(predictions: Array, about: Answers) -> str:
+    """Return a digest of what a machine says (n, K), whatever the order of items and labels."""
+    names: list[Any] = [about.item_names, about.label_names]
+    said = ~np.isnan(predictions)
+    found, orders = hashlib.sha256(), []
+    for axis, each in enumerate(names):
+        texts = [*map(text_of, range(predictions.shape[axis]) if each is None else each)]
+        kept = np.flatnonzero(said.any(axis=1 - axis)).tolist()
+        orders.append(sorted(kept, key=texts.__getitem__))
+        found.update("\n".join(texts[at] for at in orders[-1]).encode() + b"\0")
+    values = np.where(said, predictions, -1.0)[np.ix_(*orders)] + 0.0  # without a sign of 0
+    found.update(np.ascontiguousarray(values).tobytes())
+    return found.hexdigest()[:8]
 
 
 def said_by(machine: Answers, confidence: Array | None = None) -> Array:

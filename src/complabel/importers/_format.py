@@ -242,6 +242,7 @@ class Row(NamedTuple):
     annotator: str | None = None
     time: str | None = None
     probability: float | None = None
+    drawn: str | None = None
     seconds: float | None = None
     confidence: float | None = None
 

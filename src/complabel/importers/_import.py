@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from complabel._drawn import RANDOM
 from complabel._opening import StrPath, existing, fault, open_binary, tidy
 from complabel._parameters import check_choice
 from complabel._questions import BY_QUESTION
@@ -20,7 +20,6 @@ from complabel._settings import setting
 from complabel.answers import (
     ANSWER_WORDS,
     QUESTIONS,
-    Column,
     merge_labels,
     refuse_odd_labels,
     sort_labels,
@@ -47,7 +46,9 @@ from complabel.importers._format import (
     Head,
     Options,
     Tally,
+    chance,
     open_table,
+    shown,
     some,
 )
 from complabel.importers._hints import hint
@@ -109,11 +110,7 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         yield _merged(sheet, options, question, tally)
     elif len(sheet.columns.rows):
         sheet.check(options.label_names, question)
-        found = sheet.pieces(question, ROWS_AT_ONCE)
-        if options.random_questions:
-            n_labels = len(options.label_names or sheet.labels())
-            found = (_drawn(piece, 1 / n_labels) for piece in found)
-        yield from found
+        yield from sheet.pieces(question, ROWS_AT_ONCE)
 
 
 def _several_labels(path: Path, label: str, sign: str) -> DatasetFormatError:
@@ -127,15 +124,6 @@ def _several_labels(path: Path, label: str, sign: str) -> DatasetFormatError:
         f" {setting('separator')} {sign!r}",
         proposes=[way],
     )
-
-
-def _drawn(piece: dict[str, Any], chance: float) -> dict[str, Any]:
-    """Give questions about one label this chance, where they have none."""
-    kind = piece["question"]
-    known = piece.get("probability", Column("probability", np.full(len(kind.codes), -1), []))
-    asked = np.array([*(each == "asked" for each in kind.values), False])[kind.codes]
-    codes = np.where(asked & (known.codes < 0), len(known.values), known.codes)
-    return piece | {"probability": replace(known, values=[*known.values, chance], codes=codes)}
 
 
 def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -> Any:
@@ -321,19 +309,24 @@ def _read(
     if options.label_names is not None:
         options = replace(options, label_names=tuple(map(tidy, options.label_names)))
     (options, rename), totals = _named_by(options, path), _Totals()
+    waits = options.random_questions and not options.merge
+    waiting: list[Any] = []
     for piece in chosen.read(existing("path", path), options, tally):
-        try:
-            table = answers_to_arrow(piece)
-        except InputError as cause:
-            raise fault(path, str(cause)) from cause
-        if table.num_rows:
-            table = rename(table)
-            totals.add(table)
-            if options.label_names is not None:
-                _refuse_unlisted(path, table, totals.labels, options.label_names)
+        table = _as_arrow(path, piece)
+        if not table.num_rows:
+            continue
+        table = rename(table)
+        totals.add(table)
+        if options.label_names is not None:
+            _refuse_unlisted(path, table, totals.labels, options.label_names)
+        if waits:  # the number of labels is known only at the end
+            waiting.append(table)
+        else:
             yield table
-            if progress is not None:
-                progress(totals.rows.total())
+        if progress is not None:
+            progress(totals.rows.total())
+    labels = options.label_names or {*tally.label_names, *totals.labels}
+    yield from (_drawn_at_random(path, table, len(labels)) for table in waiting)
     if not totals.rows:
         counts = ", ".join(f"{count:,} {name}" for name, count in tally.counts.items() if count)
         told = "".join(f" {each.rstrip('.')}." for each in tally.remarks[:_MOST_REMARKS])
@@ -361,6 +354,13 @@ def _chosen(path: Path, format_: str | Format | None) -> Format:
     return detect(path) if format_ is None else named[format_]
 
 
+def _as_arrow(path: Path, piece: Any) -> Any:
+    try:
+        return answers_to_arrow(piece)
+    except InputError as cause:
+        raise fault(path, str(cause)) from cause
+
+
 def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], Any]]:
     """Return the options with the field that names the items, and what renames them."""
     if options.item_file is None:
@@ -371,6 +371,39 @@ def _named_by(options: Options, path: Path) -> tuple[Options, Callable[[Any], An
             parameter="item_file",
         )
     return replace(options, item=options.item_file), FileNames(path).rename
+
+
+def _drawn_at_random(path: Path, table: Any, n_labels: int) -> Any:
+    """Give questions their chance if all labels were equally likely; refuse what says otherwise.
+
+    A label that was chosen among several, and no word about the others, was volunteered.
+    """
+    import pyarrow as pa
+
+    columns = {name: table[name].to_pylist() for name in _TOLD}
+    for at, row in enumerate(zip(*columns.values(), strict=True)):
+        item, label, question, offered, probability, drawn = row
+        size = 1 if question == "asked" else n_labels
+        size = size if offered is None else min(n_labels, len(json.loads(offered)))
+        if question == "asked" and size > 1:
+            continue
+        own, told = chance(n_labels, size), drawn not in (None, RANDOM)
+        if told or not math.isclose(probability or own, own):
+            what = f"drawn as {shown(drawn)}" if told else f"drawn with the chance {probability:g}"
+            raise fault(
+                f"{path}, item {item!r}, label {label!r}",
+                f"its question was {what}, so {setting('random_questions')} does not fit; leave it"
+                " out: the file says how its questions were drawn",
+            )
+        columns["probability"][at], columns["drawn"][at] = own, RANDOM
+    for name in ("probability", "drawn"):
+        at = table.schema.get_field_index(name)
+        column = table.schema.field(at)
+        table = table.set_column(at, column, pa.array(columns[name], column.type))
+    return table
+
+
+_TOLD = ("item", "label", "question", "offered", "probability", "drawn")
 
 
 def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[str]) -> None:

@@ -37,7 +37,6 @@ from complabel.importers._format import (
     Seconds,
     Tally,
     Text,
-    chance,
     checked,
     checked_as,
     keep_files,
@@ -419,21 +418,14 @@ def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> 
             " nothing was drawn; leave it out",
             parameter="random_questions",
         )
-    n_labels = len(options.label_names or on_menus)
-    n_asked = len(options.label_names or {str(_told(form, LABEL)) for form in forms} - {"None"})
     for form in forms:
         tally.list_labels(form.menu or ())
-        drawn = options.random_questions and form.menu is not None
-        size = min(n_labels, len(form.menu or ()))
-        probability = chance(n_labels, size) if drawn and not form.is_led else None
-        rows = reader.rows(form, probability)
+        rows = reader.rows(form)
         answers: list[Row] = []
         question = _own_question(form, own)
         if question is not None:
-            if question.question == "asked" and options.random_questions:
-                question.probability = question.probability or 1 / n_asked
             if form.is_led:
-                question.probability = None
+                question.probability, question.drawn = None, None
             more = {
                 "answer_id": f"{form.answer_id}-asked" if any(reader.controls) else form.answer_id,
                 "seconds": None if rows else form.seconds,

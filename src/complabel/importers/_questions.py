@@ -30,6 +30,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
+from complabel._drawn import opened
 from complabel._opening import fault, tidy
 from complabel._questions import BY_STEM, QuestionKind
 from complabel._settings import setting
@@ -56,7 +57,7 @@ SEPARATOR = " / "  # of a choice and its parents, as in Label Studio
 
 _COLUMNS = (
     *("answer_id", "item", "label", "answer", "question", "offered", "asked_for"),
-    *("probability", "annotator"),
+    *("probability", "drawn", "annotator"),
 )
 Task = dict[str, Any]
 
@@ -174,8 +175,7 @@ def _all_of(table: Any, label_names: Sequence[str] | None) -> Iterator[tuple[Tas
             asked = _ticked(form, place)
         else:
             asked = _named(first, label_names, place)
-        if first["probability"] is not None:
-            asked["probability"] = first["probability"]
+        asked |= {n: first[n] for n in ("probability", "drawn") if first[n] is not None}
         if asked["answer"] is not None and first["annotator"] is not None:
             asked["annotator"] = first["annotator"]  # who said what is known
         yield task | {"question": kind} | asked, place
@@ -233,6 +233,7 @@ class Question(BaseModel):
     offered: Annotated[list[Text], BeforeValidator(_listed)] = []
     asked_for: Annotated[int, Field(ge=1, lt=2**31)] = 1
     probability: Chance | None = None
+    drawn: OptionalText = None
     answer_id: OptionalText = None
     known: Annotated[list[dict[str, Any]], BeforeValidator(_listed)] = []
 
@@ -266,6 +267,7 @@ class Question(BaseModel):
             "offered": as_json(tuple(self.offered)) if self.offered else None,
             "asked_for": self.asked_for if self.kind.chooses else None,
             "probability": self.probability,
+            "drawn": self.drawn,
             **shared,
         }
         offered = [self.label or ""] if self.question == "asked" else self.offered
@@ -293,7 +295,11 @@ def question_in(task: Mapping[str, Any]) -> str | None:
 
 def question_of(task: Mapping[str, Any], place: str, **more: Any) -> Question:
     """Return the question that a task carries; ``more`` replaces fields of the task."""
-    fields = {**task, "question": question_in(task), **more}
+    try:
+        drawn = opened(str(task.get("drawn") or ""), task.get("item"), task.get("label"))
+    except ValueError as error:
+        raise fault(place, f"has drawn {shown(task['drawn'])}; {error}") from error
+    fields = {**task, "question": question_in(task), "drawn": drawn, **more}
     blank = {name for name in Question.model_fields if fields.get(name) in (None, "")} - {"item"}
     return checked(Question, {k: v for k, v in fields.items() if k not in blank}, place)
 
@@ -515,8 +521,8 @@ class FormReader:
         said = self.options.unselected if self.options.unselected in ("no", "yes") else None
         return (self._if_ticked if self.options.question == "ticked" else None) or said
 
-    def rows(self, form: Form, probability: float | None = None) -> list[Row]:
-        """Return the rows of a form, if any; ``probability`` is that of its menu."""
+    def rows(self, form: Form) -> list[Row]:
+        """Return the rows of a form, if any."""
         if not any(self.controls) or form.is_cancelled:
             return []
         words = {tidy(word).casefold() for word in self.options.none}
@@ -528,7 +534,7 @@ class FormReader:
         self._check(form, absent, present)
         if not absent and not present:
             says_none = not form.none.isdisjoint(sum(self.controls, ())) or any(both)
-            return self._nothing_ticked(form, probability, says_none)
+            return self._nothing_ticked(form, says_none)
         parts = [(form, absent, present, self.options.question)]
         if set(absent) & set(present):
             two = [
@@ -536,7 +542,7 @@ class FormReader:
                 for what in Controls._fields
             ]
             parts = [(two[0], absent, [], self.options.question), (two[1], [], present, None)]
-        return [row for part in parts for row in self._answer(*part, probability)]
+        return [row for part in parts for row in self._answer(*part)]
 
     def _check(self, form: Form, absent: list[str], present: list[str]) -> None:
         # The menu may belong to one control only, so labels that apply need not be on it.
@@ -561,7 +567,7 @@ class FormReader:
                     " yes",
                 )
 
-    def _nothing_ticked(self, form: Form, probability: float | None, told: bool) -> list[Row]:
+    def _nothing_ticked(self, form: Form, told: bool) -> list[Row]:
         """Return the rows of a form in which people ticked no label; ``told``: they say so."""
         rest = self._if_ticked if told else self.rest
         if rest is None or all(self.controls):
@@ -573,8 +579,7 @@ class FormReader:
             f" labels that {'do not ' * (rest == 'yes')}apply."
         )
         menu = None if form.menu is None else as_json(form.menu)
-        about = {"offered": menu, "probability": probability}
-        return [form.row(label, rest, "ticked", **about) for label in self._shown_in(form)]
+        return [form.row(label, rest, "ticked", offered=menu) for label in self._shown_in(form)]
 
     def _shown_in(self, form: Form) -> tuple[str, ...]:
         found = form.menu or self.options.label_names
@@ -587,7 +592,7 @@ class FormReader:
         return found
 
     def _answer(
-        self, form: Form, absent: list[str], present: list[str], told: str | None, chance: Any
+        self, form: Form, absent: list[str], present: list[str], told: str | None
     ) -> Iterator[Row]:
         question, menu, options = told or "named", form.menu, self.options
         others: list[tuple[str, str]] = []
@@ -617,8 +622,6 @@ class FormReader:
         about = {
             "offered": None if menu is None else as_json(menu),
             "asked_for": len(absent) if question == "named" else None,
-            # Labels that somebody volunteered were not drawn at random.
-            "probability": None if question == "asked" and not absent else chance,
         }
         said = [(label, "no") for label in absent] + [(label, "yes") for label in present]
         for label, answer in said + others:

@@ -19,7 +19,6 @@ responses count: a draft is not finished, and a discarded record has no answer.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,7 +39,6 @@ from complabel.importers._format import (
     Tally,
     Text,
     as_json,
-    chance,
     checked,
     checked_as,
     keep_files,
@@ -101,23 +99,9 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
             parameter="question",
         )
     tally.start("tasks", "ignored tasks", "rejected menus", "tasks without a selection")
-    rows = _rows(path, options, tally)
-    if options.random_questions:
-        rows = iter([*rows])  # the number of labels is known only at the end
-    yield from pieces(row._replace(probability=_chance(row, options, tally)) for row in rows)
+    yield from pieces(_rows(path, options, tally))
     if not tally.counts["tasks"]:
         raise fault(path, "has no tasks; export annotated ones with db-out")
-
-
-def _chance(row: Row, options: Options, tally: Tally) -> float | None:
-    """Return the probability of a question, if all labels were equally likely."""
-    if row.probability is not None:
-        return row.probability
-    # Labels that were accepted among several were volunteered, not drawn, and have none.
-    n_labels = len(options.label_names or tally.label_names)
-    size = 1 if row.offered is None else min(n_labels, len(json.loads(row.offered)))
-    drawn = row.question != "asked" or size == 1
-    return chance(n_labels, size) if options.random_questions and drawn else None
 
 
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:

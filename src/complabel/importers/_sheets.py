@@ -90,10 +90,7 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         tally.counts["rows without an answer"] += int((said < 0).all(axis=1).sum())
         n_told += int((said >= 0).sum())
         items.update(piece[item])
-        found = long_form(piece[item], labels, said, "asked", coded.people(piece))
-        if options.random_questions and labels:
-            found["probability"] = 1 / len(labels)
-        yield found
+        yield long_form(piece[item], labels, said, "asked", coded.people(piece))
     n_rows = tally.counts["rows of the file"]
     coded.finish(tally, n_again=n_rows - len(items))
     tally.counts["blank cells"] = n_rows * len(coded.labels) - n_told

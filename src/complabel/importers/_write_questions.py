@@ -229,7 +229,10 @@ def _mturk(task: Task) -> Task:
     }
 
 
-_CELLS = ["item", "question", "label", "offered", "asked_for", "probability", "answer_id", "known"]
+_CELLS = [
+    *("item", "question", "label", "offered", "asked_for", "probability", "drawn", "answer_id"),
+    "known",
+]
 
 
 def _write_lines(tasks: list[Task], out: TextIO) -> None:

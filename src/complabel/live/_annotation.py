@@ -478,8 +478,8 @@ def _source_of(
         source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
         if until is not None and until.needs_chances and not source.tells_chances:
             raise InputError(
-                f"--until needs random questions, and none in {questions} has a probability; draw"
-                " them with complabel ask, without --against"
+                f"--until needs random questions, and none in {questions} was drawn at random; draw"
+                " them with complabel ask"
             )
         return source, None, f"those of a file, {digest}"
     if question == "mixed":

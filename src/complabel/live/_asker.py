@@ -244,6 +244,7 @@ class Asker:
             asked_for=np.array([question.asked_for or 0 for question, _ in told], dtype=np.intp),
             all_apply=[BY_STEM[question.kind].all_apply for question, _ in told] or "answer",
             probability=np.array([question.probability for question, _ in told], dtype=np.float64),
+            drawn=[question.drawn for question, _ in told] or "",
             seconds=np.array([event.seconds for _, event in told], dtype=np.float64),
             n_items=n_items,
             label_names=self.labels,

@@ -20,6 +20,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from complabel._drawn import AIMED, RANDOM, ByMachine, opened
 from complabel._opening import StrPath, as_path, fault
 from complabel._parameters import Array, Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
@@ -37,7 +38,8 @@ from complabel.files import (
 )
 
 MENU = 10  # labels of the menu in mixed questions
-_ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability")  # same in its rows
+# The same in all rows of an answer.
+_ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability", "drawn")
 ENOUGH = 10  # timed answers of a kind; the median of fewer says too little
 MANY = 40  # nobody ticks more labels than this: mixed questions then tick a menu
 
@@ -53,6 +55,7 @@ class Question:
     probability: float | None  # that these labels were drawn
     asked_for: int | None  # of namings
     copies: int = 1  # how many people are to answer it
+    drawn: str = ""  # as in tables of answers
 
 
 @dataclass
@@ -168,6 +171,7 @@ class RandomQuestions:
             probability=None if kind.name == "named" else chance,
             asked_for=1 if kind.chooses else None,
             copies=2 if self._rng.random() < self.overlap else 1,
+            drawn="" if kind.name == "named" else AIMED if is_asked else RANDOM,
         )
         self._count(made)
         return made
@@ -269,7 +273,10 @@ class ListedQuestions:
     @property
     def tells_chances(self) -> bool:
         """Whether some answers will say how often labels apply."""
-        return any(q.probability or (q.kind, q.labels) == ("ticked", None) for q in self.questions)
+        return any(
+            q.probability or ByMachine.of(q.drawn) or (q.kind, q.labels) == ("ticked", None)
+            for q in self.questions
+        )
 
     def draw(self) -> Question | None:
         while self._next < len(self.questions) and self.questions[self._next].item in self.without:
@@ -308,6 +315,7 @@ def read_questions(
     for piece in table.pieces(names):
         columns = (piece[name].to_pylist() for name in names)
         rows += [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    _open_draws(table, rows)
     groups: dict[Any, list[int]] = {}
     for at, row in enumerate(rows):
         one = row.get("answer_id") if row.get("question") not in (None, "asked") else None
@@ -338,6 +346,15 @@ def read_questions(
     if not found:
         raise fault(table.path, "there is no row without an answer, so there is nothing to ask")
     return ListedQuestions(found, known)
+
+
+def _open_draws(table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Let rows say in clear how their questions were drawn."""
+    for at, row in enumerate(rows):
+        try:
+            row["drawn"] = opened(row.get("drawn") or "", row["item"], row["label"]) or None
+        except ValueError as error:
+            raise table.refuse(at, f"drawn is {row['drawn'][:60]!r}; {error}") from error
 
 
 def _read_group(
@@ -389,6 +406,7 @@ def _question_of(
         labels=shown,
         probability=chance,
         asked_for=int(asked_for) if chooses and asked_for else None,
+        drawn=row.get("drawn") or "",
     )
 
 

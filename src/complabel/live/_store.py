@@ -32,7 +32,7 @@ from complabel.live._drawing import Question
 from complabel.live._server import new_token
 
 ROWS = ("questions", "events")
-_VERSION = 2
+_VERSION = 3
 _KIND = Kind(
     name="file of answers of complabel annotate",
     rows="answers",
@@ -42,8 +42,7 @@ _KIND = Kind(
     formats=range(1, _VERSION + 1),
 )
 _BUSY_SECONDS = 10.0
-# The columns of both tables are the fields of a Question and of an Event, in their order, and then
-# a digest.
+# The columns of both tables are the fields of a Question and of an Event, and a digest.
 _TABLES = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE questions (
@@ -68,10 +67,13 @@ CREATE TABLE events (
 );
 CREATE UNIQUE INDEX once ON events (of, what) WHERE of IS NOT NULL;
 PRAGMA application_id = {_KIND.mark}"""
-# Files of the first version have no digests; they get them when they are opened.
-_DIGESTS = f"""
+# Files of the first version have no digests, and those of the second do not say how questions were
+# drawn; they get that when they are opened.
+_DIGESTS = """
 ALTER TABLE questions ADD COLUMN digest BLOB;
-ALTER TABLE events ADD COLUMN digest BLOB;
+ALTER TABLE events ADD COLUMN digest BLOB"""
+_DRAWN = f"""
+ALTER TABLE questions ADD COLUMN drawn TEXT NOT NULL DEFAULT '';
 PRAGMA user_version = {_VERSION}"""
 _Head = dict[str, list[Any]]  # of each table: how many rows it has, and the digest of all of them
 
@@ -105,7 +107,7 @@ class AnswerStore:
                 contextlib.closing(connect(self.path, timeout=_BUSY_SECONDS))
             )
             version = _KIND.format_of(self._connection, self.path)
-            if version == _VERSION:
+            if version > 1:
                 with _reading():  # a row that is not as it was written refuses the file
                     for _ in _rows_as_written(self._connection):
                         pass
@@ -172,14 +174,16 @@ class AnswerStore:
     def _make(self, known: Mapping[str, Any], version: int) -> None:
         """Make what a new file has, or what a file of before does not have or say."""
         execute, insert = self._connection.execute, self._connection.executemany
-        script = (f"{_TABLES};\n{_DIGESTS}", _DIGESTS, "")[version]
-        for statement in script.split(";\n"):  # executescript would end the transaction
+        scripts = [_TABLES, _DIGESTS, _DRAWN][version:]
+        for statement in ";\n".join(scripts).split(
+            ";\n"
+        ):  # executescript would end the transaction
             execute(statement)
         pairs = [(key, json.dumps(value)) for key, value in known.items()]
         insert("INSERT OR REPLACE INTO about VALUES (?, ?)", pairs)
         head: _Head = {name: [0, _origin(self._connection)] for name in ROWS}
         for name in ROWS:
-            rows = [[*row] for row in execute(f"SELECT * FROM {name} ORDER BY 1")]
+            rows = [[*row] for row in execute(f"{select(self._connection, name)} ORDER BY 1")]
             digests = [digest_of(row[:-1]) for row in rows]
             keyed = [(digest, row[0]) for digest, row in zip(digests, rows, strict=True)]
             if version < _VERSION:
@@ -213,11 +217,13 @@ class AnswerStore:
             execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             with transaction(self._connection):
                 for name in ROWS:
+                    columns = columns_of(self._connection, name)
                     digests = [digest_of(row) for row in rows[name]]
                     head[name] = _grown(self._head[name], digests)
                     for row, digest in zip(rows[name], digests, strict=True):
-                        marks = ", ".join("?" * (len(row) + 1))
-                        execute(f"INSERT INTO {name} VALUES ({marks})", (*row, digest))
+                        marks, into = ", ".join("?" * (len(row) + 1)), ", ".join(columns)
+                        told = f"INSERT INTO {name} ({into}) VALUES ({marks})"
+                        execute(told, (*row, digest))
                 change = "UPDATE about SET value = ? WHERE key = 'head' AND value = ?"
                 if execute(change, (json.dumps(head), before)).rowcount != 1:
                     raise StoreError(
@@ -229,7 +235,8 @@ class AnswerStore:
     def load(self, numbers: Mapping[str, int]) -> Iterator[Question | Event]:
         """Yield all questions, then all events, in their order; ``numbers`` are those of items."""
         with _KIND.explained(self.path):
-            for row in self._connection.execute("SELECT * FROM questions ORDER BY number"):
+            told = f"{select(self._connection, 'questions')} ORDER BY number"
+            for row in self._connection.execute(told):
                 number, item, kind, labels, *more, _ = row
                 if item not in numbers:
                     raise StoreError(
@@ -298,6 +305,7 @@ class AnswerStore:
             "annotator": row["person"],
             "time": datetime.fromtimestamp(row["time"], UTC).isoformat(timespec="seconds"),
             "probability": question["probability"],
+            "drawn": question["drawn"] or None,
             "seconds": row["seconds"],
         }
         for label, word in said:
@@ -346,6 +354,17 @@ def _refuse_lost(path: Path) -> None:
         raise NotAsWrittenError("it is gone or empty, but its journal is there")
     if exists and table != path and table.exists():
         raise NotAsWrittenError(f"it is empty, but the table {table} is there")
+
+
+def columns_of(connection: sqlite3.Connection, name: str) -> list[str]:
+    """Return the columns of a table, of which the digest is the last."""
+    found = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+    return sorted(found, key=lambda column: column == "digest")
+
+
+def select(connection: sqlite3.Connection, name: str) -> str:
+    """Return how the rows of a table are read: as they were written, and then the digest."""
+    return f"SELECT {', '.join(columns_of(connection, name))} FROM {name}"
 
 
 def digest_of(row: Sequence[Any]) -> bytes:
@@ -402,7 +421,7 @@ def _rows_as_written(connection: sqlite3.Connection) -> Iterator[tuple[str, sqli
     head = _read_head(connection)
     for name in ROWS:
         now: list[Any] = [0, _origin(connection)]
-        for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1"):
+        for row in connection.execute(f"{select(connection, name)} ORDER BY 1"):
             *written, digest = row
             if digest_of(written) != digest:
                 raise NotAsWrittenError(f"row {row[0]} of its {name} is not as it was written")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from complabel._drawn import AIMED
 from complabel._parameters import AnyArray, Array, Bools
 from complabel.answers import Answers
 from complabel.live._asker import News
@@ -284,7 +285,7 @@ def aimed_questions(
     columns = (item.tolist(), label.tolist(), chance.tolist(), copies.tolist())
     return ListedQuestions(
         [
-            Question(number, i, "asked", (k,), p, None, n)
+            Question(number, i, "asked", (k,), p, None, n, AIMED)
             for number, (i, k, p, n) in enumerate(zip(*columns, strict=True))
         ],
         without=frozenset(without),

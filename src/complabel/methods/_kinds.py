@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from complabel._parameters import Array
 from complabel.answers import Answers
 from complabel.errors import InputError, manual_page
-from complabel.frequencies import judged_at_random
+from complabel.frequencies import judged_at_random, named_at_random
 from complabel.losses import check_propensities
 from complabel.methods._door import warn_assumed
 
@@ -42,8 +40,8 @@ class AnswerKinds:
     def of(cls, answers: Answers) -> AnswerKinds:
         """Count answers."""
         everything = answers.n_offered == answers.n_labels
-        naming, random = answers.question == "named", ~np.isnan(answers.probability)
-        menus = naming & ~everything & (answers.all_apply == "answer") & random
+        naming, random = answers.question == "named", named_at_random(answers)
+        menus = ~everything & (answers.all_apply == "answer") & random
         return cls(
             free=int((naming & everything).sum()),
             judged=int(judged_at_random(answers).sum()),

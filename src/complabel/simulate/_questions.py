@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse, special
 
+from complabel._drawn import RANDOM, RULE
 from complabel._parameters import (
     Array,
     Indicator,
@@ -152,6 +153,7 @@ def draw_answers(
         annotator=np.concatenate(people) if several else None,
         asked_for=asking.asked_for if asking.kind.chooses else 0,
         probability=asking.probability,
+        drawn=asking.drawn,
         all_apply="never" if free and not mistakes.one_sided else asking.kind.all_apply,
         n_items=n_items,
         label_names=names,
@@ -310,6 +312,12 @@ class _Asking:
             min(asked_for, kind.n_offered(n_labels)),
             _check_rates("exclusion_rates", rates, n_labels),
         )
+
+    @property
+    def drawn(self) -> str:
+        if self.kind.name == "excluded":
+            return RULE
+        return "" if math.isnan(self.probability) else RANDOM
 
     @property
     def probability(self) -> float:

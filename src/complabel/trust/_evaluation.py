@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from complabel._parameters import Array
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError
+from complabel.frequencies import about_the_others, inverse_probability, judged_at_random
 from complabel.methods import ComplementaryClassifier, Predictions, cross_fit_probabilities
 from complabel.metrics import complementary_ranking_error
 from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
@@ -212,9 +213,10 @@ def evaluate_model(
     estimates, ranked = None, dict[str, Any]()
     try:
         estimates = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
-    except AnnotationError:
-        remarks = ()  # there is nothing that the rule is about
+    except AnnotationError as error:
+        remarks = (f"precision and recall are left out: {error}",)
     else:
+        remarks = (*remarks, *filter(None, [about_the_others(answers)]))
         labels = estimates._pairs.place % answers.n_labels
         judged = np.bincount(labels, minlength=answers.n_labels)
         if judged.mean() >= _CHANCE_OF_NONE and (without := np.flatnonzero(judged == 0)).size:
@@ -256,9 +258,9 @@ def _ranked(
     predictions: Predictions, answers: Answers, estimates: MetricEstimates | None
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Measure what all answers say, or remark why not; if that fails, estimates are enough."""
-    chances = answers.probability[answers.question == "asked"]
-    chances = chances[chances > 0]  # not NaN
-    if estimates is not None and not np.allclose(chances, chances[:1]):
+    asked = (answers.question == "asked") & judged_at_random(answers)
+    weights = inverse_probability(answers)[asked]
+    if estimates is not None and not np.allclose(weights, weights[:1]):
         remark = (
             "the questions were drawn with unequal chances. Only the figures above allow for that;"
             " how the model ranks the labels of these answers is left out"

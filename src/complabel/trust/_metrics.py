@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
+from complabel._drawn import AIMED
 from complabel._parameters import (
     Array,
     Bools,
@@ -163,9 +164,9 @@ def estimate_metrics(
     Parameters
     ----------
     answers : Answers
-        Used are judgements of labels drawn at random: with a ``probability``, or a "ticked"
-        question about all labels of an item that was drawn at random. If the probability differs
-        between questions about equally many labels, its inverse is the weight.
+        Used are judgements of labels drawn at random: with a ``probability``, ``drawn`` by what a
+        machine says, or a "ticked" question about all labels of an item that was drawn at random.
+        If the chances differ between questions about equally many labels, weights allow for that.
     probabilities : array-like of shape (n_items, n_labels)
         Chances that labels apply, in [0, 1], also for items without an answer. They come from a
         model that did not learn from these judgements, for example from
@@ -471,9 +472,9 @@ def suggest_evaluation_questions(
     >>> probabilities = [[0.9, 0.1, 0.1], [0.2, 0.8, 0.1], [0.1, 0.2, 0.6], [0.5, 0.1, 0.2]]
     >>> table = suggest_evaluation_questions(answers, probabilities, 2, random_state=0)
     >>> print(table.to_string(index=False, na_rep=""))
-     item label answer question  probability
-        3     1   None    asked     0.199296
-        2     2   None    asked     0.563096
+     item label answer question  probability drawn
+        3     1   None    asked     0.199296 aimed
+        2     2   None    asked     0.563096 aimed
     """
     p = checked_probabilities("probabilities", probabilities, answers.shape)
     predicted = p >= checked_thresholds(threshold, answers.n_labels)
@@ -493,7 +494,7 @@ def suggest_evaluation_questions(
     drawn = rng.permutation(_drawn(chance * (n / chance.sum()), score, is_predicted, n, rng))
     item, label = np.divmod(drawn, answers.n_labels)
     probability = chance[drawn] * (len(items) / chance.sum())
-    return table_of_pairs(answers, items[item], label, np.full(n, None), probability)
+    return table_of_pairs(answers, items[item], label, np.full(n, None), probability, AIMED)
 
 
 def order_of_evaluation(

@@ -12,8 +12,13 @@ from scipy import optimize, special
 
 from complabel._parameters import Array, Bools, Ints, check_array
 from complabel.answers import Answers
-from complabel.errors import AnnotationError, InputError
-from complabel.frequencies import inverse_probability, judged_at_random
+from complabel.errors import InputError
+from complabel.frequencies import (
+    forms_of,
+    inverse_probability,
+    judged_at_random,
+    refuse_without_sample,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,22 +41,17 @@ class JudgedPairs:
     def of(cls, answers: Answers) -> Self:
         """Collect the judgements of random questions.
 
-        Weights are compared within one form of question (its kind and its number of labels), since
-        each form is drawn in its own way. The forms count by their numbers of judgements.
+        Weights are compared within one form of question (its kind, its number of labels, and the
+        machine by which it was drawn), since each form is drawn in its own way. The forms count by
+        their numbers of judgements.
         """
         random = judged_at_random(answers)
         said = answers.statements()
         said = said.only(random[said.answer])
         if not len(said):
-            raise AnnotationError(
-                "no answer is to a random question, so nothing tells which part of all pairs of an"
-                " item and a label was judged; draw random questions with complabel ask, and keep"
-                " their column probability. If chance decided what was asked about, say so with"
-                " complabel import --random-questions"
-            )
+            raise refuse_without_sample(answers)
         inverse = inverse_probability(answers)[said.answer]
-        form = 2 * answers.n_offered + (answers.question == "ticked")
-        _, place = np.unique(form[said.answer], return_inverse=True)
+        _, place = np.unique(forms_of(answers)[said.answer], return_inverse=True)
         mean = np.bincount(place, weights=inverse) / np.bincount(place)
         return cls(
             item=said.item,

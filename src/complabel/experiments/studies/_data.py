@@ -193,6 +193,8 @@ def _arrays_of(answers: Answers) -> Iterator[NDArray[Any]]:
         yield getattr(answers, column).astype(np.float64)
     for column in _WORDS:
         yield getattr(answers, column).astype("U16")
+    if (answers.drawn != "").any():  # else as before there was such a column
+        yield answers.drawn
     for name in _MASKS:
         mask = getattr(answers, name)
         yield mask.indices.astype(np.int64)

@@ -132,6 +132,7 @@ def draw_audit(
         question="asked",
         item=item,
         probability=1 / n_labels,
+        drawn="random",
         n_items=dataset.n_samples,
     )
 

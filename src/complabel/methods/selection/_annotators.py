@@ -100,6 +100,7 @@ def named_where_excluded(answers: Answers) -> Answers:
         annotator=names[answers.annotator[kept]],
         asked_for=np.where(rules, marked, answers.asked_for)[kept],
         probability=answers.probability[kept],
+        drawn=np.where(rules, "", answers.drawn)[kept],  # they are read as if people named them
         weight=answers.weight[kept],
         all_apply=np.where(rules, "never", answers.all_apply)[kept],
         **about,
