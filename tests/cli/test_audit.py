@@ -227,22 +227,19 @@ def test_other_machines_are_measured_where_questions_are_random_for_them(folder,
     write_wide(tmp_path / "second.csv", second)
     asked(folder, tmp_path, run, *AGAINST)
     words = ("audit", "machine.csv", "people.csv", "--other", "second.csv", "--force")
-    text = (tmp_path / "people.csv").read_text("utf-8")
-    (tmp_path / "people.csv").write_text(re.sub(DRAWN, "", text), "utf-8")  # nothing says it
     code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
     assert (code, "do not tell" in out) == (0, True)
     told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
     assert told["same"][-1] == pytest.approx((machine == second).mean())
     assert told["same"][1] == pytest.approx((machine == second)[:, 1].mean())
     assert told["audit"] is None
-    # Questions about random labels, and by what the first says, tell of both how good they are.
-    for how in (KNOWN, AGAINST):
-        asked(folder, tmp_path, run, *how, "--force", n=300)
-        code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
-        assert (code, "do not tell" in out) == (0, False)
-        told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
-        low, high = told["audit"]["all_pairs"]["precision"][1:]
-        assert low < Y[second == 1].mean() < high
+    # Questions about random labels say of both how good they are.
+    asked(folder, tmp_path, run, *KNOWN, "--force", n=300)
+    code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
+    assert (code, "do not tell" in out) == (0, False)
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
+    low, high = told["audit"]["all_pairs"]["precision"][1:]
+    assert low < Y[second == 1].mean() < high
     assert "second.csv" in (tmp_path / "audit.html").read_text("utf-8")
 
 

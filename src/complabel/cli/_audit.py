@@ -38,7 +38,8 @@ def audit(
     other: list[Path] | None = option(
         "FILE",
         "Table of another machine, or of another prompt: how often it says the same as MACHINE;"
-        " repeat for more. If the questions were random, also its precision and recall.",
+        " repeat for more. If people were asked about random labels, without --against, also its"
+        " precision and recall.",
     ),
     least: float = options.share(
         "The precision and the recall that a label needs to be used.", default=0.8
@@ -82,8 +83,8 @@ def audit(
     names = own.names_of(of_machine)
     said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
     find = partial(audit_machine, people, unsure=unsure[:2], missed=missed, invented=invented)
-    # Without a chance, questions by what one machine says are not random for another one.
-    at_random = said_by if (judged_at_random(people) | by_machine(people)).all() else {}
+    # Questions by what one machine says tell too little of another one.
+    at_random = said_by if (judged_at_random(people) & ~by_machine(people)).all() else {}
     with working("comparing people's answers with the machine's"):
         found = find(said, least=least)
         others = {name: find(each, least=least) for name, each in at_random.items()}
