@@ -46,7 +46,7 @@ def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
     assert code == 0
     assert "complabel audit machine.csv" in out
     text = (tmp_path / "check.csv").read_text(encoding="utf-8")
-    assert "machine" not in text
+    assert not re.search(SAYS, text)
     first = answer("check.csv", tmp_path / "people.csv", Y)
     words = np.array([machine[int(item[1:]), NAMES.index(label)] for item, label in first])
     assert words.sum() == 30
@@ -92,6 +92,7 @@ def asked(folder, tmp_path, run, *options, n=60):
 
 
 AGAINST = ("--against", "machine.csv")
+SAYS, DRAWN = r"machine \w{8} [yn]", r"machine \w{8} ~\w+"  # in clear, and sealed
 
 
 def test_files_in_the_wrong_order_are_refused(folder, tmp_path, run):
@@ -135,6 +136,9 @@ def test_labels_that_the_machine_lacks_need_all_names(folder, tmp_path, run):
     asked(folder, tmp_path, run, *AGAINST)
     text = (tmp_path / "people.csv").read_text("utf-8")
     (tmp_path / "people.csv").write_text(text.replace("dog", "Dog"), "utf-8")
+    code, _, errors = run("audit", "machine.csv", "people.csv")
+    assert (code, "leave the cell as it was, or blank" in errors) == (1, True)
+    (tmp_path / "people.csv").write_text(re.sub(DRAWN, "", text.replace("dog", "Dog")), "utf-8")
     code, _, errors = run("audit", "machine.csv", "people.csv")
     assert (
         code,

@@ -83,8 +83,8 @@ def audit(
     names = own.names_of(of_machine)
     said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
     find = partial(audit_machine, people, unsure=unsure[:2], missed=missed, invented=invented)
-    # Without a chance, questions by what one machine says are not random for another one.
-    at_random = said_by if judged_at_random(people).all() else {}
+    # Questions by what one machine says tell too little of another one.
+    at_random = said_by if (judged_at_random(people) & ~by_machine(people)).all() else {}
     with working("comparing people's answers with the machine's"):
         found = find(said, least=least)
         others = {name: find(each, least=least) for name, each in at_random.items()}

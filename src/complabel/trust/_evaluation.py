@@ -214,7 +214,7 @@ def evaluate_model(
     try:
         estimates = estimate_metrics(answers, probabilities, threshold=threshold, **rates)
     except AnnotationError as error:
-        remarks = (f"precision and recall are left out: {error}",)
+        remarks = (f"precision and recall need answers to random questions: {error}",)
     else:
         remarks = (*remarks, *filter(None, [about_the_others(answers)]))
         labels = estimates._pairs.place % answers.n_labels
