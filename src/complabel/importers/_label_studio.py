@@ -25,6 +25,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from complabel._opening import fault
+from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.importers._format import (
@@ -64,6 +65,7 @@ from complabel.importers._questions import (
 )
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">
+_RANDOM = "random_questions"
 _FROM_PREDICTION = "annotations that began with a prediction"
 LABEL = "label"  # the field of a task with the label of its question
 _CHOICES = ("choices", "taxonomy")
@@ -337,6 +339,9 @@ def _forms(
     tally.leave(path, sorted(fields), (), options)
     tally.counts["tasks"] += len(tasks)
     if n_led := tally.counts[_FROM_PREDICTION]:
+        if options.random_questions:
+            told = f"{setting(_RANDOM)} does not fit: {n_led:,} annotations began with a prediction"
+            raise InputError(f"{told} of a model; leave it out", parameter=_RANDOM)
         tally.remark(
             f"{n_led:,} annotations began with a model's prediction. People agree with it too"
             " often, so these answers do not tell how often labels apply: they have no chance"
@@ -416,7 +421,7 @@ def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> 
         raise InputError(
             "random_questions is given, but the tasks neither offer labels nor ask about one, so"
             " nothing was drawn; leave it out",
-            parameter="random_questions",
+            parameter=_RANDOM,
         )
     for form in forms:
         tally.list_labels(form.menu or ())
