@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 from tests.fuzz import driver
 from tests.fuzz.mutants import change, mutate
+from tests.importers.reading import conserved
 from tests.importers.samples import FILES, SAMPLES, TABLES
 
 from complabel.answers import Answers
@@ -65,14 +66,17 @@ def make_seeds() -> list[Seed]:
             {"random_questions": True},
             {"item": "image"},
         )
-        seeds += [Seed(own, name, raw, {**options, **more}) for more in told]
+        uses = {"label_names", *FORMAT[own].uses.split()}
+        seeds += [Seed(own, name, raw, {**options, **more}) for more in told if uses >= {*more}]
         seeds.append(Seed(own, name, raw))
         seeds.append(
             Seed(own, f"{name}.gz", raw, options, lambda made: gzip.compress(made, mtime=0))
         )
     for kind, (name, content) in FILES.items():
         own = "table" if kind in TABLES else kind
-        codes = {"yes": ("1",), "no": ("0",), "unsure": ("-1",)}
+        codes = (
+            {"yes": ("1",), "no": ("0",), "unsure": ("-1",)} if "yes" in FORMAT[own].uses else {}
+        )
         seeds += [Seed(own, name, content, codes)] * 6  # as many as of the others
     return seeds
 
@@ -129,8 +133,9 @@ def use(origin: Seed, folder: Path) -> str:
     own, options = FORMAT[origin.format], Options(**origin.options)
     labels: list[str] | None = None
     if origin.format in TABULAR:  # such a format leaves some of the checks to the driver
-        table, _ = import_answers(path, format=own, options=options)
+        table, tally = import_answers(path, format=own, options=options)
         assert tuple(table.columns) == COLUMNS
+        conserved(own, table, tally)
     else:
         tally = Tally()
         pieces = [check(piece) for piece in own.read(path, options, tally)]
@@ -139,9 +144,12 @@ def use(origin: Seed, folder: Path) -> str:
         if not pieces:
             return "read, empty"
         table = pd.concat(pieces, ignore_index=True)
+        conserved(own, table, tally)
         menus = table["offered"].dropna() if "offered" in table else ()
         named = (label for menu in menus for label in json.loads(menu))
         labels = [*dict.fromkeys([*tally.label_names, *table["label"], *named])]
+        if options.label_names and not {*labels} <= {*options.label_names}:
+            return "refused by import_answers: a label is not listed"
         if "ticked" not in set(
             table.get("question", ())
         ):  # forms say all about the labels on offer

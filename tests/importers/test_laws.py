@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.importers.reading import FORMAT, conserved, write
-from tests.importers.samples import FILES, SAMPLES, TABLES, delimited
+from tests.importers.samples import FILES, SAMPLES, TABLES
 
 from complabel.answers import Answers
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
@@ -30,11 +29,25 @@ KNOWN = {  # what it is: format, name of the file, content, options that it need
     "batch": ("batch", "b.csv", BATCH, {"present": ("tags",)}),
 }
 GIVEN = {
-    **{"absent": ("x",), "present": ("x",), "item": "x", "item_file": "x", "yes": ("x",)},
-    **{"no": ("x",), "unsure": ("x",), "unselected": "no", "none": ("x",), "question": "asked"},
-    **{"answer": "yes", "separator": ";", "random_questions": True, "merge": {"x": "y"}},
-    **{"column": {"annotator": "x"}, "drop": ("x",), "class_names": Path("x")},
-    **{"prompts": Path("x"), "more": (Path("x"),)},
+    "absent": ("x",),
+    "present": ("x",),
+    "item": "x",
+    "item_file": "x",
+    "yes": ("x",),
+    "no": ("x",),
+    "unsure": ("x",),
+    "unselected": "no",
+    "none": ("x",),
+    "question": "asked",
+    "answer": "yes",
+    "separator": ";",
+    "random_questions": True,
+    "merge": {"x": "y"},
+    "column": {"annotator": "x"},
+    "drop": ("x",),
+    "class_names": Path("x"),
+    "prompts": Path("x"),
+    "more": (Path("x"),),
 }
 
 
@@ -129,7 +142,9 @@ def generated(draw):
     if own in ("columns", "batch"):
         cells = [";".join(draw(labels)) for _ in items]
         who = "annotator," if own == "batch" else ""
-        rows = [f"{item},{'w,' if who else ''}{each}\n" for item, each in zip(items, cells)]
+        rows = [
+            f"{item},{'w,' if who else ''}{each}\n" for item, each in zip(items, cells, strict=True)
+        ]
         told = {"present": ("tags",), "separator": ";", "question": "ticked"}
         told |= {"label_names": ("sea", "sky", "fog", "K\u00e4fer")}
         told["unselected"] = draw(st.sampled_from(["no", "unknown"]))
@@ -165,12 +180,18 @@ def annotated(draw):
 def test_nothing_is_lost_and_nothing_is_made_up(tmp_path_factory, file):
     own, name, content, options = file
     path = write(tmp_path_factory.mktemp("law"), name, content)
+    found, _ = attempted(path, {**options, "format": own})
+    if found is not None:
+        conserved(FORMAT[own], *found)
+
+
+def attempted(path, options):
+    """Return the table and the tally, or None and the refusal."""
+    told = {name: value for name, value in options.items() if name != "format"}
     try:
-        table, tally = import_answers(path, format=own, options=Options(**options))
+        return import_answers(path, format=options.get("format"), options=Options(**told)), None
     except ComplabelError as refusal:
-        assert isinstance(refusal, DatasetFormatError | InputError)
-        return
-    conserved(FORMAT[own], table, tally)
+        return None, refusal
 
 
 TICKED = {"question": "ticked"}
@@ -186,9 +207,11 @@ TRUTH = {  # what is meant by each file: name, content, options that are true of
     "lists as NumPy writes them": ("l.csv", "item,x\nt1,['sea' 'sky']\nt3,['sky']\n",
         {"format": "columns", "present": ("x",)}, "t1 +sea t1 +sky t3 +sky"),
     "labels with a blank between": ("l.csv", "item,x\nt1,sea sky\nt2,sea\nt3,sky\n",
-        {"format": "columns", "present": ("x",), "separator": " "}, "t1 +sea t1 +sky t2 +sea t3 +sky"),
+        {"format": "columns", "present": ("x",), "separator": " "},
+        "t1 +sea t1 +sky t2 +sea t3 +sky"),
     "labels with # between": ("l.csv", "item,x\nt1,sea#sky\nt2,sea\nt3,sky\n",
-        {"format": "columns", "present": ("x",), "separator": "#"}, "t1 +sea t1 +sky t2 +sea t3 +sky"),
+        {"format": "columns", "present": ("x",), "separator": "#"},
+        "t1 +sea t1 +sky t2 +sea t3 +sky"),
     "the same in a column label": ("l.csv", "item,label\nt1,sea sky\nt2,sea\nt3,sky\n",
         {"format": "columns", "present": ("label",), "separator": " "},
         "t1 +sea t1 +sky t2 +sea t3 +sky"),
@@ -211,28 +234,21 @@ TRUTH = {  # what is meant by each file: name, content, options that are true of
 
 def follow(path, options, right, taken=()):
     """Import; follow what a refusal proposes if it is true of the file; return the answers."""
-    format_ = options.get("format")
-    told = {name: value for name, value in options.items() if name != "format"}
-    try:
-        return import_answers(path, format=format_, options=Options(**told))[0], taken
-    except ComplabelError as refusal:
-        assert len(taken) < 5, refusal
-        true = [
-            way
-            for way in refusal.proposes
-            if all(fits(right.get(name), value) for name, value in way.items())
-        ]
-        assert true or not refusal.proposes, f"{refusal} proposes only what is wrong"
-        if not true:
-            more = {name: value for name, value in right.items() if name not in options}
-            assert more, refusal
-            name = next(iter(more))
-            return follow(path, options | {name: more[name]}, right, (*taken, name))
-        merged = {
-            name: options[name] | value if isinstance(value, dict) and name in options else value
-            for name, value in true[0].items()
-        }
-        return follow(path, options | merged, right, (*taken, *merged))
+    found, refusal = attempted(path, options)
+    if found is not None:
+        return found[0]
+    assert len(taken) < 6, refusal
+    true = [w for w in refusal.proposes if all(fits(right.get(n), v) for n, v in w.items())]
+    assert true or not refusal.proposes, f"{refusal} proposes only what is wrong"
+    # Where nothing is proposed, the message names a setting, and the user knows what to give.
+    name = next((name for name in right if name not in options), None)
+    assert true or name, refusal
+    way = true[0] if true else {name: right[name]}
+    merged = {
+        name: options[name] | value if isinstance(value, dict) and name in options else value
+        for name, value in way.items()
+    }
+    return follow(path, options | merged, right, (*taken, *merged))
 
 
 def fits(right, proposed):
@@ -247,7 +263,7 @@ def fits(right, proposed):
 def test_advice_that_is_followed_leads_to_what_the_file_means(tmp_path, case):
     name, text, right, meant = TRUTH[case]
     path = write(tmp_path, name, text)
-    table, _ = follow(path, {key: right[key] for key in ("question",) if key in right}, right)
+    table = follow(path, {key: right[key] for key in ("question",) if key in right}, right)
     labels = [*dict.fromkeys(table["label"])]
     said = Answers.from_table(table, contradictions="keep", label_names=labels)
     names = list(said.item_names)

@@ -365,7 +365,7 @@ PML = Format(
     lambda head: head.start.startswith(b"MATLAB ") and head.path.suffix.lower() == ".mat",
     _read_pml,
     reads="`partial_labels`; `data` and `target` are not used",
-    counts=("rows of the file",),
+    counts=("rows of the file", "items of which nothing is excluded"),
 )
 
 # ---- names of labels ----
