@@ -1,6 +1,11 @@
 """The exceptions of complabel, one type for each kind of problem, and where help stands."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 MANUAL = "docs/{}.md"  # where its pages are; once they have a public address: "https://.../{}.html"
 

@@ -214,7 +214,7 @@ def test_a_line_of_a_sheet_is_named(tmp_path):
     for row in (["item", "body"], ["a", "x"], [None, "y"]):
         book.active.append(row)
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(ComplabelError, match="line 3"):
+    with pytest.raises(ComplabelError, match="row 3 of the sheet"):
         list(open_source(tmp_path / "t.xlsx", text="body").pairs())
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from tests.fuzz import driver
 from tests.fuzz.mutants import change, mutate
 from tests.importers.reading import conserved
-from tests.importers.samples import FILES, SAMPLES, TABLES
+from tests.importers.samples import ASKED, ASKED_MIN, FILES, MENUS, SAMPLES, TABLES
 
 from complabel.answers import Answers
 from complabel.errors import ComplabelError
@@ -63,7 +63,7 @@ def make_seeds() -> list[Seed]:
             {},
             {"label_names": names},
             {"unselected": "no", "label_names": names},
-            {"random_questions": True},
+            *[{"random_questions": True}] * (content is MENUS or content in (ASKED, ASKED_MIN)),
             {"item": "image"},
         )
         uses = {"label_names", *FORMAT[own].uses.split()}
@@ -135,7 +135,6 @@ def use(origin: Seed, folder: Path) -> str:
     if origin.format in TABULAR:  # such a format leaves some of the checks to the driver
         table, tally = import_answers(path, format=own, options=options)
         assert tuple(table.columns) == COLUMNS
-        conserved(own, table, tally)
     else:
         tally = Tally()
         pieces = [check(piece) for piece in own.read(path, options, tally)]
@@ -144,7 +143,6 @@ def use(origin: Seed, folder: Path) -> str:
         if not pieces:
             return "read, empty"
         table = pd.concat(pieces, ignore_index=True)
-        conserved(own, table, tally)
         menus = table["offered"].dropna() if "offered" in table else ()
         named = (label for menu in menus for label in json.loads(menu))
         labels = [*dict.fromkeys([*tally.label_names, *table["label"], *named])]
@@ -160,6 +158,7 @@ def use(origin: Seed, folder: Path) -> str:
         if labels is not None:
             raise AssertionError("no answers can be made of the table") from refusal
         return type(refusal).__name__  # a table of answers may say anything
+    conserved(own, table, tally)
     return "read"
 
 

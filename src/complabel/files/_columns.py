@@ -29,7 +29,7 @@ _MEANINGS = {
     "weight": "weight weights sampleweight importance",
     "seconds": "duration durationinseconds leadtime worktimeinseconds elapsed",
 }
-_MOST = 60  # letters of a name in a message
+_MOST = 60  # letters of a name that says something
 _WORDS = {word: what for what, words in _MEANINGS.items() for word in words.split()}
 _SAYS = {
     "annotator": "who answered",
@@ -51,6 +51,8 @@ def meaning_of(column: str) -> str | None:
     ('annotator', 'status', None)
     """
     words = [part for part in re.split(r"[^a-z]+", column.casefold()) if part not in ("", "id")]
+    if len(column) > _MOST:
+        return None
     for each in ("".join(words), *words[-1:]):
         if each in _WORDS:
             return _WORDS[each]
@@ -86,7 +88,7 @@ def left_over(
         if what in ("status", "gold"):
             drop = f"{setting('drop', name)} if each row counts; else take out the rows that do not"
         ways: list[dict[str, object]] = [{"drop": (name,)}]
-        told = f"has a column {name[:_MOST]!r}, which is not read, and may say {_SAYS[what]}: give"
+        told = f"has a column {name!r}, which is not read, and may say {_SAYS[what]}: give"
         if what in may_read and (what == name or what not in there):
             ways.insert(0, {"column": {what: name}})
             told += f" {setting('column', {what: name})} to read it, or"
