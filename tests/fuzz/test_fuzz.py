@@ -8,7 +8,7 @@ from tests.fuzz import driver, importers, models, mutants, readers
 from tests.spawned import python
 
 import complabel
-from complabel.errors import AnnotationError, DatasetFormatError, ModelFileError
+from complabel.errors import AnnotationError, DatasetFormatError, InputError, ModelFileError
 from complabel.importers import FORMATS, Format
 
 ROOT = Path(__file__).parents[2]
