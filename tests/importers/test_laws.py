@@ -1,7 +1,9 @@
 """Laws over all formats: what a file says is read, named, counted or refused; advice is right."""
 
+import ast
 import csv
 import io
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 from tests.importers.reading import FORMAT, conserved, write
 from tests.importers.samples import FILES, SAMPLES, TABLES
 
+import complabel
 from complabel.answers import Answers
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.importers import FORMATS, Options, import_answers
@@ -226,6 +229,24 @@ TRUTH = {  # what is meant by each file: name, content, options that are true of
         {"yes": ("1",), "no": ("0",)}, "p1 +sea p1 -sky p2 -sea p2 +sky"),
     "raters": ("r.csv", "rater,item,label,value\nw1,t1,sea,1\nw2,t1,sky,0\n",
         {"column": {"annotator": "rater", "answer": "value"}}, "t1 +sea t1 -sky"),
+    "a column of answers that is missing": ("l.csv", "item,label\nt1,sea\nt2,sky\n",
+        {"question": "asked", "answer": "no"}, "t1 -sea t2 -sky"),
+    "what was asked": ("l.csv", "item,label,answer\nt1,sea,no\nt2,sky,no\n",
+        {"question": "excluded"}, "t1 -sea t2 -sky"),
+    "a column that is no label": ("m.csv", "item,sea,sky,note\np1,1,0,x\np2,0,1,1\n",
+        {"yes": ("1",), "no": ("0",), "drop": ("note",)}, "p1 +sea p1 -sky p2 -sea p2 +sky"),
+    "a form of one's own": ("a.json", json.dumps([
+        {"id": at, "data": {"id": f"t{at}"}, "annotations": [
+            {"id": at, "result": [{"from_name": "x", "value": {"choices": [label]}}]}]}
+        for at, label in ((1, "sea"), (2, "sky"))]),
+        {"absent": ("x",)}, "t1 -sea t2 -sky"),
+    "options of Prodigy": ("a.jsonl", json.dumps(
+        {"text": "x", "item": "t1", "options": [{"id": "sea"}, {"id": "sky"}], "accept": ["sea"],
+         "answer": "accept", "_input_hash": 1}), {"unselected": "no"}, "t1 +sea t1 -sky"),
+    "boxes of COCO": ("a.json", json.dumps(
+        {"images": [{"id": 1}], "annotations": [{"id": 1, "image_id": 1, "category_id": 1}],
+         "categories": [{"id": 1, "name": "sea"}, {"id": 2, "name": "sky"}]}),
+        {"unselected": "no"}, "1 +sea 1 -sky"),
     "a blank that was ticked": ("w.csv", "item,x\nt1,sea\nt2,\n",
         {"format": "columns", "present": ("x",), **TICKED, "unselected": "no",
          "label_names": ("sea",)}, "t1 +sea t2 -sea"),
@@ -244,10 +265,11 @@ def follow(path, options, right, taken=()):
     name = next((name for name in right if name not in options), None)
     assert true or name, refusal
     way = true[0] if true else {name: right[name]}
-    merged = {
-        name: options[name] | value if isinstance(value, dict) and name in options else value
-        for name, value in way.items()
-    }
+    merged = {}
+    for name, value in way.items():  # options that may be given several times
+        before = options.get(name)
+        value = before | value if isinstance(before, dict) else value
+        merged[name] = (*before, *value) if isinstance(before, tuple) else value
     return follow(path, options | merged, right, (*taken, *merged))
 
 
@@ -292,3 +314,18 @@ def documented():
 def test_the_table_in_the_docs_is_the_declarations():
     page = (Path(__file__).parents[2] / "docs" / "files.md").read_text("utf-8")
     assert documented() in page
+
+
+# These name a setting that was given, or one of which only the user knows the value.
+GIVEN_BY_USERS = {"check", "open_table", "__post_init__", "_read", "_settings", "finish"}
+
+
+@pytest.mark.parametrize("room", ["answers", "files", "importers"])
+def test_what_a_message_proposes_also_stands_in_the_field(room):
+    """A function that proposes a value of a setting gives the error ``proposes``."""
+    for path in sorted((Path(complabel.__file__).parent / room).glob("*.py")):
+        for each in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(each, ast.FunctionDef) and each.name not in GIVEN_BY_USERS:
+                text = ast.unparse(each)
+                if re.search(r"setting\('\w+', (?!'[A-Z]+'|\{'\w+': 'COLUMN'\})", text):
+                    assert "proposes" in text or ".refuse(" in text, (path.name, each.name)

@@ -178,10 +178,12 @@ class CodedTable:
                 raise self.refusal(row, f"has {name} {shown(value)}; {told}") from error
         return replace(column, values=converted)
 
-    def refusal(self, row: int, problem: str) -> AnnotationError:
+    def refusal(
+        self, row: int, problem: str, proposes: Sequence[Mapping[str, object]] = ()
+    ) -> AnnotationError:
         """Return the error about a row."""
         number = int(self.rows[row])
-        return AnnotationError(f"{self.place(number)} {problem}", row=number)
+        return AnnotationError(f"{self.place(number)} {problem}", row=number, proposes=proposes)
 
     def words(self) -> Column:
         """Return the column ``answer`` with the words "no", "yes" and "unsure"."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -203,11 +203,13 @@ class _Rows:
             return self.table.place(int(self.table.rows[row]))
         return f"answer {ids.values[ids.codes[row]]!r}"
 
-    def refusal(self, faulty: Bools, problem: str) -> AnnotationError:
+    def refusal(
+        self, faulty: Bools, problem: str, proposes: Sequence[Mapping[str, object]] = ()
+    ) -> AnnotationError:
         """Return the error about the first of some answers, (A,)."""
         answer = int(np.argmax(faulty))
         row = int(self.table.rows[self.first[answer]])
-        return AnnotationError(f"{self.name(answer)} {problem}", row=row)
+        return AnnotationError(f"{self.name(answer)} {problem}", row=row, proposes=proposes)
 
     def agreed(self, name: str, numbers: Ints) -> Ints:
         """Return each answer's value of a column, (A,), -1 if all rows have gaps; refuse two."""
@@ -284,6 +286,7 @@ class _Marks:
                 " named a label that does not apply, asked if somebody was asked about this label,"
                 " ticked if all that do not apply were ticked in a list, excluded if a rule says"
                 " it",
+                [{"question": name} for name in QUESTIONS],
             )
         return questions
 
@@ -378,7 +381,9 @@ def _refuse_unanswered(marks: _Marks, questions: Ints) -> None:
     open_ones = blank & ((kind == ASKED) | ((kind == TICKED) & ~(no | yes)[rows.answer]))
     if open_ones.any():
         advice = "fill in yes, no or unsure, or leave such rows out, as read_answers does"
+        ways: list[dict[str, object]] = []
         if not rows.table["answer"].values:
+            ways = [{"answer": "yes"}, {"answer": "no"}]
             advice = (
                 "give the table a column answer with yes or no in each row; if all rows say the"
                 " same, complabel import FILE --answer yes, or --answer no, adds it"
@@ -388,6 +393,7 @@ def _refuse_unanswered(marks: _Marks, questions: Ints) -> None:
             int(rows.rows[at]),
             f"is a question without an answer ({QUESTIONS[kind[at]]!r}, {int(open_ones.sum())} in"
             f" all); {advice}",
+            ways,
         )
     unclear = blank & (kind == TICKED) & (no & ~yes & ~marks.is_random)[rows.answer]
     if unclear.any():

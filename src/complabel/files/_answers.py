@@ -469,7 +469,8 @@ def _in_file(*paths: Path) -> Iterator[None]:
         yield
     except AnnotationError as error:
         named = " and ".join(map(str, paths))
-        raise AnnotationError(f"{named}: {error}", row=error.row) from error
+        told = f"{named}: {error}"
+        raise AnnotationError(told, row=error.row, proposes=error.proposes) from error
 
 
 def about_open_questions(count: int) -> str:

@@ -452,6 +452,7 @@ def _of_our_forms(
     return Controls(absent, present), question
 
 
+_TICKED = {"question": "ticked"}
 _LONGEST, _MOST = 60, 4  # letters of a name, and controls, in the message below
 
 
@@ -481,7 +482,9 @@ def untold(
         f"  --absent {name} --question ticked{more}",
         "      people ticked all labels that do not apply; the others do",
     )
-    return DatasetFormatError("\n".join(str(fault("", line))[2:] for line in lines))
+    ways = [{side: (first,)} | more for side in Controls._fields for more in (_TICKED, {})]
+    text = "\n".join(str(fault("", line))[2:] for line in lines)
+    return DatasetFormatError(text, proposes=ways)
 
 
 def _with_values(control: tuple[str, Counter[str]]) -> str:

@@ -200,6 +200,7 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
         f"{told}, and Prodigy does not say what that means for the others; give"
         f" {setting('unselected', 'no')} if they do not apply, because people selected all that do,"
         f" or {setting('unselected', 'unknown')} if nothing is known about them",
+        proposes=[{"unselected": "no"}, {"unselected": "unknown"}],
     )
 
 

@@ -215,14 +215,14 @@ def _unknown_code(
     row, value = others[mixed[0]]
     besides = ", ".join(f"{shown(n)} holds {shown(others[n][1])}" for n in mixed[1:][:_MAX_NAMED])
     more = f" (column {besides} as well)" if besides else ""
+    code = value if len(value) < 20 else "CODE"
+    ways = " or ".join(setting(word, code) for word in ("yes", "no", "unsure"))
     return table.refuse(
         row,
         f"column {shown(mixed[0])} holds the code {shown(value)}, whose meaning is not known{more};"
-        f" give its meaning with {setting('yes')}, {setting('no')} or {setting('unsure')}, such as"
-        f" {setting('unsure', value if len(value) < 20 else 'CODE')}; or, if the column is not a"
-        f" label, give {setting('drop', mixed[0])}, or the label columns with"
-        f" {setting('label_names')}",
-        [{"unsure": (value,)}, {"drop": (mixed[0],)}],
+        f" give it as {ways}; or, if the column is not a label, give {setting('drop', mixed[0])},"
+        f" or the label columns with {setting('label_names')}",
+        [*({word: (value,)} for word in ("yes", "no", "unsure")), {"drop": (mixed[0],)}],
     )
 
 
