@@ -19,7 +19,6 @@ known = np.random.default_rng(0).random(truth.shape) < 0.5
 known[:20] = False  # nobody looked at these
 partial = truth.where(known)[::-1]  # in another order than X
 
-
 # A gap is not 0. The frame in place of answers is refused, and the message says what reads it.
 said = ""
 try:

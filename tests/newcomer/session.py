@@ -263,6 +263,53 @@ def a_models_labels(session: Session) -> None:
     ]
     demand(all(near), f"the audit finds about how often labels apply: {found}")
 
+    learned = ("--machine", "model.csv")
+    both = "both.safetensors"
+    session.run("complabel", "fit", *answers, *learned, "--features", "T.npz", "--out", both)
+    given = [word for file in answers for word in ("--answers", file)]
+    measured = ("complabel", "evaluate", both, "T.npz", *given, "--cross-fit", "3", *learned)
+    said = session.run(*measured)
+    for figure in ("Precision", "Recall"):
+        shown = re.search(rf"{figure} +([.0-9]+) +([.0-9]+) to ([.0-9]+)", said)
+        demand(shown, f"{figure} has an interval\n{said}")
+        estimate, low, high = map(float, shown.groups())
+        demand(low <= estimate <= high and 0.6 < low < high, f"the model is good\n{said}")
+    demand("--random-questions" not in said, f"how questions were drawn is known\n{said}")
+    claim = ("import", "check.csv", "--random-questions", "--out", "claimed.csv")
+    said = session.run("complabel", *claim, expect=1)
+    demand("--random-questions does not fit" in said, f"the file says otherwise\n{said}")
+    said = session.run("complabel", "inspect", *answers, "--label-names", "kinds.txt")
+    shown = re.search(r"Labels that apply to an item: ([.0-9]+) on average", said)
+    meant = sum(shares.values()) / len(applies)
+    demand(shown and abs(float(shown[1]) - meant) < 0.5, f"{meant} labels apply to an item\n{said}")
+
+
+def a_list_with_blanks(session: Session) -> None:
+    """Read a list of what applies, in which some items have no label; a blank is not all labels."""
+    with (session.folder / "tickets-truth.csv").open(encoding="utf-8") as file:
+        applies = {row.pop("item"): row for row in csv.DictReader(file)}
+    rows = []
+    for item, row in applies.items():
+        rows += [(item, label) for label in row if row[label] == "1"] or [(item, "")]
+    with (session.folder / "list.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("item", "label"), *rows])
+
+    ticked = ("--answer", "yes", "--question", "ticked", "--label-names", "kinds.txt")
+    read = ("complabel", "import", "list.csv", *ticked, "--column", "answer_id=item")
+    said = session.run(*read, "--out", "l.csv", expect=1)
+    demand("--unselected no if no label applies" in said, f"what is a blank?\n{said}")
+    session.run(*read, "--unselected", "no", "--out", "l.csv")
+    with (session.folder / "l.csv").open(encoding="utf-8", newline="") as file:
+        told = [(row["item"], row["label"], row["answer"]) for row in csv.DictReader(file)]
+    demand({item for item, *_ in told} == applies.keys(), "each item has an answer")
+    yes = {(item, label) for item, label, answer in told if answer == "yes"}
+    demand(yes == {row for row in rows if row[1]}, "the list says what was meant")
+
+    against = ("list.csv", "answered-check.csv", "--only-yes", "--items", "tickets.csv")
+    said = session.run("complabel", "audit", *against)
+    demand(f"yes about {len(yes)} pairs" in said, f"a blank is no yes\n{said}")
+    demand("You can use the machine for 4 of 4 labels" in said, f"the list is right\n{said}")
+
 
 def annotate(session: Session) -> None:
     """Answer about pictures in the browser by keys, then learn, predict and evaluate: README."""
@@ -392,6 +439,8 @@ def main() -> None:
             other_peoples_files(session)
         with step("a language model's labels, checked by 200 answers"):
             a_models_labels(session)
+        with step("a list of what applies, with blanks"):
+            a_list_with_blanks(session)
         if all(map(shutil.which, ("chromium", "chromedriver"))):
             with step("README's session: pictures, answers in the browser, a model"):
                 annotate(session)

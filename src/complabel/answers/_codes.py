@@ -238,8 +238,11 @@ class CodedTable:
 
     def rows_of_whole_lists(
         self, question: Question | None, none: Collection[str]
-    ) -> tuple[Bools, Bools]:
-        """Return which rows have a blank, and a word for *none*, in the place of a label, (R,)."""
+    ) -> tuple[Bools, Bools, Bools]:
+        """Return which rows have a blank or a word for *none* in the place of a label, (R,).
+
+        These are blanks; words for *none* with yes; and others, which say of no label what applies.
+        """
         label, words, kind = self["label"], self.words(), self.held_as(question)
         unknown = (self["offered"].codes == -1) & (self["asked_for"].codes == -1)
         is_list = (kind == ASKED) | (kind == TICKED) | ((kind == -1) & unknown)
@@ -249,7 +252,10 @@ class CodedTable:
         if (odd := says_none & ~is_list).any():
             told = "has a word for none, but the question is about labels that do not apply"
             raise self.refusal(int(odd.argmax()), f"{told}; say in the table what it means")
-        return (label.codes == -1) & sure & is_list, says_none
+        yes = np.append(np.isin(words.values, ("yes",)), False)[words.codes] | (
+            "answer" not in self.columns
+        )
+        return (label.codes == -1) & sure & is_list, says_none & yes, says_none & ~yes
 
     def about_all(self, which: Bools, applies: Bools, names: Sequence[str]) -> CodedTable:
         """Return the table with a row about each label in place of each row of ``which``, (R,).
@@ -303,6 +309,25 @@ _NO_NAME = re.compile(
 )
 
 
+_MARKS = {
+    *("true", "false", "x", "\u2713", "\u2714", "\u2611", "\u2612", "\u00d7", "\u2022", "*", "ja"),
+    *(
+        "nein",
+        "oui",
+        "non",
+        "si",
+        "s\u00ed",
+        "s\u00ec",
+        "sim",
+        "n\u00e3o",
+        "wahr",
+        "falsch",
+        "vrai",
+    ),
+    *("faux", "\u0434\u0430", "\u043d\u0435\u0442", "\u662f", "\u5426", "\u306f\u3044"),
+}
+
+
 def refuse_odd_labels(names: Collection[str], *, are_answered: bool) -> None:
     """Refuse names of labels that are answers, such as 0 and 1, or lists, such as ['sea', 'sky'].
 
@@ -316,8 +341,9 @@ def refuse_odd_labels(names: Collection[str], *, are_answered: bool) -> None:
             f" columns; {told}"
         )
     words = {_plain(name) for name in names}
-    alone = words <= {"true", "false"} or (len(names) > 1 and not are_answered)
-    if names and alone and words <= {*ANSWER_WORDS}:
+    alone = words <= {"true", "false"}
+    alone |= not are_answered and (len(names) > 1 or words <= _MARKS)
+    if names and alone and words <= {*ANSWER_WORDS, *_MARKS}:
         raise AnnotationError(
             f"the labels of the table are {list_some(sorted(names))}, which look like answers: the"
             " column label must name what an answer is about, and the column answer has yes or no;"

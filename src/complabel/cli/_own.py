@@ -75,6 +75,8 @@ def read_machine(
     If the table has a confidence of each, or a column for each label instead, they are
     probabilities. With ``only_yes``, a machine says yes of what is listed, and no of all else.
     """
+    import numpy as np
+
     from complabel.files import ITEM_TABLES, Table
     from complabel.frequencies import said_by
 
@@ -92,14 +94,17 @@ def read_machine(
             )
         how: Any = {"answer": "yes", "unselected": "unknown"} if only_yes else {}
         machine = read_own_answers([path], items, label_names, question, contradictions, **how)
-        said = said_by(machine, _confidence_of(path, machine, said_by(machine), question))
+        said = said_by(machine)
+        sure = _confidence_of(path, machine, said, question, **how)
+        said = said if sure is None or only_yes else said_by(machine, sure)
     else:
-        machine, said = _read_probabilities(path, items, label_names)
+        (machine, said), sure = _read_probabilities(path, items, label_names), None
     n_yes, n_no = int((said >= 0.5).sum()), int((said < 0.5).sum())
     if only_yes and n_no:
         raise InputError(f"{path}: the machine says no {n_no:,} times; leave out --only-yes")
-    if only_yes:
-        said[said != said] = 0.0
+    if only_yes:  # the confidence of what is listed is the probability that it applies
+        said = np.where(said != said, 0.0, said if sure is None else sure)
+        n_yes = int((said >= 0.5).sum())
         n_no = said.size - n_yes
     if not n_yes or not n_no:
         lacking = "no; if what it does not list is a no, give --only-yes" if n_yes else "yes"
@@ -112,13 +117,13 @@ def read_machine(
     return machine, said
 
 
-def _confidence_of(path: Path, machine: Answers, said: Any, question: Any) -> Any:
+def _confidence_of(path: Path, machine: Answers, said: Any, question: Any, **listed: Any) -> Any:
     """Return how sure a machine is of each answer (n_items, n_labels); None if it is not told."""
     import numpy as np
 
     from complabel.files import CONFIDENCE, read_judgments
 
-    rows = read_judgments([path], machine, question, needed=CONFIDENCE)
+    rows = read_judgments([path], machine, question, needed=CONFIDENCE, **listed)
     if not len(rows["item"]):
         return None
     agree = rows["answer"] == said[rows["item"], rows["label"]]

@@ -25,6 +25,7 @@ from complabel.files._cells import none_or_label as none_or_label
 from complabel.files._columns import OWN_COLUMNS as OWN_COLUMNS
 from complabel.files._columns import TO_DO as TO_DO
 from complabel.files._columns import left_over as left_over
+from complabel.files._columns import meaning_of as meaning_of
 from complabel.files._features import MADE_OF_KEY as MADE_OF_KEY
 from complabel.files._features import RECIPE_KEY as RECIPE_KEY
 from complabel.files._features import SVMLIGHT as SVMLIGHT

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,6 +41,7 @@ from complabel.files._write import CONFIDENCE
 
 _NUMBERS = ("asked_for", "probability", "seconds", CONFIDENCE)
 _WHAT = "tables of answers, which complabel import makes from other files,"
+_WHOLE = re.compile(r"^([01])\.0+$")  # as pandas writes codes in a column with gaps
 _TEXTS = ("answer_id", "label", "question", "annotator", "drawn")
 
 
@@ -283,19 +285,32 @@ class AnswerSheet:
             if answer is not None:
                 columns["answer"] = Column("answer", np.zeros(len(read.rows), np.intp), [answer])
             elif "answer" in columns:
-                advice = f"it must be one of {', '.join(words)}, or empty"
+                ways = f"{setting('yes')}, {setting('no')} and {setting('unsure')}"
+                advice = (
+                    f"it must be one of {', '.join(words)}, or empty; {ways} of complabel import"
+                )
+                advice += " say what other words mean"
                 columns["answer"] = read.read(
-                    "answer", lambda value: words[str(value).strip().casefold()], advice
+                    "answer", lambda value: words[_WHOLE.sub(r"\1", _plain(value))], advice
                 )
             columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
             if "drawn" in columns:
                 columns["drawn"] = read.drawn()
             filled = [columns[n].codes for n in ("item", "label", "answer") if n in columns]
             kept = read.only(np.max(filled, axis=0) != -1)
-            if "answer" not in table.columns and "answer" not in renamed and label_names is None:
-                _refuse_none_words(kept, none)
-            whole = kept.rows_of_whole_lists(question, none)
+            if "answer" not in table.columns and "answer" not in renamed:
+                if label_names is None:
+                    _refuse_none_words(kept, none)
+                if "probability" in columns and not {"question", "drawn"} & {*calls}:
+                    raise AnnotationError(
+                        "a list has a column probability: it is the chance with which a question"
+                        " was drawn. If it says how sure a machine is, call it confidence"
+                    )
+            blank, says_none, says_some = kept.rows_of_whole_lists(question, none)
+            kept, before = kept.only(~says_some), len(kept.rows)
+            whole = blank[~says_some], says_none[~says_some]
             kept = _spread(kept, whole, unselected, none, label_names)
+            n_without = before - len({*kept.rows.tolist()})
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
@@ -303,7 +318,7 @@ class AnswerSheet:
         counts = {
             "n_rows": len(read.rows),
             "n_blank_rows": int(np.count_nonzero(np.max(filled, axis=0) == -1)),
-            "n_rows_without_label": 0 if unselected != "unknown" else int(whole[0].sum()),
+            "n_rows_without_label": n_without,
             "n_open_rows": int(waits.sum()),
             "n_repeated_rows": _n_repeated(told),
             "n_open_questions": len(first),
@@ -362,13 +377,18 @@ class AnswerSheet:
 
 
 def read_judgments(
-    path: StrPaths, about: Answers, question: Question | None = None, *, needed: str = "item"
+    path: StrPaths,
+    about: Answers,
+    question: Question | None = None,
+    *,
+    needed: str = "item",
+    **listed: Any,
 ) -> dict[str, AnyArray]:
     """Return the rows of tables that judge one label of an item each, among those of ``about``.
 
     ``item``, ``label`` and ``annotator`` are positions, (R,); -1: an unknown person. ``answer`` is
     0 (no), 1 (yes) or 2 (unsure), and ``confidence`` is NaN where there is none. Tables without the
-    column ``needed`` are left out.
+    column ``needed`` are left out. ``listed`` says what a list means, as ``AnswerSheet.read`` does.
     """
     names = {
         "item": about.item_names,
@@ -381,7 +401,8 @@ def read_judgments(
         table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
         if needed not in table.columns:
             continue
-        rows = AnswerSheet.read(table, question, names=(*USED_COLUMNS, CONFIDENCE)).columns
+        columns = (*USED_COLUMNS, CONFIDENCE)
+        rows = AnswerSheet.read(table, question, names=columns, **listed).columns
         sure = np.array([*rows[CONFIDENCE].values, np.nan])[rows[CONFIDENCE].codes]
         with _in_file(each):
             if (wrong := (sure < 0) | (sure > 1)).any():
@@ -399,6 +420,10 @@ def read_judgments(
             parts.append(column[kept])
     none = np.zeros(0, dtype=np.intp)
     return {name: np.concatenate(parts) if parts else none for name, parts in found.items()}
+
+
+def _plain(value: object) -> str:
+    return str(value).strip().casefold()
 
 
 def _n_repeated(table: CodedTable) -> int:
@@ -441,8 +466,7 @@ def _spread(
         rows, says_none, blank = rows.only(~blank), says_none[~blank], blank[~blank]
     if "answer" not in rows.columns or not (blank | says_none).any():
         return rows  # without answers, all rows are refused
-    words = replace(rows["answer"], values=[each == "no" for each in rows["answer"].values])
-    applies = np.where(blank, unselected == "yes", words.numbers(0) == 1)  # the opposite of a word
+    applies = blank & (unselected == "yes")
     names = label_names or sort_labels({x for x in rows.labels() if tidy(x).casefold() not in none})
     return rows.about_all(blank | says_none, applies, names)
 

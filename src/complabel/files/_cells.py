@@ -20,17 +20,41 @@ from complabel._settings import setting
 from complabel.answers import text_of
 from complabel.errors import DatasetFormatError
 
-SURE_SIGNS = (";", ",", "|", "/", "\n", "\t")  # where labels have one, it is asked what it means
+# Where labels have one of these, it is asked what it means.
+SURE_SIGNS = (
+    *(";", ",", "|", "/", "\n", "\t", "::", "#", "~", "\u00b7"),
+    *("\u3001", "\uff0c", "\uff1b", "\u060c", "\u061b"),  # of Japanese, Chinese and Arabic
+)
+_OUTSIDE = r"(?![^()]*\))"  # a sign in brackets belongs to a name
+_WRAPPED = re.compile(
+    r"(?:set|frozenset|c|list|tuple|array|character|Index)\((.*?)(?:,\s*dtype=.*)?\)", re.DOTALL
+)
 _MANY = 1.5  # so many more different cells than words are combinations of words
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _LIST = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})(?:\s*,\s*|\s+)?)*[\])}}]", re.DOTALL)
 _MOST = 40  # letters of a cell in a message
-_NONE = (
-    *("none", "none of these", "none of the above", "none apply", "none applies", "no label"),
-    *("no labels", "no finding", "no findings", "nothing", "n/a", "na", "nan", "null", "<na>"),
-    *("-", "--", "\u2013", "\u2014", "empty", "keine", "keines", "kein", "nichts", "aucun"),
-    *("aucune", "rien", "ninguno", "ninguna", "nada", "nessuno", "nessuna", "nenhum", "nenhuma"),
-    *("geen", "ingen", "brak", "\u043d\u0435\u0442", "\u306a\u3057", "\u65e0", "\u6ca1\u6709"),
+_NONE = {
+    "n/a",
+    "n.a.",
+    "na",
+    "nan",
+    "null",
+    "nil",
+    "<na>",
+    "-",
+    "--",
+    "\u2013",
+    "\u2014",
+    "?",
+    "k.a.",
+}
+_NONE_OF = re.compile(  # how words for none begin; they are only asked about
+    r"(none|nil|null|nan|n/?a|nothing|empty|unlabel+ed|not applicable)$|none (of|apply|applies)\b"
+    r"|\(?no (label|tag|finding|issue|emotion|category|categories|genre|topic)s?\b|nothing of"
+    r"|keine?s?$|keine?s? (der|davon|angabe|label)|nichts( davon)?$|aucune?\b|rien$|ningun[oa]?\b"
+    r"|ning\u00fan|nada$|nenhuma?\b|nessun[oa]?\b|geen( van)?\b|ingen\b|brak$|\u043d\u0435\u0442$"
+    r"|\u306a\u3057|\u8a72\u5f53\u306a\u3057|\u4ee5\u4e0a\u90fd\u4e0d|\ud574\ub2f9 ?\uc5c6|\u65e0"
+    r"|\u6ca1\u6709"
 )
 
 
@@ -49,7 +73,7 @@ def plain_word(text: str) -> str:
 
 def may_mean_none(label: str) -> bool:
     """Return whether a label may be a word that says that no label applies, such as "None"."""
-    return plain_word(label) in _NONE or tidy(label).casefold() in _NONE
+    return bool(_NONE_OF.match(plain_word(label))) or tidy(label).casefold() in _NONE
 
 
 @dataclass
@@ -82,7 +106,8 @@ class Cells:
         parts = list_in(text, place)
         if parts is None:
             sign = self.separator or self.usual
-            parts = [text] if sign is None or self._is_listed(text) else text.split(sign)
+            whole = sign is None or self._is_listed(text)
+            parts = [text] if whole else re.split(re.escape(sign or "") + _OUTSIDE, text)
             parts = [tidy(part) for part in parts if part.strip()]
             self._check(parts, place)
         none = {tidy(word).casefold() for word in self.none}
@@ -101,6 +126,9 @@ class Cells:
 
     def finish(self) -> None:
         """Refuse labels that are combinations of others, with a blank or another sign between."""
+        for label, place in self._places.items():
+            if label[:1] == "[" and label[1:-1] in self._places:
+                raise fault(place, f"has {shown(label)}, and another cell has it without brackets")
         told = self.separator is None and self.listed is None and combined(self._places)
         if told:
             label, sign = told
@@ -114,7 +142,8 @@ class Cells:
             return
         for label in labels:
             self._places.setdefault(label, place)
-            sign = next((sign for sign in SURE_SIGNS if sign in label), None)
+            plain = re.sub(r"\([^()]*\)", "", label)
+            sign = next((sign for sign in SURE_SIGNS if sign in plain), None)
             if sign is not None:
                 raise self._ask(label, sign, place)
 
@@ -161,6 +190,9 @@ def combined(labels: Collection[str], listed: Collection[str] = ()) -> tuple[str
 
 def list_in(text: str, place: str) -> list[str] | None:
     """Return the labels in a list that a text spells; None if it spells none."""
+    if wrapped := _WRAPPED.fullmatch(text):
+        inner = wrapped[1].strip()
+        text = "[]" if inner in ("", "0", "[]") else inner if inner[0] in "[{(" else f"[{inner}]"
     if text[:1] not in ("[", "{", "(") or text[-1] not in "]})":
         return None
     found: Any = None
@@ -193,6 +225,8 @@ def _labels_of(value: Any) -> list[str] | None:
     if all(isinstance(each, bool) for each in value.values()):
         return [tidy(name) for name, is_ticked in value.items() if is_ticked]
     inner = [*value.values()]
+    if all(isinstance(each, dict) and [*each] == ["on"] for each in inner):  # crowd-checkbox
+        return [tidy(name) for name, each in value.items() if each["on"] is True]
     if len(inner) == 1 and isinstance(inner[0], dict):
         labels = inner[0].get("labels", [inner[0]["label"]] if "label" in inner[0] else None)
         return _labels_of(inner[0] if labels is None else labels)

@@ -18,14 +18,17 @@ OWN_COLUMNS = (*USED_COLUMNS, "time", CONFIDENCE, *SHOWN, TO_DO)
 _MEANINGS = {
     "annotator": "worker rater annotator coder judge labeler labeller user username userid"
     " participant performer respondent expert reviewer completedby createdby email recipientemail"
-    " responseid person doctor reader grader evaluator crowdworker turker",
+    " responseid person doctor reader grader evaluator crowdworker turker prolificpid labeledby"
+    " labelledby annotatedby kodierer nutzername assignee bewerter ratername",
     "answer": "value labelvalue verdict judgment judgement response relevant isrelevant applies"
-    " rating vote decision present absent yesno polarity",
+    " rating vote votes nyes nno votesyes nvotes decision present absent yesno polarity ypred",
     "confidence": "score prob proba logit certainty likelihood similarity prediction predictedprob"
-    " scores confidence confidencescore probabilityscore",
+    " scores confidence confidencescore probabilityscore conf probyes pyes softmax"
+    " confidencelevel",
     "status": "status state approved rejected accepted isvalid valid reviewstatus assignmentstatus"
-    " approval tainted deleted qc",
-    "gold": "gold golden isgold goldlabel goldstandard istest groundtruth truth expected",
+    " approval tainted deleted qc attentioncheck complete flagged",
+    "gold": "gold golden isgold goldlabel goldstandard istest groundtruth truth expected"
+    " goldenlabel truelabel ytrue expertlabel",
     "weight": "weight weights sampleweight importance",
     "seconds": "duration durationinseconds leadtime worktimeinseconds elapsed",
 }
@@ -53,7 +56,8 @@ def meaning_of(column: str) -> str | None:
     words = [part for part in re.split(r"[^a-z]+", column.casefold()) if part not in ("", "id")]
     if len(column) > _MOST:
         return None
-    for each in ("".join(words), *words[-1:]):
+    first = [word for word in words[:1] if word in ("rater", "coder", "annotator", "worker")]
+    for each in ("".join(words), *words[-1:], *first):
         if each in _WORDS:
             return _WORDS[each]
         if each.endswith("id") and each[:-2] in _WORDS:

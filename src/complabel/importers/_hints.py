@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from complabel._settings import setting
+from complabel.files import meaning_of
 from complabel.importers._format import Head, shown, some
 
 _TABLE = (
@@ -41,7 +42,7 @@ def hint(head: Head) -> str:
 def _of_columns(columns: list[str], rows: list[list[str]]) -> str:
     """Return what the columns of a CSV file may be, and the options that say so."""
     item = "item" if "item" in columns else columns[0]
-    others = [shown(name) for name in columns if name != item]
+    others = [shown(name) for name in columns if name != item and meaning_of(name) is None]
     cells = {shown(cell): 0 for row in rows for cell in row[columns.index(item) + 1 :] if cell}
     of = "" if item == "item" else f"{setting('item')} {shown(item)} "
     present = [f"{setting('present')} {name}" for name in others]
@@ -51,6 +52,7 @@ def _of_columns(columns: list[str], rows: list[list[str]]) -> str:
         f" as {some(cells)}. If they are people, who wrote labels that apply into the cells, give"
         f" {setting('format')} columns {of}{' '.join(present)} ({setting('absent')} for labels that"
         f" do not apply). If they are labels, and the cells hold codes, give {setting('format')}"
-        f" coded {of}{setting('yes')} CODE {setting('no')} CODE. If a row is one answer, call the"
-        " columns item, label and answer."
+        f" coded {of}{setting('yes')} CODE {setting('no')} CODE. If a row is one answer, give"
+        f" {setting('format')} table, and {setting('column')} for each column that is called"
+        " otherwise than in a table of answers, such as annotator=worker or label=tag."
     )

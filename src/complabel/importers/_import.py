@@ -80,6 +80,8 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
             " it out, and fill in blank answers in the table",
             parameter="answer",
         )
+    if options.answer is not None:
+        _refuse_other_answers(table, options, {item, *others.values()})
     if options.merge and options.random_questions:
         raise InputError("labels are merged, or random questions told; do one after the other")
     read = {*COLUMNS, CONFIDENCE, *SHOWN, TO_DO, item, *others.values()}
@@ -111,6 +113,29 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     elif len(sheet.columns.rows):
         sheet.check(options.label_names, question)
         yield from sheet.pieces(question, ROWS_AT_ONCE)
+
+
+def _refuse_other_answers(table: Any, options: Options, used: set[str]) -> None:
+    """Refuse a list with columns that may say which rows apply: with numbers, or yes and no."""
+    if CONFIDENCE in {*table.columns, *options.column} - {*options.drop}:
+        raise InputError(
+            f"each row is to say {options.answer}, and has a confidence: if the list is a machine's,"
+            " give it to complabel audit --only-yes and the others as it is; there, .5 and more is"
+            f" yes. Else give {setting('drop', options.column.get(CONFIDENCE, CONFIDENCE))}",
+            parameter="answer",
+            proposes=[{"drop": (options.column.get(CONFIDENCE, CONFIDENCE),)}],
+        )
+    left = [n for n in table.columns if n not in {*used, *options.drop, *COLUMNS, *SHOWN, TO_DO}]
+    for name, cells in (next(table.frames(left), {}) if left else {}).items():
+        filled = {str(cell).strip().casefold() for cell in cells.unique()} - {""}
+        if filled and filled <= {*ANSWER_WORDS, *map(str, range(100))}:
+            raise fault(
+                table.path,
+                f"has a column {name!r} with {some(map(shown, sorted(filled)))}, which may say what"
+                f" applies, so not each row says {options.answer}: give"
+                f" {setting('column', {'answer': name})}, or {setting('drop', name)}",
+                proposes=[{"column": {"answer": name}}, {"drop": (name,)}],
+            )
 
 
 def _several_labels(path: Path, label: str, sign: str) -> DatasetFormatError:

@@ -72,7 +72,7 @@ _CHOICES = ("choices", "taxonomy")
 # A value with one of these keys is about a part of an item: a span, a box or a stretch of sound.
 _PARTS = {
     *("start", "end", "startOffset", "endOffset", "globalOffsets", "ranges"),
-    *("x", "y", "width", "height", "points", "vertices", "rle", "sequence"),
+    *("x", "y", "width", "height", "points", "vertices", "rle", "sequence", "item_index"),
 }
 _OWN = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"),
@@ -128,8 +128,15 @@ class _Annotation(BaseModel):
     skipped: Any = None
     ground_truth: Any = None
     parent_prediction: Any = None
+    prediction: Any = None
     reviews: Any = None
     result: list[_Result] | None = None
+
+    @property
+    def is_led(self) -> bool:
+        """Whether it began with a model's prediction; older exports hold the prediction itself."""
+        old = isinstance(self.prediction, dict) and bool(self.prediction.get("id"))
+        return self.parent_prediction is not None or old
 
     @property
     def is_rejected(self) -> bool:
@@ -312,18 +319,21 @@ def _forms(
                 tally.counts[f"{word} annotations"] += 1
                 continue
             tally.counts["cancelled annotations, read as unsure"] += is_cancelled
-            tally.counts[_FROM_PREDICTION] += annotation.parent_prediction is not None
+            tally.counts[_FROM_PREDICTION] += annotation.is_led
             tally.counts["ground truth annotations"] += annotation.ground_truth is True
             place = f"{record_place}, task {name}, annotation {at}"
             answer_id = annotation.id or annotation.unique_id or f"{name}.{at}"
             if first.setdefault(answer_id, place) != place:
                 also = f"annotation {shown(answer_id)} is also {first[answer_id]}"
                 raise fault(place, f"{also}; leave one of them out, as it would count twice")
+            parts = set[str]()
+            chosen = {} if is_cancelled else _chosen(annotation, place, tally, parts)
             yield Form(
                 place=place,
                 answer_id=answer_id,
                 item=_item(task, value, field, options.item is not None, place),
-                chosen={} if is_cancelled else _chosen(annotation, place, tally),
+                chosen=chosen,
+                parts=frozenset(parts),
                 is_tree=any(
                     isinstance(each.value, dict) and "taxonomy" in each.value
                     for each in annotation.result or []
@@ -334,7 +344,7 @@ def _forms(
                 seconds=annotation.lead_time,
                 task=task.data,
                 is_cancelled=is_cancelled,
-                is_led=annotation.parent_prediction is not None,
+                is_led=annotation.is_led,
             )
     tally.leave(path, sorted(fields), (), options)
     tally.counts["tasks"] += len(tasks)
@@ -348,8 +358,10 @@ def _forms(
         )
 
 
-def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list[str]]:
-    """Return the choices about the whole item, by control."""
+def _chosen(
+    annotation: _Annotation, place: str, tally: Tally, parts: set[str]
+) -> dict[str, list[str]]:
+    """Return the choices about the whole item, by control; add controls about ``parts`` of it."""
     chosen: dict[str, list[str]] = {}
     for result in annotation.result or []:
         value = result.value if isinstance(result.value, dict) else {}
@@ -359,6 +371,7 @@ def _chosen(annotation: _Annotation, place: str, tally: Tally) -> dict[str, list
             continue
         if result.item_index is not None or not _PARTS.isdisjoint(value):
             tally.counts["choices about parts of an item"] += 1
+            parts.add(str(result.from_name))
             continue
         name = checked_as(Text, result.from_name, place, "from_name")
         labels = checked_as(_Labels, value[kind], f"{place}, control {shown(name)}", kind)

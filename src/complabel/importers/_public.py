@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,7 +62,8 @@ def _matrix_pieces(items: Any, names: Any, said: Any, question: str) -> Iterator
 
 # ---- LVIS ----
 
-_KEYS = frozenset(("info", "licenses", "images", "annotations", "categories"))
+_KEYS = {"info", "licenses", "license", "licence", "contributor", "type", "categories"}
+_KEYS |= {"images", "annotations"}
 
 
 class _Category(BaseModel):
@@ -108,6 +110,11 @@ def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
             f" {setting('unselected', 'unknown')}: then there is only yes",
             proposes=[{"unselected": "no"}, {"unselected": "unknown"}],
         )
+    parents = {each.get("supercategory") for each in whole.get("categories", ())}
+    used = {each.get("category_id") for each in whole.get("annotations", ())}
+    whole["categories"] = [  # Roboflow's first category only holds the others
+        each for each in whole["categories"] if each["id"] in used or each["name"] not in parents
+    ]
     for image in found:
         image |= {"neg_category_ids": [], "not_exhaustive_category_ids": []}
     return options.unselected
@@ -118,6 +125,8 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     rest = _rest_of_coco(path, whole, options)
     lvis = checked(_Lvis, whole, str(path))
     tally.start("images", "images without an answer", "absent", "present")
+    fields = {*itertools.chain(*whole["annotations"])} & {"score", "status"}
+    tally.leave(path, sorted(fields), (), options)
     names = {category.id: category.name for category in lvis.categories}
     if not len(set(names.values())) == len(names) == len(lvis.categories):
         raise fault(path, "has two categories with the same id or name; rename one")
@@ -158,7 +167,7 @@ LVIS = Format(
     title="LVIS or COCO: JSON with boxes of objects; COCO needs --unselected",
     recognizes=_is_lvis,
     read=lambda *given: pieces(_lvis_rows(*given)),
-    uses="item unselected",
+    uses="item unselected drop",
     reads="`categories`, `annotations`, `images`",
     counts=("images", "images without an answer"),
 )

@@ -368,6 +368,7 @@ class Form:
     is_cancelled: bool = False
     is_tree: bool = False  # choices are paths of a taxonomy
     is_led: bool = False  # it began with a model's prediction
+    parts: frozenset[str] = frozenset()  # controls with choices about parts of the item
     blank: frozenset[str] = frozenset()  # controls whose cells are blank
     none: frozenset[str] = frozenset()  # controls that say that none of the labels is chosen
 
@@ -528,15 +529,24 @@ class FormReader:
         """Return the rows of a form, if any."""
         if not any(self.controls) or form.is_cancelled:
             return []
+        # Where unchosen labels count, a form with choices about parts says too little of the whole.
+        if self.rest is not None and not form.parts.isdisjoint(sum(self.controls, ())):
+            return []
         words = {tidy(word).casefold() for word in self.options.none}
         both = [
             list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
             for names in self.controls
         ]
         absent, present = ([x for x in labels if x.casefold() not in words] for labels in both)
+        for kept, labels in zip((absent, present), both, strict=True):
+            if kept and len(kept) < len(labels):
+                raise fault(form.place, f"has {shown(kept[0])}, and a word that none applies")
         self._check(form, absent, present)
         if not absent and not present:
             says_none = not form.none.isdisjoint(sum(self.controls, ())) or any(both)
+            if says_none and self.controls.absent and self.options.question != "ticked":
+                told = "has a word for none among labels that do not apply, which may mean that all"
+                raise fault(form.place, f"{told} apply; leave the cell or the form blank")
             return self._nothing_ticked(form, says_none)
         parts = [(form, absent, present, self.options.question)]
         if set(absent) & set(present):
@@ -555,6 +565,10 @@ class FormReader:
                 raise fault(form.place, f"{told} them, or rename the field if it is no menu")
         for label in absent + present:
             if self.options.label_names is None and form.menu is None and may_mean_none(label):
+                if label in absent:
+                    told = f"has {shown(label)} among labels that do not apply; if it is a label,"
+                    told += f" list all as {setting('label_names')}, else say what it means by"
+                    raise fault(form.place, f"{told} leaving the cell or the form blank")
                 raise none_or_label(label, form.place)
             if self.options.label_names is None and label.casefold() in ("yes", UNSURE):
                 told = f"{shown(label)} was chosen, which is an answer and no label; a control with"

@@ -26,9 +26,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from complabel._opening import fault
+from complabel._opening import fault, tidy
 from complabel._settings import setting
 from complabel.errors import InputError
+from complabel.files import left_over, may_mean_none, none_or_label
 from complabel.importers._format import (
     FieldsOfFiles,
     Format,
@@ -60,6 +61,7 @@ from complabel.importers._questions import (
     settle,
 )
 
+_OWN = {"score", "flagged"}  # fields of Prodigy that say nothing of labels
 _MARKS = {"_input_hash", "_task_hash", "_view_id", "_annotator_id", "_session_id"}
 
 
@@ -107,6 +109,7 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
 def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     field, travelled = options.item, Travelled()
     files: FieldsOfFiles = {}
+    fields = set[str]()
     for place, value in records(path):
         task = checked(_Task, value, place)
         if field is None:
@@ -115,7 +118,7 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             keep_files(files, value)
         tally.counts["tasks"] += 1
         _check_labels(task, place)
-        tally.counts["ignored tasks"] += task.answer == "ignore"
+        fields.update(name for name in value if name[:1] != "_")
         who: dict[str, Any] = {
             "answer_id": place.rpartition(" ")[2],
             "annotator": task.annotator or task.session,
@@ -123,12 +126,14 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
         }
         if question_in(value) and value.get("question"):  # of complabel ask
             asked = question_of(value, place, item=_item(value, field, place))
+            tally.counts["ignored tasks, read as unsure"] += task.answer == "ignore"
             tally.list_labels(asked.offered or task.labels)
             said = _said_to(asked, task, place, tally)
             yield from travelled.rows(asked, said, place, **who)
             continue
         tally.list_labels(task.labels)
         if task.answer == "ignore":
+            tally.counts["ignored tasks"] += 1
             continue
         if task.answer == "reject" and len(task.labels) > 1 and options.question is None:
             tally.counts["rejected menus"] += 1
@@ -145,10 +150,11 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
                 label=label,
                 answer=answer,
                 question=question,
-                offered=None if task.options is None else as_json(tuple(task.labels)),
+                offered=None if task.options is None else as_json(_labels_of(task, options)),
                 asked_for=len(no) if question == "named" else None,
                 **who,
             )
+    left_over(path, sorted(fields - _OWN), (), dropped=options.drop, may_read=())
     if files:
         tally.remark(f"Items are named by Prodigy's _input_hash. {names_from(files)}")
 
@@ -184,15 +190,23 @@ def _check_labels(task: _Task, place: str) -> None:
 
 def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], list[str]]:
     """Return the question, the labels that do not apply, and the labels that apply."""
+    labels = _labels_of(task, options)
+    odd = [] if options.label_names is not None else [x for x in labels if may_mean_none(x)]
+    if odd:
+        raise none_or_label(odd[0], place)
     if task.options is None:  # one label, which was accepted or rejected
-        labels = task.labels
-        return ("asked", [], labels) if task.answer == "accept" else ("asked", labels, [])
+        is_yes = task.answer == "accept"
+        return ("asked", [], task.labels) if is_yes else ("asked", task.labels, [])
     selected = _selected(task, place)
+    if none := [name for name in selected if name not in labels]:
+        if len(none) < len(selected):
+            raise fault(place, f"has {shown(selected[0])}, and {shown(none[0])}; correct it")
+        return "ticked", list(labels), []
     if task.answer == "reject":
         return "asked" if len(task.options) == 1 else "named", selected, []
     if options.unselected == "no":
-        return "ticked", [name for name in task.labels if name not in selected], selected
-    if options.unselected == "unknown" or len(selected) == len(task.options):
+        return "ticked", [name for name in labels if name not in selected], selected
+    if options.unselected == "unknown" or len(selected) == len(labels):
         return "asked", [], selected
     told = f"was accepted with {len(selected)} of {len(task.options)} options selected"
     raise fault(
@@ -202,6 +216,12 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
         f" or {setting('unselected', 'unknown')} if nothing is known about them",
         proposes=[{"unselected": "no"}, {"unselected": "unknown"}],
     )
+
+
+def _labels_of(task: _Task, options: Options) -> tuple[str, ...]:
+    """Return the labels of a task without words for none."""
+    none = {tidy(word).casefold() for word in options.none}
+    return tuple(name for name in task.labels if name.casefold() not in none)
 
 
 def _selected(task: _Task, place: str) -> list[str]:
@@ -330,7 +350,7 @@ ARGILLA = Format(
     _ARGILLA_TITLE,
     _is_argilla,
     _read_argilla,
-    uses="absent present item unselected none question drop",
+    uses="absent present item unselected none question",
     reads="responses with labels, the person, the status",
     counts=(
         *("responses", "discarded responses", "draft responses", "responses without a status"),

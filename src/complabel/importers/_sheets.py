@@ -29,7 +29,7 @@ import numpy as np
 from complabel._opening import fault
 from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
-from complabel.files import Cells
+from complabel.files import Cells, left_over, meaning_of
 from complabel.importers._format import (
     WORDS,
     Format,
@@ -129,6 +129,9 @@ class _Coded:
         self.own = own | dict(options.column)
         aside = {item, *self.own.values(), *options.drop}
         self.columns = [n for n in options.label_names or table.columns if n not in aside]
+        if options.label_names is None:  # a column of raters or of tests may also hold 0 and 1
+            matter = [n for n in self.columns if meaning_of(n) not in (None, "answer", "seconds")]
+            left_over(table.path, matter, (), may_read=CODED.may_read)
         self.blank = {"no": 0, "yes": 1}.get(options.unselected or "", _BLANK)
         self.coded = set(options.label_names or ())  # columns with a code so far
         self.others: dict[str, tuple[int, str]] = {}  # the first value that is no code
@@ -143,7 +146,9 @@ class _Coded:
 
     def read(self, piece: Any) -> tuple[list[str], Any]:
         """Return the labels, and what is said of them, as ``long_form`` takes it."""
-        meant = dict.fromkeys(_BLANKS, _BLANK) | self.codes
+        # If a blank is told to mean something, NA and its like do not mean the same.
+        blanks = _BLANKS if self.blank == _BLANK else {""}
+        meant = dict.fromkeys(blanks, _BLANK) | self.codes
         said = np.empty((len(piece), len(self.columns)), dtype=np.int8)
         for k, name in enumerate(self.columns):
             found = piece[name].map(lambda cell: meant.get(_plain(cell), _UNKNOWN)).astype(np.int8)
@@ -425,7 +430,7 @@ _TOLOKA = _Site(
     answer_id="ASSIGNMENT:task_id",  # and the person: Travelled and _Batch make ids differ
     time="ASSIGNMENT:submitted",
     begun="ASSIGNMENT:started",
-    refused=("ASSIGNMENT:status", "rejected"),
+    refused=("ASSIGNMENT:status", "rejected skipped active expired"),
     given="INPUT:",
     said="OUTPUT:",
     others=r"(ASSIGNMENT|GOLDEN|HINT|KNOWN_SOLUTIONS|ACCEPT|INPUT|OUTPUT)",
@@ -494,7 +499,7 @@ class _Batch:
         counts = self.reader.tally.counts
         for number, cells in self.table.rows(self.table.columns):
             counts["rows of the file"] += 1
-            if status and cells.get(status, "").strip().casefold() == refused:
+            if status and cells.get(status, "").strip().casefold() in refused.split():
                 counts["refused answers"] += 1
                 continue
             if not cells[self.item].strip():
