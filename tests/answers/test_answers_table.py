@@ -198,7 +198,7 @@ REFUSED = [
     (table((1, "sea", "no"), (1, "Sky", "no")), "row 1 of the table has label 'Sky'; 'Sky' is"),
     ({"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']}, "'skye' is not among"),
     (table((None, "sea", "no")), "row 0 of the table has no item"),
-    (table((1, " ", "no")), "row 0 of the table says 'no' without a label; fill in"),
+    (table((1, " ", "no")), "row 0 of the table has no label; fill it in"),
     ({"item": [1], "label": [None], "answer": ["yes"], "question": ["asked"]}, "asked without a"),
     (ONE | {"label": [None, "sea"], "answer": ["yes", "no"]}, "'yes' about all .* 'no' about one"),
     (ONE | {"item": [1, 2]}, "'a' has item 1 in row 0 of the table and 2 in row 1 of the"),

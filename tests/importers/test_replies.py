@@ -7,6 +7,8 @@ from tests.importers.reading import imported, refused, write
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers import Options, import_answers, write_questions
+from complabel.importers._questions import Question
+from complabel.importers._replies import said_in
 
 QUESTIONS = {
     "item": [4, 5, 4],
@@ -413,3 +415,16 @@ def test_ticks_are_read_if_they_are_plain(tmp_path, reply, ticked):
     said = read_reply(tmp_path, TICKED, reply)
     none = ticked is None
     assert said == ([] if none else [(x, "yes" if x in ticked else "no") for x in MENU])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *("네, 해당되지 않습니다.", "はい、違います。", "是的, 不相关", "Sì, non è pertinente."),
+        *("Ja, het is niet van toepassing.", "Ja, Lieferung wird nicht erwähnt."),
+        *("Oui, l'étiquette n'est pas pertinente.", "No, the label is accurate."),
+    ],
+)
+def test_a_word_that_is_denied_behind_it_is_not_clear(reply):
+    question = Question(item="a", question="asked", label="Lieferung")
+    assert said_in({"": question}, reply)[""] is None

@@ -183,7 +183,7 @@ def test_a_filled_in_sheet_is_read_as_spreadsheets_save_it(tmp_path, name):
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        (["c", "", "", "asked", ""], "says 'no' without a label"),
+        (["c", "", "", "asked", ""], "has no label"),
         (["c", "sea", "jein", "asked", ""], "has answer 'jein'; it must be one of yes, y,"),
         (["c", "sea", "no", "asked", "1,5"], "(item 'c') has probability 1.5"),
     ],

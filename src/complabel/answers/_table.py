@@ -263,7 +263,8 @@ class _Marks:
         questions = np.where(given == -1, inferred, given)
         self._refuse(
             self.any(blank & (self.rows.words == _NO)),
-            "says 'no' without a label; fill in the label, or say 'yes' if all offered ones apply",
+            "has no label; fill it in. If the table lists what applies, complabel import reads it"
+            " with --answer yes, and says what a row without a label means with --unselected",
         )
         self._refuse(everything & (questions == ASKED), "is asked without a label; fill it in")
         self._refuse(

@@ -298,14 +298,13 @@ class AnswerSheet:
                 columns["drawn"] = read.drawn()
             filled = [columns[n].codes for n in ("item", "label", "answer") if n in columns]
             kept = read.only(np.max(filled, axis=0) != -1)
-            if "answer" not in table.columns and "answer" not in renamed:
-                if label_names is None:
-                    _refuse_none_words(kept, none)
-                if "probability" in columns and not {"question", "drawn"} & {*calls}:
-                    raise AnnotationError(
-                        "a list has a column probability: it is the chance with which a question"
-                        " was drawn. If it says how sure a machine is, call it confidence"
-                    )
+            if label_names is None:
+                _refuse_none_words(table.path, kept, question, none)
+            if "probability" in columns and not {"answer", "question", "drawn"} & {*calls}:
+                raise AnnotationError(
+                    "a list has a column probability: it is the chance with which a question was"
+                    " drawn. If it says how sure a machine is, call it confidence"
+                )
             blank, says_none, says_some = kept.rows_of_whole_lists(question, none)
             kept, before = kept.only(~says_some), len(kept.rows)
             whole = blank[~says_some], says_none[~says_some]
@@ -436,12 +435,16 @@ def _n_repeated(table: CodedTable) -> int:
     return len(row) - int(row.max(initial=-1)) - 1
 
 
-def _refuse_none_words(rows: CodedTable, none: Collection[str]) -> None:
-    """Refuse a list with a word that may say that no label applies, if nobody says what it is."""
+def _refuse_none_words(
+    path: Path, rows: CodedTable, question: Question | None, none: Collection[str]
+) -> None:
+    """Refuse a word that may say that no label applies, if it is not asked about as a label."""
+    said = np.append(np.isin(rows.words().values, ("no", "unsure")), False)[rows.words().codes]
+    is_label = said | (rows.held_as(question) == QUESTIONS.index("asked"))
     for code, label in enumerate(map(str, rows["label"].values)):
-        if may_mean_none(label) and label.casefold() not in none:
-            row = int(rows.rows[(rows["label"].codes == code).argmax()])
-            raise none_or_label(label, rows.place(row))
+        here = rows["label"].codes == code
+        if may_mean_none(label) and label.casefold() not in none and not is_label[here].any():
+            raise none_or_label(label, f"{path}, {rows.place(int(rows.rows[here.argmax()]))}")
 
 
 def _spread(
@@ -468,6 +471,9 @@ def _spread(
         return rows  # without answers, all rows are refused
     applies = blank & (unselected == "yes")
     names = label_names or sort_labels({x for x in rows.labels() if tidy(x).casefold() not in none})
+    if len(names) < 2:
+        told = "no label applies somewhere, but at most one label is known"
+        raise AnnotationError(f"{told}; give all labels as {setting('label_names')}")
     return rows.about_all(blank | says_none, applies, names)
 
 

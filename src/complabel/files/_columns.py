@@ -29,7 +29,7 @@ _MEANINGS = {
     " approval tainted deleted qc attentioncheck complete flagged",
     "gold": "gold golden isgold goldlabel goldstandard istest groundtruth truth expected"
     " goldenlabel truelabel ytrue expertlabel",
-    "weight": "weight weights sampleweight importance",
+    "weight": "weight weights sampleweight importance allapply",
     "seconds": "duration durationinseconds leadtime worktimeinseconds elapsed",
 }
 _MOST = 60  # letters of a name that says something
@@ -41,7 +41,7 @@ _SAYS = {
     "status": "which answers count",
     "gold": "what is right, or which rows are tests",
     "seconds": "how long it took",
-    "weight": "how much an answer counts",
+    "weight": "how an answer counts",
 }
 
 

@@ -119,8 +119,8 @@ def _refuse_other_answers(table: Any, options: Options, used: set[str]) -> None:
     """Refuse a list with columns that may say which rows apply: with numbers, or yes and no."""
     if CONFIDENCE in {*table.columns, *options.column} - {*options.drop}:
         raise InputError(
-            f"each row is to say {options.answer}, and has a confidence: if the list is a machine's,"
-            " give it to complabel audit --only-yes and the others as it is; there, .5 and more is"
+            f"each row is to say {options.answer}, and has a confidence: a list of a machine's is"
+            " read as it is by complabel audit --only-yes and the others, where .5 and more is"
             f" yes. Else give {setting('drop', options.column.get(CONFIDENCE, CONFIDENCE))}",
             parameter="answer",
             proposes=[{"drop": (options.column.get(CONFIDENCE, CONFIDENCE),)}],

@@ -79,7 +79,7 @@ _MOST_BRACES, _MOST_BEHIND = 100, 10_000
 _SIGNS = str.maketrans("\u2018\u2019\u3002\uff0e\uff01\uff0c\u3001\uff1a\uff1b\uff1f", "''..!,,:;?")
 _MARKS = " \t\r\n.,;:!?*_`\"'"
 _YES = "yes|ja|oui|sí|si|sì|sim|да|はい|是的|是|네|예"
-_NO = "no|nein|nee|nej|non|não|nao|нет|いいえ|不是|否|아니요"
+_NO = "no|nein|nee|nej|non|não|nao|нет|いいえ|不是|否|아니[요오]"
 _OPEN = (
     r"(?:i am |i'm |it is |it's |ich bin (?:mir )?)?(?:unsure|uncertain|unclear|undecided|unsicher"
     r"|unklar|not (?:sure|certain|clear)|nicht sicher)|(?:i )?(?:cannot|can not|can't) (?:tell|say"
@@ -89,7 +89,7 @@ _OPEN = (
 )
 _FORMS = {word: re.compile(f, re.I) for word, f in (("yes", _YES), ("no", _NO), (UNSURE, _OPEN))}
 _MARKED = (
-    r"(?:(?:the|my|final|die|meine|la|ma|mi|a)[\s*_]+)*(?:answer|antwort|réponse|respuesta|risposta"
+    r"(?:(?:the|my|final|die|meine|la|ma|mi|a)[\s*_]+)*(?:answer|label|antwort|réponse|respuesta|risposta"
     r"|resposta|ответ|答案|回答|答え)[*_]*(?:\s*[:>]|\s+(?:is|ist|est|es|è|é)\b:?|是|は)(?:[^\w{]|_)*"
 )
 _END = (
@@ -136,14 +136,20 @@ _TAKEN_BACK = {
 _JUDGED = re.compile(
     r"(?i:\b(?:appl(?:y|ies|icable)|fits?|match(?:es)?|belongs?|relevant|labell?ed|(?:zu)?trifft|gilt"
     r"|passt|s'applique|applique|correspond|convient|aplica|corresponde|applica|corrisponde"
-    r"|применим\w*|подходит|относится)\b|適用|当てはま|該当|适用|符合"
+    r"|применим\w*|подходит|относится|pertinen\w*|toepassing|accurate)\b"
+    r"|適用|当てはま|該当|适用|符合|相关|해당"
     rf"|{_CLAIM}(?: is|'s| was)(?: not)? (?:true|right|correct|so|the case)\b)"
 )
 _NEGATED = re.compile(
     r"(?i:\b(?:not|never|no|none|nothing|nor|neither|cannot|hardly|without|rather|instead|lacks?"
-    r"|nicht|kein\w*|pas|jamais|non|não|nao|нет|не|(?:does|do|is)nt)\b|n't\b|ない|ません|不)"
+    r"|nicht|kein\w*|niet|geen|pas|jamais|non|não|nao|нет|не|(?:does|do|is)nt)\b|n't\b|ない|ません"
+    r"|不)"
 )
-_NEGATED_BEHIND = re.compile(r"(?i:\b(?:nicht|pas|jamais)\b|ない|ません)")
+_NEGATED_BEHIND = re.compile(r"(?i:\b(?:nicht|niet|pas|jamais)\b|ない|ません|않)")
+_UNMENTIONED = re.compile(
+    r"(?i:(?:\b(?:not|never|nicht|niet|pas|non|não|не)\b|n't\b)[^.!?]{0,30}"
+    r"\b(?:mention\w*|erwähnt|genannt|discuss\w*|vermeld|упомя\w*))|違"
+)
 _THOUGHT = re.compile(
     r"[<\[◁](/?)(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)[>\]▷]", re.I
 )
@@ -377,7 +383,7 @@ def _stands(word: str, rest: str, label: str) -> bool:
     if word == "yes":
         about = rf"(?i:\b(?:no|not|non|without|kein\w*) (?:\w+ ){{0,2}}{about}\b)"
         denied = any(any(_denials(each)) for each in _SENTENCES.split(rest))
-        return not denied and not re.search(about, rest)
+        return not (denied or re.search(about, rest) or _UNMENTIONED.search(rest))
     clauses, about = _CLAUSES.split(rest), rf"(?i:\b{about}\b)"
     claimed = any(n != 1 for each in clauses for n in _denials(each))
     return not claimed and all(_NEGATED.search(x) for x in clauses if re.search(about, x))
