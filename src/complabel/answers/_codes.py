@@ -309,22 +309,11 @@ _NO_NAME = re.compile(
 )
 
 
+# Marks and words that are answers, in several languages, and hardly names of labels.
 _MARKS = {
     *("true", "false", "x", "\u2713", "\u2714", "\u2611", "\u2612", "\u00d7", "\u2022", "*", "ja"),
-    *(
-        "nein",
-        "oui",
-        "non",
-        "si",
-        "s\u00ed",
-        "s\u00ec",
-        "sim",
-        "n\u00e3o",
-        "wahr",
-        "falsch",
-        "vrai",
-    ),
-    *("faux", "\u0434\u0430", "\u043d\u0435\u0442", "\u662f", "\u5426", "\u306f\u3044"),
+    *("nein", "oui", "non", "si", "s\u00ed", "s\u00ec", "sim", "n\u00e3o", "wahr", "falsch"),
+    *("vrai", "faux", "\u0434\u0430", "\u043d\u0435\u0442", "\u662f", "\u5426", "\u306f\u3044"),
 }
 
 

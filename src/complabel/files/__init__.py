@@ -22,6 +22,7 @@ from complabel.files._cells import Cells as Cells
 from complabel.files._cells import combined as combined
 from complabel.files._cells import may_mean_none as may_mean_none
 from complabel.files._cells import none_or_label as none_or_label
+from complabel.files._cells import word_of as word_of
 from complabel.files._columns import OWN_COLUMNS as OWN_COLUMNS
 from complabel.files._columns import TO_DO as TO_DO
 from complabel.files._columns import left_over as left_over

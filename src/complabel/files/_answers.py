@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from complabel._opening import StrPaths, existing_ones, explained, tidy
+from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import AnyArray, Bools, check_choice
 from complabel._settings import setting
 from complabel.answers import (
@@ -272,13 +272,12 @@ class AnswerSheet:
         unselected : {"no", "yes", "unknown"} or None
             What a blank says in the place of a label: no label applies, all do, or nothing.
         none : collection of str
-            Words that say in the place of a label that no label applies.
+            Words that say in the place of a label that no label applies, as ``word_of`` has them.
         label_names : sequence of str, or None
             All labels, for rows about all of them; None: those of the file.
         """
         calls = {name: name for name in names if name in table.columns}
         calls |= {**renamed, "item": item}
-        none = {tidy(word).casefold() for word in none}
         columns = _coded(table, calls)
         read = CodedTable(columns, np.arange(len(columns["item"].codes)), table.place)
         with _in_file(table.path):
@@ -306,10 +305,9 @@ class AnswerSheet:
                     " drawn. If it says how sure a machine is, call it confidence"
                 )
             blank, says_none, says_some = kept.rows_of_whole_lists(question, none)
-            kept, before = kept.only(~says_some), len(kept.rows)
+            n_without = int(says_some.sum() + (blank.sum() if unselected == "unknown" else 0))
             whole = blank[~says_some], says_none[~says_some]
-            kept = _spread(kept, whole, unselected, none, label_names)
-            n_without = before - len({*kept.rows.tolist()})
+            kept = _spread(kept.only(~says_some), whole, unselected, none, label_names)
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
@@ -439,11 +437,14 @@ def _refuse_none_words(
     path: Path, rows: CodedTable, question: Question | None, none: Collection[str]
 ) -> None:
     """Refuse a word that may say that no label applies, if it is not asked about as a label."""
-    said = np.append(np.isin(rows.words().values, ("no", "unsure")), False)[rows.words().codes]
+    words, labels = rows.words(), rows["label"]
+    said = np.append(np.isin(words.values, ("no", "unsure")), False)[words.codes]
     is_label = said | (rows.held_as(question) == QUESTIONS.index("asked"))
-    for code, label in enumerate(map(str, rows["label"].values)):
-        here = rows["label"].codes == code
-        if may_mean_none(label) and label.casefold() not in none and not is_label[here].any():
+    for code, label in enumerate(map(str, labels.values)):
+        if not may_mean_none(label) or label.casefold() in none:
+            continue
+        here = labels.codes == code
+        if not is_label[here].any():
             raise none_or_label(label, f"{path}, {rows.place(int(rows.rows[here.argmax()]))}")
 
 
@@ -470,7 +471,7 @@ def _spread(
     if "answer" not in rows.columns or not (blank | says_none).any():
         return rows  # without answers, all rows are refused
     applies = blank & (unselected == "yes")
-    names = label_names or sort_labels({x for x in rows.labels() if tidy(x).casefold() not in none})
+    names = label_names or sort_labels({x for x in rows.labels() if x.casefold() not in none})
     if len(names) < 2:
         told = "no label applies somewhere, but at most one label is known"
         raise AnnotationError(f"{told}; give all labels as {setting('label_names')}")

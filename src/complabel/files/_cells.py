@@ -34,19 +34,21 @@ _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _LIST = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})(?:\s*,\s*|\s+)?)*[\])}}]", re.DOTALL)
 _MOST = 40  # letters of a cell in a message
 _NONE = {
-    "n/a",
-    "n.a.",
-    "na",
-    "nan",
-    "null",
-    "nil",
-    "<na>",
-    "-",
-    "--",
-    "\u2013",
-    "\u2014",
-    "?",
-    "k.a.",
+    *(
+        "n/a",
+        "n.a.",
+        "na",
+        "nan",
+        "null",
+        "nil",
+        "<na>",
+        "-",
+        "--",
+        "\u2013",
+        "\u2014",
+        "?",
+        "k.a.",
+    ),
 }
 _NONE_OF = re.compile(  # how words for none begin; they are only asked about
     r"(none|nil|null|nan|n/?a|nothing|empty|unlabel+ed|not applicable)$|none (of|apply|applies)\b"
@@ -64,6 +66,11 @@ class Cell(NamedTuple):
     labels: list[str]
     is_blank: bool = False
     is_none: bool = False
+
+
+def word_of(text: str) -> str:
+    """Return a word for *none* that the user gives in the form in which cells are compared."""
+    return tidy(text).casefold()
 
 
 def plain_word(text: str) -> str:
@@ -87,7 +94,7 @@ class Cells:
     usual : str or None
         The same, as the platform does it that wrote the file.
     none : collection of str
-        Words that say that no label applies.
+        Words that say that no label applies, as ``word_of`` has them.
     listed : collection of str, or None
         All labels, if the user lists them.
     """
@@ -110,8 +117,7 @@ class Cells:
             parts = [text] if whole else re.split(re.escape(sign or "") + _OUTSIDE, text)
             parts = [tidy(part) for part in parts if part.strip()]
             self._check(parts, place)
-        none = {tidy(word).casefold() for word in self.none}
-        labels = [label for label in parts if label.casefold() not in none]
+        labels = [label for label in parts if label.casefold() not in self.none]
         for label in labels:
             self.check_none(label, place)
         if len(labels) < len(parts) and labels:

@@ -36,6 +36,7 @@ from complabel.files import (
     about_open_questions,
     answers_to_arrow,
     combined,
+    word_of,
 )
 from complabel.importers._batches import REPLIES, RESULTS
 from complabel.importers._format import (
@@ -176,7 +177,7 @@ TABLE = Format(
     title=_TITLE,
     recognizes=_is_table,
     read=_read_table,
-    uses=("item yes no unsure unselected none question answer random_questions merge column drop"),
+    uses="item yes no unsure unselected none question answer random_questions merge column drop",
     reads="the columns of a [table of answers](#the-table-of-answers)",
     may_read=(*(name for name in COLUMNS if name != "item"), CONFIDENCE),
     counts=(
@@ -331,6 +332,7 @@ def _read(
     """Yield the pieces as Arrow tables, and count their rows, answers, items and labels."""
     options, chosen = options or Options(), _chosen(path, format_)
     chosen.refuse_unused(options)
+    options = replace(options, none=tuple(map(word_of, options.none)))
     if options.label_names is not None:
         options = replace(options, label_names=tuple(map(tidy, options.label_names)))
     (options, rename), totals = _named_by(options, path), _Totals()

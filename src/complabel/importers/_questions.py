@@ -31,7 +31,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from complabel._drawn import opened
-from complabel._opening import fault, tidy
+from complabel._opening import fault
 from complabel._questions import BY_STEM, QuestionKind
 from complabel._settings import setting
 from complabel.answers import ANSWER_WORDS
@@ -532,12 +532,13 @@ class FormReader:
         # Where unchosen labels count, a form with choices about parts says too little of the whole.
         if self.rest is not None and not form.parts.isdisjoint(sum(self.controls, ())):
             return []
-        words = {tidy(word).casefold() for word in self.options.none}
         both = [
             list(dict.fromkeys(label for name in names for label in form.chosen.get(name, ())))
             for names in self.controls
         ]
-        absent, present = ([x for x in labels if x.casefold() not in words] for labels in both)
+        absent, present = (
+            [x for x in labels if x.casefold() not in self.options.none] for labels in both
+        )
         for kept, labels in zip((absent, present), both, strict=True):
             if kept and len(kept) < len(labels):
                 raise fault(form.place, f"has {shown(kept[0])}, and a word that none applies")

@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from complabel._opening import fault, tidy
+from complabel._opening import fault
 from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.files import left_over, may_mean_none, none_or_label
@@ -220,8 +220,7 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
 
 def _labels_of(task: _Task, options: Options) -> tuple[str, ...]:
     """Return the labels of a task without words for none."""
-    none = {tidy(word).casefold() for word in options.none}
-    return tuple(name for name in task.labels if name.casefold() not in none)
+    return tuple(name for name in task.labels if name.casefold() not in options.none)
 
 
 def _selected(task: _Task, place: str) -> list[str]:

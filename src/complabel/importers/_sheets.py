@@ -59,7 +59,6 @@ _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
 _USUAL = {"0", "1", "-1"}
 _MAX_NAMED = 3
 _MOST_CODES = 6  # different values in a column of codes
-_WHO = ("annotator", "time", "seconds")  # columns of our own that such tables may have
 
 
 def _recognizes(head: Head) -> bool:
@@ -125,7 +124,7 @@ class _Coded:
 
     def __init__(self, table: Table, item: str, codes: dict[str, int], options: Options) -> None:
         self.table, self.item, self.options, self.codes = table, item, options, codes
-        own = {name: name for name in _WHO[:1] if name in table.columns}
+        own = {"annotator": "annotator"} if "annotator" in table.columns else {}
         self.own = own | dict(options.column)
         aside = {item, *self.own.values(), *options.drop}
         self.columns = [n for n in options.label_names or table.columns if n not in aside]
