@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
-from complabel._parameters import AnyArray, Array, Ints, check_choice, check_integer
+from complabel._parameters import Ints, check_choice, check_integer
 from complabel._questions import BY_QUESTION, JUDGING
-from complabel.answers._arrays import COLUMNS, MASKS, AnswerArrays
+from complabel.answers._arrays import (
+    COLUMNS,
+    MASKS,
+    AnswerArrays,
+    complete_masks,
+    one_each,
+    read_annotators,
+    read_asked_for,
+    read_column,
+    read_known,
+    read_masks,
+    read_questions,
+    read_words,
+    same_names,
+)
 from complabel.answers._checks import check_answers, check_known
 from complabel.answers._codes import CodedTable
 from complabel.answers._masks import (
     IndicatorLike,
-    Mask,
     as_mask,
     check_indicator,
-    complete_ticks,
-    counts_of,
-    keep_rows,
     mask_of,
     read_frame,
-    read_mask,
-    spell_out,
-    union,
 )
 from complabel.answers._names import (
     ALL_APPLY,
-    QUESTIONS,
     Question,
     check_label_names,
-    check_names,
     is_gap,
     label_names_of,
     pair_rows,
     row_names,
-    text_of,
 )
 from complabel.answers._statements import (
     CONTRADICTION_POLICIES,
@@ -49,9 +53,6 @@ from complabel.answers._statements import (
 )
 from complabel.answers._table import as_html, read_table, table_of
 from complabel.errors import AnnotationError
-
-# A name is stored for every code up to the largest one. Larger numbers are ids of people.
-_MOST_CODES = 1_000_000
 
 
 class Answers(AnswerArrays):
@@ -196,13 +197,13 @@ class Answers(AnswerArrays):
         """
         given = dict(zip(MASKS, (named, absent, relevant, excluded, offered), strict=True))
         marked = [name for name, values in given.items() if values is not None]
-        masks, names = _read_masks(given, label_names)
+        masks, names = read_masks(given, label_names)
         n_answers, n_labels = masks["named"].shape
-        questions = _read_questions(question, masks, given=marked)
-        masks = _complete_masks(masks, questions, given=marked)
-        codes, people = _read_annotators(annotator, n_answers)
+        questions = read_questions(question, masks, given=marked)
+        masks = complete_masks(masks, questions, given=marked)
+        codes, people = read_annotators(annotator, n_answers)
         item = np.arange(n_answers) if item is None else item
-        items = _read_column(item, "item", n_answers, np.intp)
+        items = read_column(item, "item", n_answers, np.intp)
         n_items = int(items.max(initial=-1)) + 1 if n_items is None else n_items
         check_integer("n_items", n_items, at_least=0)
         answers = cls(
@@ -214,12 +215,12 @@ class Answers(AnswerArrays):
             item=items,
             question=questions,
             annotator=codes,
-            asked_for=_read_asked_for(asked_for, masks["named"], questions),
-            probability=_read_known(probability, "probability", n_answers),
-            drawn=_one_each(drawn, "drawn", n_answers).astype(np.str_),
-            seconds=_read_known(seconds, "seconds", n_answers),
-            weight=_read_column(weight, "weight", n_answers, np.float64),
-            all_apply=_read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
+            asked_for=read_asked_for(asked_for, masks["named"], questions),
+            probability=read_known(probability, "probability", n_answers),
+            drawn=one_each(drawn, "drawn", n_answers).astype(np.str_),
+            seconds=read_known(seconds, "seconds", n_answers),
+            weight=read_column(weight, "weight", n_answers, np.float64),
+            all_apply=read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
             **masks,
         )
         check_answers(answers, lambda row: f"answer {row} (item {items[row]})")
@@ -380,7 +381,7 @@ class Answers(AnswerArrays):
 
         def by_row(values: Any, name: str) -> Any:
             each = None if values is None else pair_rows(frame, values)
-            return None if each is None else _one_each(each, name, len(cells))[item]
+            return None if each is None else one_each(each, name, len(cells))[item]
 
         found = cls.from_arrays(
             absent=mask_of(answer[~yes], labels[~yes], shape),
@@ -479,8 +480,8 @@ class Answers(AnswerArrays):
             columns[name] = as_mask(stacked)
         return replace(
             parts[0],
-            label_names=_same_names([part.label_names for part in parts], "labels"),
-            item_names=_same_names([part.item_names for part in parts], "items"),
+            label_names=same_names([part.label_names for part in parts], "labels"),
+            item_names=same_names([part.item_names for part in parts], "items"),
             annotator_names=tuple(people),
             **columns,
         )._sorted()
@@ -514,7 +515,7 @@ class Answers(AnswerArrays):
         >>> answers[[1]].weight
         array([0.5])
         """
-        values = _read_column(weight, "weight", self.n_answers, np.float64)
+        values = read_column(weight, "weight", self.n_answers, np.float64)
         changed = replace(self, weight=values)
         check_answers(changed, lambda row: f"answer {row} (item {self.item[row]})")
         return changed
@@ -558,176 +559,3 @@ class Answers(AnswerArrays):
         """Return item and label of each contradiction, (n_contradictions, 2) intp, ascending."""
         pairs = self.statements().contradicted
         return np.column_stack(np.divmod(pairs, self.n_labels)).astype(np.intp)
-
-
-def _read_known(values: ArrayLike | None, name: str, n_answers: int) -> Array:
-    """Return a column of numbers, (n_answers,), with NaN where nothing is known."""
-    return _read_column(np.nan if values is None else values, name, n_answers, np.float64)
-
-
-def _same_names(several: Sequence[Any], noun: str) -> Any:
-    """Return the names that all parts share; parts without names (None) are skipped."""
-    known = [names for names in several if names is not None]
-    for names in known:
-        if not np.array_equal(names, known[0]):
-            raise AnnotationError(
-                f"the answers have different {noun}, or the same in another order; give all the "
-                f"same {noun} in the same order"
-            )
-    return known[0] if known else None
-
-
-def _read_masks(
-    given: Mapping[str, IndicatorLike | None], label_names: Sequence[str] | None
-) -> tuple[dict[str, Mask], tuple[str, ...] | None]:
-    """Return all masks and the label names; a mask that was not given has no marks."""
-    names = None if label_names is None else check_names(label_names)
-    reference = "label_names"
-    masks: dict[str, Mask] = {}
-    for name, values in given.items():
-        if values is None:
-            continue
-        if names is None:
-            names, reference = label_names_of(values), name
-        elif label_names_of(values) is not None:
-            check_label_names(values, names, name=name, reference=reference)
-        masks[name] = read_mask(values, name)
-    if not masks:
-        raise AnnotationError(f"there are no answers; give at least one of {', '.join(MASKS)}")
-    (first, mask), *others = masks.items()
-    for name, other in others:
-        if other.shape != mask.shape:
-            raise AnnotationError(
-                f"{name} has shape {other.shape} but {first} {mask.shape}; all need one row per "
-                "answer and one column per label"
-            )
-    if mask.shape[1] < 1:
-        raise AnnotationError(f"{first} has no columns; give one for each label")
-    if names is not None and len(names) != mask.shape[1]:
-        raise AnnotationError(
-            f"there are {len(names)} label names for {mask.shape[1]} columns; give one for each"
-        )
-    none = as_mask(sparse.csr_array(mask.shape, dtype=np.uint8))
-    every = {name: masks.get(name, none) for name in MASKS}
-    return every, None if names is None else tuple(names)
-
-
-def _read_questions(
-    question: str | ArrayLike | None, masks: Mapping[str, Mask], *, given: Sequence[str]
-) -> NDArray[np.str_]:
-    """Return the question of each answer, (A,); if not given, infer it from the marks."""
-    if question is not None:
-        told = _read_words(question, "question", masks["named"].shape[0], QUESTIONS)
-        odd = np.flatnonzero((told == "named") & (counts_of(masks["relevant"]) > 0))
-        if "named" not in given and len(odd):
-            raise AnnotationError(
-                f"answer {odd[0]} is 'named', but marks only labels that apply; give named, or the"
-                " question: 'ticked' if people ticked all that apply, 'asked' if they said yes"
-            )
-        return told
-    has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
-    questions = np.select(
-        [has["named"], has["excluded"], has["absent"] | has["relevant"]],
-        ["named", "excluded", "asked"],
-        default="",
-    )
-    if "named" in given:  # a menu was offered and nothing named: all its labels apply
-        questions[(questions == "") & has["offered"]] = "named"
-    elif "excluded" in given:  # no label was excluded
-        questions[questions == ""] = "excluded"
-    blank = np.flatnonzero(questions == "")
-    if len(blank):
-        also = f" ({len(blank)} answers in all)" if len(blank) > 1 else ""
-        raise AnnotationError(
-            f"answer {blank[0]} marks no label, so its meaning is unknown{also}; leave it out, or "
-            'give its question: "named" if all offered labels apply. Answers.from_frame takes a '
-            "frame of 1, 0 and NaN with rows of which nothing is known"
-        )
-    return questions.astype("<U8")
-
-
-def _complete_masks(
-    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, given: Sequence[str]
-) -> dict[str, Mask]:
-    """Add what follows: asked labels were offered, the rest of ticked ones, a full menu is empty.
-
-    If one of the masks ``absent`` and ``relevant`` was given, it has what was ticked.
-    """
-    offered, absent, relevant = masks["offered"], masks["absent"], masks["relevant"]
-    ticked, none = questions == "ticked", np.zeros(len(questions), dtype=np.bool_)
-    ticks = [name for name in ("relevant", "absent") if name in given]
-    if len(ticks) == 1 and ticked.any():
-        sides = (ticked, none) if ticks == ["relevant"] else (none, ticked)
-        absent, relevant = complete_ticks(spell_out(offered, ticked), absent, relevant, *sides)
-    unlisted = (questions == "asked") & (counts_of(offered) == 0)
-    if unlisted.any():
-        offered = union(offered, keep_rows(union(absent, relevant), unlisted))
-    offered = keep_rows(offered, counts_of(offered) < offered.shape[1])
-    return {**masks, "offered": offered, "absent": absent, "relevant": relevant}
-
-
-def _read_asked_for(asked_for: ArrayLike | None, named: Mask, questions: NDArray[np.str_]) -> Ints:
-    """Return how many labels each answer was asked to name, (A,)."""
-    is_named = questions == "named"
-    if asked_for is None:
-        return np.where(is_named, np.maximum(counts_of(named), 1), 0)
-    marks = _read_column(asked_for, "asked_for", len(questions), np.intp)
-    return np.where(is_named, marks, 0) if np.ndim(asked_for) == 0 else marks
-
-
-def _read_column(values: ArrayLike, name: str, n_answers: int, dtype: type[np.generic]) -> AnyArray:
-    """Return one number for each answer, (A,), given an array or one number for all."""
-    array = _one_each(values, name, n_answers)
-    whole = np.issubdtype(dtype, np.integer)
-    if array.size and array.dtype.kind not in ("iu" if whole else "iuf"):
-        raise AnnotationError(
-            f"{name} holds values of type {array.dtype}; give "
-            f"{'integers' if whole else 'numbers, NaN where there is none'}"
-        )
-    return array.astype(dtype)
-
-
-def _read_words(
-    values: str | ArrayLike, name: str, n_answers: int, words: Sequence[str]
-) -> NDArray[np.str_]:
-    array = _one_each(values, name, n_answers)
-    texts = array.astype(np.str_)
-    unknown = np.flatnonzero(~np.isin(texts, words))
-    if len(unknown):
-        found = array[unknown[0]]
-        raise AnnotationError(
-            f"{name} of answer {unknown[0]} is {getattr(found, 'item', lambda: found)()!r}; it "
-            f"must be one of {', '.join(words)}"
-        )
-    return texts.astype(f"<U{max(map(len, words))}")
-
-
-def _read_annotators(annotator: ArrayLike | None, n_answers: int) -> tuple[Ints, tuple[str, ...]]:
-    """Return the code of each answer's annotator, -1 if unknown, and the names of the codes."""
-    if annotator is None:
-        return np.full(n_answers, -1, dtype=np.intp), ()
-    values = _one_each(annotator, "annotator", n_answers)
-    if values.dtype.kind in "iu":
-        least, largest = (int(values.min()), int(values.max())) if n_answers else (0, -1)
-        if least >= -1 and largest < _MOST_CODES:
-            return values.astype(np.intp), tuple(map(str, range(largest + 1)))
-        known = values != -1
-    else:
-        known = ~np.fromiter(map(is_gap, values.tolist()), dtype=np.bool_, count=n_answers)
-    people = [text_of(each) for each in values[known].tolist()]
-    names, inverse = np.unique(np.array(people, dtype=np.str_), return_inverse=True)
-    codes = np.full(n_answers, -1, dtype=np.intp)
-    codes[known] = inverse
-    return codes, tuple(names.tolist())
-
-
-def _one_each(values: Any, name: str, n_answers: int) -> AnyArray:
-    """Return an array with one value for each answer, (A,), repeating a single value."""
-    array = np.asarray(values)
-    if array.ndim == 0:
-        array = np.full(n_answers, array)
-    if array.shape != (n_answers,):
-        raise AnnotationError(
-            f"{name} has shape {array.shape} for {n_answers} answers; give one value for each"
-        )
-    return array

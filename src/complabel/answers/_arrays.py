@@ -1,20 +1,40 @@
-"""The arrays inside ``Answers``: selecting items, and summing up all answers about one."""
+"""The arrays inside ``Answers``: read, select, and sum up all answers about one item."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy import sparse
 
 from complabel._parameters import AnyArray, Array, Bools, Indicator, Ints
 from complabel._questions import JUDGING, KINDS, QuestionKind
-from complabel.answers._masks import Mask, counts_of, rows_of, spell_out, without
-from complabel.answers._names import QUESTIONS
+from complabel.answers._masks import (
+    IndicatorLike,
+    Mask,
+    as_mask,
+    complete_ticks,
+    counts_of,
+    keep_rows,
+    read_mask,
+    rows_of,
+    spell_out,
+    union,
+    without,
+)
+from complabel.answers._names import (
+    QUESTIONS,
+    check_label_names,
+    check_names,
+    is_gap,
+    label_names_of,
+    text_of,
+)
 from complabel.errors import AnnotationError
 
 MASKS = ("named", "absent", "relevant", "excluded", "offered")
@@ -351,3 +371,180 @@ def _asked_for_folds() -> bool:
     several = scoring if isinstance(scoring, list | tuple | set) else [scoring]
     scorers = scoring.values() if isinstance(scoring, dict) else several
     return not any(isinstance(x, str) or type(x).__name__ == "_Scorer" for x in scorers)
+
+
+# A name is stored for every code up to the largest one. Larger numbers are ids of people.
+_MOST_CODES = 1_000_000
+
+
+def read_known(values: ArrayLike | None, name: str, n_answers: int) -> Array:
+    """Return a column of numbers, (n_answers,), with NaN where nothing is known."""
+    return read_column(np.nan if values is None else values, name, n_answers, np.float64)
+
+
+def same_names(several: Sequence[Any], noun: str) -> Any:
+    """Return the names that all parts share; parts without names (None) are skipped."""
+    known = [names for names in several if names is not None]
+    for names in known:
+        if not np.array_equal(names, known[0]):
+            raise AnnotationError(
+                f"the answers have different {noun}, or the same in another order; give all the "
+                f"same {noun} in the same order"
+            )
+    return known[0] if known else None
+
+
+def read_masks(
+    given: Mapping[str, IndicatorLike | None], label_names: Sequence[str] | None
+) -> tuple[dict[str, Mask], tuple[str, ...] | None]:
+    """Return all masks and the label names; a mask that was not given has no marks."""
+    names = None if label_names is None else check_names(label_names)
+    reference = "label_names"
+    masks: dict[str, Mask] = {}
+    for name, values in given.items():
+        if values is None:
+            continue
+        if names is None:
+            names, reference = label_names_of(values), name
+        elif label_names_of(values) is not None:
+            check_label_names(values, names, name=name, reference=reference)
+        masks[name] = read_mask(values, name)
+    if not masks:
+        raise AnnotationError(f"there are no answers; give at least one of {', '.join(MASKS)}")
+    (first, mask), *others = masks.items()
+    for name, other in others:
+        if other.shape != mask.shape:
+            raise AnnotationError(
+                f"{name} has shape {other.shape} but {first} {mask.shape}; all need one row per "
+                "answer and one column per label"
+            )
+    if mask.shape[1] < 1:
+        raise AnnotationError(f"{first} has no columns; give one for each label")
+    if names is not None and len(names) != mask.shape[1]:
+        raise AnnotationError(
+            f"there are {len(names)} label names for {mask.shape[1]} columns; give one for each"
+        )
+    none = as_mask(sparse.csr_array(mask.shape, dtype=np.uint8))
+    every = {name: masks.get(name, none) for name in MASKS}
+    return every, None if names is None else tuple(names)
+
+
+def read_questions(
+    question: str | ArrayLike | None, masks: Mapping[str, Mask], *, given: Sequence[str]
+) -> NDArray[np.str_]:
+    """Return the question of each answer, (A,); if not given, infer it from the marks."""
+    if question is not None:
+        told = read_words(question, "question", masks["named"].shape[0], QUESTIONS)
+        odd = np.flatnonzero((told == "named") & (counts_of(masks["relevant"]) > 0))
+        if "named" not in given and len(odd):
+            raise AnnotationError(
+                f"answer {odd[0]} is 'named', but marks only labels that apply; give named, or the"
+                " question: 'ticked' if people ticked all that apply, 'asked' if they said yes"
+            )
+        return told
+    has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
+    questions = np.select(
+        [has["named"], has["excluded"], has["absent"] | has["relevant"]],
+        ["named", "excluded", "asked"],
+        default="",
+    )
+    if "named" in given:  # a menu was offered and nothing named: all its labels apply
+        questions[(questions == "") & has["offered"]] = "named"
+    elif "excluded" in given:  # no label was excluded
+        questions[questions == ""] = "excluded"
+    blank = np.flatnonzero(questions == "")
+    if len(blank):
+        also = f" ({len(blank)} answers in all)" if len(blank) > 1 else ""
+        raise AnnotationError(
+            f"answer {blank[0]} marks no label, so its meaning is unknown{also}; leave it out, or "
+            'give its question: "named" if all offered labels apply. Answers.from_frame takes a '
+            "frame of 1, 0 and NaN with rows of which nothing is known"
+        )
+    return questions.astype("<U8")
+
+
+def complete_masks(
+    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, given: Sequence[str]
+) -> dict[str, Mask]:
+    """Add what follows: asked labels were offered, the rest of ticked ones, a full menu is empty.
+
+    If one of the masks ``absent`` and ``relevant`` was given, it has what was ticked.
+    """
+    offered, absent, relevant = masks["offered"], masks["absent"], masks["relevant"]
+    ticked, none = questions == "ticked", np.zeros(len(questions), dtype=np.bool_)
+    ticks = [name for name in ("relevant", "absent") if name in given]
+    if len(ticks) == 1 and ticked.any():
+        sides = (ticked, none) if ticks == ["relevant"] else (none, ticked)
+        absent, relevant = complete_ticks(spell_out(offered, ticked), absent, relevant, *sides)
+    unlisted = (questions == "asked") & (counts_of(offered) == 0)
+    if unlisted.any():
+        offered = union(offered, keep_rows(union(absent, relevant), unlisted))
+    offered = keep_rows(offered, counts_of(offered) < offered.shape[1])
+    return {**masks, "offered": offered, "absent": absent, "relevant": relevant}
+
+
+def read_asked_for(asked_for: ArrayLike | None, named: Mask, questions: NDArray[np.str_]) -> Ints:
+    """Return how many labels each answer was asked to name, (A,)."""
+    is_named = questions == "named"
+    if asked_for is None:
+        return np.where(is_named, np.maximum(counts_of(named), 1), 0)
+    marks = read_column(asked_for, "asked_for", len(questions), np.intp)
+    return np.where(is_named, marks, 0) if np.ndim(asked_for) == 0 else marks
+
+
+def read_column(values: ArrayLike, name: str, n_answers: int, dtype: type[np.generic]) -> AnyArray:
+    """Return one number for each answer, (A,), given an array or one number for all."""
+    array = one_each(values, name, n_answers)
+    whole = np.issubdtype(dtype, np.integer)
+    if array.size and array.dtype.kind not in ("iu" if whole else "iuf"):
+        raise AnnotationError(
+            f"{name} holds values of type {array.dtype}; give "
+            f"{'integers' if whole else 'numbers, NaN where there is none'}"
+        )
+    return array.astype(dtype)
+
+
+def read_words(
+    values: str | ArrayLike, name: str, n_answers: int, words: Sequence[str]
+) -> NDArray[np.str_]:
+    array = one_each(values, name, n_answers)
+    texts = array.astype(np.str_)
+    unknown = np.flatnonzero(~np.isin(texts, words))
+    if len(unknown):
+        found = array[unknown[0]]
+        raise AnnotationError(
+            f"{name} of answer {unknown[0]} is {getattr(found, 'item', lambda: found)()!r}; it "
+            f"must be one of {', '.join(words)}"
+        )
+    return texts.astype(f"<U{max(map(len, words))}")
+
+
+def read_annotators(annotator: ArrayLike | None, n_answers: int) -> tuple[Ints, tuple[str, ...]]:
+    """Return the code of each answer's annotator, -1 if unknown, and the names of the codes."""
+    if annotator is None:
+        return np.full(n_answers, -1, dtype=np.intp), ()
+    values = one_each(annotator, "annotator", n_answers)
+    if values.dtype.kind in "iu":
+        least, largest = (int(values.min()), int(values.max())) if n_answers else (0, -1)
+        if least >= -1 and largest < _MOST_CODES:
+            return values.astype(np.intp), tuple(map(str, range(largest + 1)))
+        known = values != -1
+    else:
+        known = ~np.fromiter(map(is_gap, values.tolist()), dtype=np.bool_, count=n_answers)
+    people = [text_of(each) for each in values[known].tolist()]
+    names, inverse = np.unique(np.array(people, dtype=np.str_), return_inverse=True)
+    codes = np.full(n_answers, -1, dtype=np.intp)
+    codes[known] = inverse
+    return codes, tuple(names.tolist())
+
+
+def one_each(values: Any, name: str, n_answers: int) -> AnyArray:
+    """Return an array with one value for each answer, (A,), repeating a single value."""
+    array = np.asarray(values)
+    if array.ndim == 0:
+        array = np.full(n_answers, array)
+    if array.shape != (n_answers,):
+        raise AnnotationError(
+            f"{name} has shape {array.shape} for {n_answers} answers; give one value for each"
+        )
+    return array
