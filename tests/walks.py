@@ -188,7 +188,7 @@ class Walk:
 WALKS = {
     "fit answers.csv, to the first likelihood": Walk(
         "fit answers.csv --features X.csv --out another.safetensors",
-        ("Answers.from_table", "AnswersLikelihood.__call__"),
+        ("Answers.from_table", "AnswersLikelihood.forward"),
     ),
     "benchmark, to MLCL's loss": Walk(
         "benchmark synthetic --method mlcl --folds 2 --jobs 1",

@@ -1,5 +1,8 @@
 """The likelihood of some of the items, laid out once: the same numbers as for all of them."""
 
+import copy
+import io
+
 import numpy as np
 import pytest
 import torch
@@ -131,3 +134,41 @@ def test_no_rows_and_logits_of_another_number_of_rows():
     assert likelihood.batch([]).log_likelihood(torch.zeros(0, 7)).shape == (0,)
     with pytest.raises(InputError, match="3 items"):
         likelihood.batch([1, 2, 3]).log_likelihood(torch.zeros(2, 7))
+
+
+def tensors(part):
+    """All tensors that an object holds, also what it has worked out before."""
+    if isinstance(part, torch.Tensor):
+        yield part
+    for each in part if isinstance(part, list | tuple) else getattr(part, "__dict__", {}).values():
+        yield from tensors(each)
+
+
+def test_it_moves_with_the_network_that_it_is_part_of():
+    answers = some_answers(QUESTIONS)
+    answers = answers.with_weight(np.arange(answers.n_answers) % 2 / 2 + 0.5)
+    known = {"exclusion_rates": np.full(7, 0.4)}
+    network = torch.nn.Linear(3, 7)
+    network.likelihood = AnswersLikelihood(answers, **known)
+    logits = torch.randn(4, 7, dtype=torch.float64)
+    expected = network.likelihood.batch([2, 0, 2, 9])(logits)  # also works out where answers are
+    assert {*network.state_dict()} == {"weight", "bias"}
+    assert not [*network.likelihood.buffers()]
+
+    file = io.BytesIO()
+    torch.save(network, file)
+    file.seek(0)
+    for copied in (copy.deepcopy(network), torch.load(file, weights_only=False)):
+        found = copied.likelihood.batch([2, 0, 2, 9])(logits)
+        torch.testing.assert_close(found.values, expected.values, rtol=0, atol=0)
+
+    network.float()
+    found = network.likelihood.batch([2, 0, 2, 9])(logits.float())
+    single = AnswersLikelihood(answers, **known, dtype=torch.float32).batch([2, 0, 2, 9])
+    torch.testing.assert_close(found.values, single(logits.float()).values, rtol=0, atol=0)
+
+    network.bfloat16().to("meta")
+    assert network.weight.dtype == torch.bfloat16
+    kinds = {tensor.dtype for tensor in tensors(network.likelihood)}
+    assert kinds <= {torch.float32, torch.int64, torch.bool}
+    assert {tensor.device.type for tensor in tensors(network.likelihood)} == {"meta"}

@@ -11,9 +11,9 @@ consistent, but it ignores what several answers say together.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -32,11 +32,12 @@ from complabel.losses._namings import Group, add_namings, add_skips, lay_out_nam
 _MOST_LOG_ODDS = 30.0
 
 
-class AnswersLikelihood:
+class AnswersLikelihood(torch.nn.Module):
     """The likelihood of some answers, laid out once and computed for many logits.
 
     In a training loop of your own, ``likelihood.batch(rows)`` is the likelihood of the answers
-    about some items, and its ``log_likelihood`` is what a network maximizes.
+    about some items, and its ``log_likelihood`` is what a network maximizes. It moves with ``to``,
+    also as a part of a network. It adds nothing to the ``state_dict``: answers are data.
 
     Parameters
     ----------
@@ -49,7 +50,8 @@ class AnswersLikelihood:
         Whether annotators make mistakes. If so, each call takes their ``error_rates``, or the rates
         of labels that they ``missed`` and ``invented``.
     dtype : torch.dtype, default=torch.float64
-        Type of the computation: float64 or float32.
+        Type of the computation: float64 or float32. A network that becomes half precision leaves
+        it as it is.
     device : torch.device or str, default="cpu"
 
     Attributes
@@ -84,6 +86,8 @@ class AnswersLikelihood:
     >>> loss.backward()
     """
 
+    __call__: Callable[..., Evaluation]
+
     def __init__(
         self,
         answers: Answers,
@@ -93,6 +97,7 @@ class AnswersLikelihood:
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
     ) -> None:
+        super().__init__()
         where: Any = {"dtype": dtype, "device": torch.device(device)}
         where["with_error_rates"] = with_error_rates
         self.shape = answers.shape
@@ -110,6 +115,22 @@ class AnswersLikelihood:
                 )
                 for part, weights in _layers_of(answers)
             ]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        # ``to``, ``float`` and ``cuda`` of any module call this. The tensors are no buffers: DDP
+        # would overwrite them with the answers that the first process has.
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+
+        def moved(tensor: Tensor) -> Tensor:
+            found = fn(tensor)
+            half = tensor.is_floating_point() and torch.finfo(found.dtype).bits < 32
+            return found.to(tensor.dtype) if half else found
+
+        with torch.inference_mode(False):
+            self._layers = _with_tensors(moved, self._layers)
+            at = moved(torch.empty(0, dtype=self.dtype, device=self._device))
+        self.dtype, self._device = at.dtype, at.device
+        return self
 
     def batch(self, rows: ArrayLike | Tensor) -> AnswersLikelihood:
         """Return the likelihood of the answers about some items, in time and memory for these.
@@ -197,7 +218,7 @@ class AnswersLikelihood:
         return differentiable(evaluate, *trained).to(kind)
 
     @torch.no_grad()
-    def __call__(
+    def forward(
         self,
         logits: Tensor,
         *,
@@ -328,6 +349,18 @@ class AnswersLikelihood:
                 f"this likelihood was made with_error_rates={self.with_error_rates}; {advice}"
                 " error_rates, or missed and invented"
             )
+
+
+def _with_tensors(change: Callable[[Tensor], Tensor], part: Any) -> Any:
+    """Return a part of a layout with its tensors changed."""
+    if isinstance(part, Tensor):
+        return change(part)
+    if isinstance(part, list):
+        return [_with_tensors(change, each) for each in part]
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    held = {field.name: getattr(part, field.name) for field in fields(part)}
+    return replace(part, **{name: _with_tensors(change, each) for name, each in held.items()})
 
 
 @dataclass(frozen=True)
