@@ -10,7 +10,6 @@ consistent, but it ignores what several answers say together.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Self
@@ -146,10 +145,7 @@ class AnswersLikelihood(torch.nn.Module):
             Row i of its logits is the item ``rows[i]``.
         """
         rows = self._read_rows(rows)
-        batch = copy.copy(self)
-        batch.shape = len(rows), self.shape[1]
-        batch._layers = [layer.of_rows(rows) for layer in self._layers]
-        return batch
+        return self._but((len(rows), self.shape[1]), [layer.of_rows(rows) for layer in self._layers])
 
     def by_cell(self) -> tuple[AnswersLikelihood, Tensor, Tensor] | None:
         """Return the likelihood as one of F items with one label, and the item and label of each.
@@ -164,9 +160,12 @@ class AnswersLikelihood(torch.nn.Module):
         item, n = facts.item, len(facts.item)
         weights = None if layer.weights is None else layer.weights.index_select(0, item)
         alone = replace(facts, n_items=n, item=torch.arange(n), label=torch.zeros_like(item))
-        cells = copy.copy(self)
-        cells.shape, cells._layers = (n, 1), [_Layer(alone, [], weights)]
-        return cells, item, facts.label
+        return self._but((n, 1), [_Layer(alone, [], weights)]), item, facts.label
+
+    def _but(self, shape: tuple[int, int], layers: list[_Layer]) -> AnswersLikelihood:
+        other = type(self).__new__(type(self))  # copy.copy of a module would show in the time
+        vars(other).update(vars(self), shape=shape, _layers=layers)
+        return other
 
     def log_likelihood(
         self,
