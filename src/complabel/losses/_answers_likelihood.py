@@ -145,7 +145,9 @@ class AnswersLikelihood(torch.nn.Module):
             Row i of its logits is the item ``rows[i]``.
         """
         rows = self._read_rows(rows)
-        return self._but((len(rows), self.shape[1]), [layer.of_rows(rows) for layer in self._layers])
+        return self._but(
+            (len(rows), self.shape[1]), [layer.of_rows(rows) for layer in self._layers]
+        )
 
     def by_cell(self) -> tuple[AnswersLikelihood, Tensor, Tensor] | None:
         """Return the likelihood as one of F items with one label, and the item and label of each.
