@@ -1,12 +1,14 @@
 """What every loss promises, tried on every loss that is exported."""
 
 import inspect
+import warnings
 
 import numpy as np
 import pytest
 import torch
 
 from complabel import losses
+from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.experiments import losses as compared
 from complabel.experiments.losses import BinaryCrossEntropy, GDFLoss
@@ -229,3 +231,41 @@ def test_unknown_labels_and_another_number_of_them_are_refused():
         losses.MLCLLoss(torch.eye(5))(ZEROS, MARKS, torch.ones(6, 4))
     with pytest.raises(InputError, match=r"shape \(2, 4\) for logits of shape \(2, 3\)"):
         selection_log_likelihood(torch.zeros(2, 3), torch.ones(2, 4))
+
+
+IN_FRONT = {
+    "none": torch.nn.Identity(),
+    "sigmoid": torch.nn.Sigmoid(),
+    "softmax": torch.nn.Softmax(dim=1),
+}
+
+
+@pytest.mark.parametrize("end", IN_FRONT)
+@pytest.mark.parametrize("name", ["MLCLLoss", "AnswersLikelihood"])
+def test_a_network_that_ends_in_a_sigmoid_is_noticed_once(name, end):
+    marks = np.eye(5)[np.arange(64) % 5]
+    loss = losses.MLCLLoss((1 - torch.eye(5)) / 4)
+    likelihood = losses.AnswersLikelihood(Answers.from_arrays(absent=marks, relevant=1 - marks))
+    linear, features = torch.nn.Linear(3, 5), torch.randn(64, 3)
+    torch.nn.init.zeros_(linear.weight)
+    torch.nn.init.zeros_(linear.bias)
+
+    def warned(n_batches):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for rows in torch.arange(64).split(16)[:n_batches]:
+                logits = IN_FRONT[end](linear(features[rows]))
+                if name == "MLCLLoss":
+                    loss(logits, torch.tensor(marks)[rows])
+                else:
+                    likelihood.batch(rows).log_likelihood(logits)
+        return [warning.filename for warning in caught]
+
+    assert not warned(4)  # outputs that are all alike tell nothing
+    torch.manual_seed(0)
+    linear.reset_parameters()
+    with torch.no_grad():
+        assert not warned(4)  # nothing is trained
+    assert not warned(2)
+    assert warned(4) == ([] if end == "none" else [__file__])
+    assert not warned(4)

@@ -22,7 +22,13 @@ from torch import Tensor
 from complabel._parameters import Array
 from complabel.answers import Answers
 from complabel.errors import InputError
-from complabel.losses._base import check_mistakes, check_propensities, check_rates, differentiable
+from complabel.losses._base import (
+    FirstOutputs,
+    check_mistakes,
+    check_propensities,
+    check_rates,
+    differentiable,
+)
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import Facts, lay_out_facts
 from complabel.losses._namings import Group, add_namings, add_skips, lay_out_namings
@@ -103,6 +109,7 @@ class AnswersLikelihood(torch.nn.Module):
         self.dtype = dtype
         self.with_error_rates = with_error_rates
         self._device = torch.device(device)
+        self._first_outputs = FirstOutputs()  # shared with all batches
         self._n_rates = len(answers.annotator_names) + 1
         # The caller may be in inference mode. Autograd does not accept tensors made in it.
         with torch.inference_mode(False):
@@ -200,10 +207,16 @@ class AnswersLikelihood(torch.nn.Module):
             Log-probabilities in nats, times the weights, in the type of the logits, but at least in
             single precision; 0 for an item without an answer. First derivatives by ``logits`` and
             ``log_propensities`` are available.
+
+        Warns
+        -----
+        UserWarning
+            Once, if the first logits to be trained lie between 0 and 1, as after a sigmoid.
         """
         precise, log_w = logits.to(self.dtype), log_propensities
         rates = self._rates(error_rates, missed, invented)
         self._check(precise, rates)
+        self._first_outputs.look(precise)
         trained = [precise]
         if log_w is not None:
             log_w = log_w.to(self.dtype)

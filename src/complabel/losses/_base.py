@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar
@@ -20,10 +21,51 @@ from complabel.errors import InputError
 _ALIGNED = 16  # matrices of a product start together at a multiple of 64 bytes: 16 numbers
 
 
+class FirstOutputs:
+    """A look at the first outputs of a network, which warns if they are no logits."""
+
+    # Outputs of a network without a sigmoid soon leave [0, 1], at the latest as it learns; until
+    # then they seldom lie on both sides of .5 (docs/evidence/networks.md has how seldom).
+    _FEWEST_BATCHES, _FEWEST_VALUES, _MOST_BATCHES = 3, 30, 100
+
+    def __init__(self) -> None:
+        self._batches, self._values, self._left = 0, 0, self._MOST_BATCHES
+        self._least, self._most = 1.0, 0.0
+
+    def look(self, logits: Tensor) -> None:
+        """Look at outputs (b, K), if a network is trained by them and nothing is decided yet."""
+        if not self._left or not logits.requires_grad or torch.compiler.is_compiling():
+            return
+        self._left -= 1
+        outputs = logits.detach()
+        try:
+            least, most = map(float, outputs.aminmax()) if outputs.numel() else (0.0, 0.0)
+        except RuntimeError:  # inside torch.vmap nobody may look
+            return
+        if least == most:  # a last layer that starts at 0
+            return
+        if not 0 <= least <= most <= 1:
+            self._left = 0
+            return
+        self._batches, self._values = self._batches + 1, self._values + outputs.numel()
+        self._least, self._most = min(self._least, least), max(self._most, most)
+        softmax = bool(((outputs.float().sum(dim=1) - 1).abs() < 0.01).all())
+        enough = self._batches >= self._FEWEST_BATCHES and self._values >= self._FEWEST_VALUES
+        if enough and (softmax or self._least < 0.5 < self._most):
+            self._left = 0
+            warnings.warn(
+                "the first outputs of the network all lie between 0 and 1, as after a sigmoid or"
+                " softmax, but the loss takes logits, the values before it; leave that layer out:"
+                " with it, no label can have a probability below .5 or above .73",
+                stacklevel=3,
+            )
+
+
 class LogitLoss(torch.nn.Module, ABC):
     """Base class of losses of a network's K outputs, averaged over instances.
 
-    A loss needs only ``forward``. A call of the loss checks the arguments before.
+    A loss needs only ``forward``. A call of the loss checks the arguments before. It warns once if
+    the first outputs of a network lie between 0 and 1, as after a sigmoid.
 
     Attributes
     ----------
@@ -50,6 +92,7 @@ class LogitLoss(torch.nn.Module, ABC):
 
     label_names: ClassVar[tuple[str, ...]] = ()
     models_the_choice: ClassVar[bool] = False
+    _first_outputs: FirstOutputs | None = None
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -57,8 +100,10 @@ class LogitLoss(torch.nn.Module, ABC):
 
     def __call__(self, logits: Tensor, *labels: Tensor | None, **named: Tensor | None) -> Any:
         """Check the arguments, and compute the loss by ``forward``."""
-        given = self._by_name(labels, named)
-        return super().__call__(logits, **check_labels(logits, **given))
+        given = check_labels(logits, **self._by_name(labels, named))
+        self._first_outputs = self._first_outputs or FirstOutputs()
+        self._first_outputs.look(logits)
+        return super().__call__(logits, **given)
 
     def _likeness(self) -> Hashable:
         """Return what must be equal for losses that are stacked.
