@@ -1,5 +1,6 @@
 """What ``fit`` and ``score`` make of what they are told, on methods that keep what they get."""
 
+import multiprocessing
 import re
 import warnings
 from dataclasses import replace
@@ -554,6 +555,18 @@ def test_it_is_told_once_in_a_process(monkeypatch):
         for at in range(3):
             Recorder().fit(X[at:], COMPLEMENTARY[at:])
     assert [each.category for each in said] == [ReadAsComplementaryWarning]
+
+
+@pytest.mark.parametrize(("worker", "times"), [("MainProcess", 1), ("LokyProcess-2", 0)])
+def test_rows_without_answers_are_told_once_for_all_folds(monkeypatch, worker, times):
+    monkeypatch.setattr("complabel.methods._door._assumed", set())
+    monkeypatch.setattr(multiprocessing.current_process(), "_name", worker)
+    answers = of_questions(QUESTIONS[:1], random_state=0, items_share=0.5)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("default")
+        warnings.filterwarnings("ignore", "about something else")
+        cross_val_score(Understanding(), X, answers, cv=4)
+    assert [each.category for each in said] == [UnansweredRowWarning] * times
 
 
 def test_a_table_of_answers_leads_to_where_it_is_read():

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -39,7 +40,7 @@ WEIGHTED = (
     *("ComplementaryRidgeClassifier", "PriorClassifier", "SupervisedClassifier"),
 )
 _PACKAGE = str(Path(__file__).parents[1])
-_assumed: set[str] = set()  # what warn_assumed has said
+_assumed: set[object] = set()  # what was said that is said once
 
 
 @dataclass(frozen=True)
@@ -149,22 +150,50 @@ def read_weights(values: Any, n_samples: int) -> Array:
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn, and point to the line outside of this package that led here."""
-    frame, depth = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, depth = frame.f_back, depth + 1
-    warnings.warn(message, category, stacklevel=depth)
+    warnings.warn(message, category, stacklevel=_depth() + 1)
 
 
 def warn_assumed(
     message: str, category: type[AssumedUniformWarning] = AssumedUniformWarning
 ) -> None:
     """Give such a warning, once in a process unless a filter asks for each of them."""
-    actions = (each[0] for each in warnings.filters if issubclass(category, each[2]))
-    action = next(actions, "default")
-    if message not in _assumed or action in ("always", "error"):
-        if action != "ignore":
-            _assumed.add(message)
+    if _is_new(message, message, category):
         warn_user(message, category)
+
+
+def _warn_unanswered(message: str) -> None:
+    """Warn of rows without answers, once for each line of a program that led here."""
+    # Their number differs from fold to fold, so that no filter takes the texts for the same.
+    frame = sys._getframe(_depth())
+    if _is_new((frame.f_code.co_filename, frame.f_lineno), message, UnansweredRowWarning):
+        warn_user(message, UnansweredRowWarning)
+
+
+def _depth() -> int:
+    """Return how many frames outward of the caller of this function another package's is."""
+    frame, depth = sys._getframe(1), 0
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, depth = frame.f_back, depth + 1
+    return depth
+
+
+def _is_new(said: object, message: str, category: type[Warning]) -> bool:
+    """Tell whether to say something that is said once, unless a filter asks for each time."""
+    actions = (
+        action
+        for action, text, kind, module, _ in warnings.filters
+        if issubclass(category, kind) and not module and (not text or text.match(message))
+    )
+    action = next(actions, "default")
+    if action in ("always", "error"):
+        return True
+    name, _, number = current_process().name.rpartition("-")
+    # Of the workers of a search, the first speaks for all: each would say the same.
+    if said in _assumed or (name == "LokyProcess" and number != "1"):
+        return False
+    if action != "ignore":
+        _assumed.add(said)
+    return True
 
 
 def _true_labels(X: Features, y: Any, relevant: Any) -> Targets:
@@ -209,10 +238,9 @@ def _of_labels(X: Features, y: Any, relevant: Any, weights: Array | None) -> Tar
         shown = ", ".join(map(str, empty[:5])) + (", ..." if len(empty) > 5 else "")
         lost = 0 if relevant is None else int(relevant[~rows].any(axis=1).sum())
         also = f"; {lost} of them have known relevant labels, which are left out, too"
-        warn_user(
+        _warn_unanswered(
             f"{len(empty)} of {len(rows)} rows of y mark no label (row{'s' * (len(empty) > 1)}"
-            f" {shown}), so they are left out{also if lost else ''}",
-            UnansweredRowWarning,
+            f" {shown}), so they are left out{also if lost else ''}"
         )
     return Targets(X, complementary, classes, single, relevant, weights=weights).keep(rows)
 
@@ -226,9 +254,8 @@ def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
     if not rows.any():
         raise AnnotationError("y has no answers; at least one item needs one")
     if not rows.all():
-        warn_user(
-            f"{int(np.sum(~rows)):,} of {len(rows):,} items have no answer, so they are left out",
-            UnansweredRowWarning,
+        _warn_unanswered(
+            f"{int(np.sum(~rows)):,} of {len(rows):,} items have no answer, so they are left out"
         )
     classes = _labels_of(answers, answers.n_labels)
     weights = None
