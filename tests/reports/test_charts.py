@@ -6,9 +6,16 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from scipy import special
+from tests.reports.small import draw_labels
+from tests.trust.small import Stated
 
+from complabel.errors import InputError
+from complabel.frequencies import estimate_label_frequencies
+from complabel.reports import LabelFrequencyDisplay, ReliabilityDisplay, ThresholdDisplay
 from complabel.reports._charts import new_axes, precision_recall_chart, reliability_chart
-from complabel.trust import reliability
+from complabel.simulate import draw_answers
+from complabel.trust import estimate_metrics, reliability
 
 
 def texts(svg):
@@ -18,14 +25,39 @@ def texts(svg):
 def test_reliability_is_drawn_as_points_with_intervals_beside_the_diagonal():
     p = np.tile([0.25, 0.75], (8, 1))
     found = reliability(p > [0.3, 0.9], p, n_bins=2)
+    shown = ReliabilityDisplay.from_predictions(p > [0.3, 0.9], p, n_bins=2)
+    (dots,) = (line for line in shown.ax_.lines if line.get_marker() == "o")
+    np.testing.assert_array_equal(dots.get_xydata(), [[0.25, 0], [0.75, 0]])  # neither applies
+    (bars,) = shown.ax_.collections
+    ends = [segment[:, 1] for segment in bars.get_segments()]
+    np.testing.assert_allclose(ends, found.intervals)
     svg = reliability_chart(found, title="t", description="d").svg("r")
-    marks = [g for g in ET.fromstring(svg).iter("g") if len(g.findall("use")) == 2]
-    (dots,) = marks
-    x = [float(dot.get("x")) for dot in dots.findall("use")]
-    y = [float(dot.get("y")) for dot in dots.findall("use")]
-    assert x[0] < x[1]
-    assert y[0] == pytest.approx(y[1])  # neither label applies: both lie on the ground
     assert {"predicted probability", "share that applies"} <= set(texts(svg))
+
+
+def test_displays_of_a_model_show_its_thresholds_and_its_figures():
+    Y = draw_labels()
+    answers = draw_answers(Y, question="asked", random_state=5)
+    chances = np.where(Y == 1, 0.6, 0.1) + np.random.default_rng(6).normal(0, 0.1, Y.shape)
+    model, figure = Stated.of(answers), Figure()
+    model.thresholds_ = np.full(4, 0.4)
+    at = special.logit(chances.clip(0.01, 0.99))
+    shown = ThresholdDisplay.from_estimator(model, at, answers, ax=figure.add_subplot())
+    assert shown.figure_ is figure
+    precision, recall = shown.ax_.get_lines()[1:]
+    assert shown.ax_.get_lines()[0].get_xdata() == [0.4, 0.4]
+    expected = estimate_metrics(answers, model.predict_proba(at), threshold=0.4)
+    for line, found in ((precision, expected.precision), (recall, expected.recall)):
+        near = np.abs(line.get_xdata() - 0.4).argmin()
+        assert line.get_ydata()[near] == pytest.approx(found.value, abs=0.05)
+    with pytest.raises(InputError, match="over"):
+        shown.plot(over="precision")
+
+    shown = LabelFrequencyDisplay.from_predictions(answers)
+    frequencies = estimate_label_frequencies(answers).values
+    (dots,) = (line for line in shown.ax_.lines if line.get_marker() == "o")
+    np.testing.assert_array_equal(dots.get_xdata(), np.sort(frequencies)[::-1])
+    assert shown.ax_.get_yticklabels()[0].get_text() == str(np.argmax(frequencies))
 
 
 def test_a_curve_of_precision_and_recall_goes_forward_and_skips_what_is_unknown(estimated):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from complabel.reports._charts import WHISKER as WHISKER
     from complabel.reports._charts import WIDTH as WIDTH
     from complabel.reports._charts import Chart as Chart
+    from complabel.reports._charts import LabelFrequencyDisplay as LabelFrequencyDisplay
+    from complabel.reports._charts import ReliabilityDisplay as ReliabilityDisplay
+    from complabel.reports._charts import ThresholdDisplay as ThresholdDisplay
     from complabel.reports._charts import new_axes as new_axes
     from complabel.reports._evaluation import render_evaluation as render_evaluation
     from complabel.reports._inspection import inspection_lines as inspection_lines
@@ -34,12 +37,19 @@ if TYPE_CHECKING:
     from complabel.reports._templates import get_template as get_template
     from complabel.reports._templates import number as number
 
-__all__ = ["inspection_lines", "write_inspection_page"]
+__all__ = [
+    "LabelFrequencyDisplay",
+    "ReliabilityDisplay",
+    "ThresholdDisplay",
+    "inspection_lines",
+    "write_inspection_page",
+]
 _PLACES = places_in(
     __name__,
     {
         "_audit": "agreement audit_headline audit_sentences render_audit verdicts",
-        "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes",
+        "_charts": "ACCENT INK SERIES WHISKER WIDTH Chart new_axes"
+        " LabelFrequencyDisplay ReliabilityDisplay ThresholdDisplay",
         "_evaluation": "render_evaluation",
         "_inspection": "inspection_lines render_inspection write_inspection_page",
         "_model": "describe_model likeliest_items model_facts render_model",

@@ -1,4 +1,4 @@
-"""Charts of models. A chart is drawn as inline SVG only when a page needs it."""
+"""Pictures of models: displays as those of scikit-learn, and the same as inline SVG of a page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,24 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+
+from complabel._parameters import check_choice
+from complabel.errors import InputError
+from complabel.frequencies import estimate_label_frequencies
+from complabel.trust import estimate_metrics, reliability
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import ArrayLike
 
     from complabel._parameters import Array
+    from complabel.answers import Answers
+    from complabel.frequencies import LabelFrequencies
     from complabel.trust import Figures, Reliability
 
 
@@ -120,19 +128,10 @@ class Chart:
 
 
 def reliability_chart(found: Reliability, *, title: str, description: str) -> Chart:
-    """Return a diagram of reliability: the share that applies over the probability, with intervals.
-
-    Probabilities that can be believed lie on the diagonal.
-    """
+    """Return a diagram of reliability for a page."""
 
     def draw(figure: Figure) -> None:
-        axes = new_axes(figure, title, "predicted probability")
-        axes.axline((0, 0), slope=1, color=INK, alpha=0.5, linewidth=1, linestyle="--")
-        reach = np.abs(found.intervals.T - found.share)
-        axes.errorbar(found.mean_probability, found.share, yerr=reach, **WHISKER)
-        line: Mapping[str, Any] = {"color": ACCENT, "linewidth": 1.5, "marker": "o"}
-        axes.plot(found.mean_probability, found.share, markersize=4, clip_on=False, **line)
-        _as_shares(axes, "share that applies")
+        ReliabilityDisplay(found).plot(new_axes(figure, title, ""), color=ACCENT)
 
     return Chart(title, description, (WIDTH, WIDTH), draw)
 
@@ -140,39 +139,286 @@ def reliability_chart(found: Reliability, *, title: str, description: str) -> Ch
 def precision_recall_chart(
     curve: Mapping[str, Array], at: Figures, *, title: str, description: str
 ) -> Chart:
-    """Return a curve of precision over recall, with a band for the intervals of precision.
-
-    A cross shows precision and recall ``at`` the model's own thresholds, with both intervals; the
-    dashed line is the precision of a random order. ``curve`` is that of ``MetricEstimates``.
-    """
+    """Return a curve of precision over recall for a page; see ThresholdDisplay."""
 
     def draw(figure: Figure) -> None:
-        axes = new_axes(figure, title, "recall")
-        axes.axhline(at.share.value, color=INK, alpha=0.5, linewidth=1, linestyle="--")
-        known = np.isfinite(curve["precision"]) & np.isfinite(curve["recall"])
-        recall, precision, low, high = (
-            curve[name][known]
-            for name in ("recall", "precision", "precision_low", "precision_high")
-        )
-        # True recall falls as the threshold rises; estimates need not, and would tangle the band.
-        recall = (np.maximum.accumulate(recall[::-1])[::-1] + np.minimum.accumulate(recall)) / 2
-        axes.fill_between(recall, low, high, color=ACCENT, alpha=0.2, linewidth=0)
-        axes.plot(recall, precision, color=ACCENT, linewidth=1.5)
-        x, y = at.recall, at.precision
-        across, along = ([[each.value - each.low], [each.high - each.value]] for each in (x, y))
-        axes.errorbar([x.value], [y.value], xerr=across, yerr=along, **WHISKER)
-        axes.plot([x.value], [y.value], "o", color=INK, markersize=5, clip_on=False)
-        _as_shares(axes, "precision")
+        axes = new_axes(figure, title, "")
+        ThresholdDisplay(curve, at).plot(axes, over="recall", color=ACCENT)
 
     return Chart(title, description, (WIDTH, WIDTH), draw)
 
 
-def _as_shares(axes: Axes, ylabel: str) -> None:
+class _Display:
+    """What all displays have, as those of scikit-learn."""
+
+    ax_: Axes
+    figure_: Any
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, answers: Answers, *, ax: Axes | None = None, **settings: Any
+    ) -> Self:
+        """Draw what answers say of a fitted model that did not learn from them.
+
+        Parameters
+        ----------
+        estimator : ComplementaryClassifier
+            Fitted; its ``predict_proba`` and ``thresholds_`` are used.
+        X : array-like or sparse matrix of shape (n_items, n_features)
+            All items from which the questions were drawn.
+        answers : Answers
+            Answers about these items.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **settings
+            As of ``from_predictions``.
+
+        Returns
+        -------
+        The display, drawn, with the attributes ``ax_`` and ``figure_``.
+        """
+        probabilities = estimator.predict_proba(X)
+        thresholds = getattr(estimator, "thresholds_", None)
+        if issubclass(cls, ThresholdDisplay) and thresholds is not None:
+            settings = {"threshold": thresholds, **settings}
+        made: Any = cls
+        found: Self = made.from_predictions(answers, probabilities, ax=ax, **settings)
+        return found
+
+    def _begin(self, ax: Axes | None) -> tuple[Axes, Any]:
+        """Return axes to draw in, and the colour of their texts."""
+        try:
+            from matplotlib import pyplot, rcParams
+        except ImportError as error:
+            raise InputError(
+                'a display needs matplotlib, which is not installed: run pip install "complabel'
+                '[report]"'
+            ) from error
+        if ax is None:
+            _, ax = pyplot.subplots(layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax, rcParams["text.color"]
+
+
+@dataclass(eq=False)
+class ReliabilityDisplay(_Display):
+    """A picture of whether probabilities can be believed: those that can lie on the diagonal.
+
+    Each dot is a bin of pairs of an item and a label: the share that applies, with an interval of
+    95 %, over the mean probability.
+
+    Parameters
+    ----------
+    reliability : Reliability
+        What :func:`complabel.trust.reliability` returns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> probabilities = np.random.default_rng(0).random((400, 5))
+    >>> true_labels = np.random.default_rng(1).random((400, 5)) < probabilities
+    >>> ReliabilityDisplay.from_predictions(true_labels, probabilities).ax_.get_ylabel()
+    'share that applies'
+    """
+
+    reliability: Reliability
+
+    @classmethod
+    def from_predictions(
+        cls,
+        answers: Answers | ArrayLike,
+        probabilities: ArrayLike,
+        *,
+        ax: Axes | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Compare probabilities (n_items, n_labels) with answers to random questions, and draw.
+
+        Parameters are those of :func:`complabel.trust.reliability`; ``ax`` is where to draw.
+        """
+        return cls(reliability(answers, probabilities, **settings)).plot(ax)
+
+    def plot(self, ax: Axes | None = None, *, color: str = "C0") -> Self:
+        """Draw into ``ax``, or a new figure; return the display."""
+        found = self.reliability
+        axes, ink = self._begin(ax)
+        axes.axline((0, 0), slope=1, color=ink, alpha=0.5, linewidth=1, linestyle="--")
+        reach = np.abs(found.intervals.T - found.share)
+        axes.errorbar(found.mean_probability, found.share, yerr=reach, **{**WHISKER, "ecolor": ink})
+        line: Mapping[str, Any] = {"color": color, "linewidth": 1.5, "marker": "o"}
+        axes.plot(found.mean_probability, found.share, markersize=4, clip_on=False, **line)
+        _as_shares(axes, "predicted probability", "share that applies")
+        return self
+
+
+@dataclass(eq=False)
+class ThresholdDisplay(_Display):
+    """A picture of precision and recall at many thresholds, as bands of their intervals.
+
+    Parameters
+    ----------
+    curve : dict of str to ndarray
+        What ``curve`` of :class:`complabel.trust.MetricEstimates` returns.
+    at : Figures
+        Precision, recall and share at the thresholds in use.
+    threshold : float, array-like of shape (n_labels,) or None, default=None
+        These thresholds; a line shows them if they are the same for all labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_answers
+    >>> probabilities = np.random.default_rng(0).random((400, 5))
+    >>> true_labels = np.random.default_rng(1).random((400, 5)) < probabilities
+    >>> answers = draw_answers(true_labels, question="asked", random_state=2)
+    >>> shown = ThresholdDisplay.from_predictions(answers, probabilities, threshold=0.6)
+    >>> shown.plot(over="recall").ax_.get_ylabel()
+    'precision'
+    """
+
+    curve: Mapping[str, Array]
+    at: Figures
+    threshold: ArrayLike | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        answers: Answers,
+        probabilities: ArrayLike,
+        *,
+        threshold: ArrayLike = 0.5,
+        ax: Axes | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Estimate precision and recall from answers to random questions, and draw them.
+
+        Parameters are those of :func:`complabel.trust.estimate_metrics`; ``ax`` is where to draw.
+        """
+        found = estimate_metrics(answers, probabilities, threshold=threshold, **settings)
+        return cls(found.curve(), found, threshold).plot(ax)
+
+    def plot(
+        self, ax: Axes | None = None, *, over: str = "threshold", color: str | None = None
+    ) -> Self:
+        """Draw into ``ax``, or a new figure; return the display.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+        over : {"threshold", "recall"}, default="threshold"
+            Both over the threshold, the same one for all labels. Or precision over recall: there
+            a dot shows both at the thresholds in use, and a dashed line the precision of a random
+            order.
+        color : str or None, default=None
+            Of the line of precision; None takes the first of the style.
+        """
+        check_choice("over", over, ("threshold", "recall"))
+        axes, ink = self._begin(ax)
+        faint: Mapping[str, Any] = {"color": ink, "alpha": 0.5, "linewidth": 1, "linestyle": "--"}
+        known = np.isfinite(self.curve["precision"]) & np.isfinite(self.curve["recall"])
+        curve = {name: values[known] for name, values in self.curve.items()}
+        if over == "recall":
+            axes.axhline(self.at.share.value, **faint)
+            # True recall falls as the threshold rises; estimates need not, and would tangle the
+            # band.
+            xlabel, recall = "recall", curve["recall"]
+            along = (np.maximum.accumulate(recall[::-1])[::-1] + np.minimum.accumulate(recall)) / 2
+        else:
+            xlabel, along = "threshold of the probability", curve["threshold"]
+            used = set() if self.threshold is None else {*np.ravel(self.threshold).tolist()}
+            if len(used) == 1:
+                axes.axvline(used.pop(), **faint)
+        lines = ("precision",) if over == "recall" else ("precision", "recall")
+        for name, drawn in zip(lines, (color or "C0", "C1"), strict=False):
+            low, high = curve[f"{name}_low"], curve[f"{name}_high"]
+            axes.fill_between(along, low, high, color=drawn, alpha=0.2, linewidth=0)
+            axes.plot(along, curve[name], color=drawn, linewidth=1.5, label=name)
+        if over == "recall":
+            x, y = self.at.recall, self.at.precision
+            across, up = ([[each.value - each.low], [each.high - each.value]] for each in (x, y))
+            axes.errorbar([x.value], [y.value], xerr=across, yerr=up, **{**WHISKER, "ecolor": ink})
+            axes.plot([x.value], [y.value], "o", color=ink, markersize=5, clip_on=False)
+        else:
+            axes.legend(frameon=False)
+        _as_shares(axes, xlabel, "precision" if over == "recall" else "share")
+        return self
+
+
+@dataclass(eq=False)
+class LabelFrequencyDisplay(_Display):
+    """A picture of how often labels apply, with intervals of 95 %, the most frequent on top.
+
+    Parameters
+    ----------
+    frequencies : LabelFrequencies
+        What :func:`complabel.frequencies.estimate_label_frequencies` returns.
+    label_names : sequence of str or None, default=None
+        None shows the numbers of the labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+    figure_ : matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_answers
+    >>> true_labels = np.random.default_rng(1).random((400, 3)) < [0.1, 0.5, 0.3]
+    >>> answers = draw_answers(true_labels, question="asked", random_state=2)
+    >>> shown = LabelFrequencyDisplay.from_predictions(answers)
+    >>> [text.get_text() for text in shown.ax_.get_yticklabels()]
+    ['1', '2', '0']
+    """
+
+    frequencies: LabelFrequencies
+    label_names: Sequence[str] | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        answers: Answers,
+        predictions: ArrayLike | None = None,
+        *,
+        ax: Axes | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Estimate frequencies from answers, beside predictions if there are some, and draw them.
+
+        Parameters are those of :func:`complabel.frequencies.estimate_label_frequencies`; ``ax`` is
+        where to draw.
+        """
+        found = estimate_label_frequencies(answers, predictions=predictions, **settings)
+        return cls(found, answers.label_names).plot(ax)
+
+    def plot(self, ax: Axes | None = None, *, color: str = "C0") -> Self:
+        """Draw into ``ax``, or a new figure; return the display."""
+        values, intervals = self.frequencies.values, self.frequencies.intervals
+        axes, ink = self._begin(ax)
+        order, at = np.argsort(-values, kind="stable"), np.arange(len(values))
+        reach = np.abs(intervals.T - values)[:, order]
+        axes.errorbar(values[order], at, xerr=reach, **{**WHISKER, "ecolor": ink})
+        axes.plot(values[order], at, "o", color=color, markersize=4, clip_on=False)
+        names = self.label_names or range(len(values))
+        axes.set_yticks(at, [str(names[label]) for label in order.tolist()])
+        axes.invert_yaxis()
+        axes.set(xlabel="share of the items to which the label applies", xlim=(0, None))
+        return self
+
+
+def _as_shares(axes: Axes, xlabel: str, ylabel: str) -> None:
     """Let both axes go from 0 to 1."""
     ticks = np.linspace(0, 1, 3)
     for set_ticks in (axes.set_xticks, axes.set_yticks):
         set_ticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.set(xlim=(0, 1), ylim=(0, 1), ylabel=ylabel)
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel=xlabel, ylabel=ylabel)
 
 
 def new_axes(
