@@ -65,6 +65,8 @@ ORDER = [
     "thresholds",
     "intervals_hold",
     "own_network",
+    "lightning_network",
+    "trainer_network",
 ]
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
