@@ -17,6 +17,7 @@ import numpy as np
 
 from complabel.datasets import make_synthetic
 from complabel.methods import SelectionLikelihoodClassifier
+from complabel.reports import LabelFrequencyDisplay, ReliabilityDisplay, ThresholdDisplay
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics
 
@@ -81,6 +82,16 @@ axis.invert_yaxis()
 axis.set(xlabel="figure over all labels, with its interval of 95 %", xlim=(0.4, 1))
 axis.legend(frameon=False, loc="lower left")
 axis.spines[["top", "right"]].set_visible(False)
+
+# %%
+# At other thresholds, and label by label
+# ---------------------------------------
+# Displays work as those of scikit-learn: from a fitted model, or from its probabilities.
+
+fig, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
+ThresholdDisplay.from_estimator(model, X, asked, ax=left)
+ReliabilityDisplay.from_estimator(model, X, asked, n_bins=5, ax=middle)
+LabelFrequencyDisplay.from_estimator(model, X, asked, ax=right)
 
 # %%
 # How many more questions?

@@ -15,6 +15,7 @@ The model is tiny and made here, so that nothing is downloaded. Texts and people
 
 import tempfile
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from transformers import (
@@ -117,14 +118,23 @@ with tempfile.TemporaryDirectory() as folder:
     )
     trainer.remove_callback(PrinterCallback)
     trainer.train()
-    best = trainer.state.best_metric
+    said = [
+        each["eval_log_likelihood"] for each in trainer.state.log_history if "eval_loss" in each
+    ]
     logits = trainer.predict(numbered(test)).predictions
 
 # %%
 # The log-likelihood is in nats an answer: a coin has -0.693.
 
-print(f"held-out log-likelihood of the best epoch: {best:.3f}")
+print(f"held-out log-likelihood of the best epoch: {max(said):.3f}")
 print(f"average precision by true labels: {average_precision(Y[test], logits):.2f}")
+
+fig, axis = plt.subplots(figsize=(7, 3.2), layout="constrained")
+axis.plot(np.arange(1, len(said) + 1), said, "o-", color="#0072B2", label="held-out answers")
+axis.axhline(-np.log(2), color="#D55E00", linestyle="--", label="a coin")
+axis.set(xlabel="epoch", ylabel="log-likelihood, nats an answer", xticks=range(1, len(said) + 1))
+axis.legend(frameon=False)
+axis.spines[["top", "right"]].set_visible(False)
 
 # %%
 # And then

@@ -409,7 +409,7 @@ class LabelFrequencyDisplay(_Display):
         names = self.label_names or range(len(values))
         axes.set_yticks(at, [str(names[label]) for label in order.tolist()])
         axes.invert_yaxis()
-        axes.set(xlabel="share of the items to which the label applies", xlim=(0, None))
+        axes.set(xlabel="share of items with the label", xlim=(0, None))
         return self
 
 
