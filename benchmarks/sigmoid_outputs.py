@@ -3,8 +3,7 @@
     python benchmarks/sigmoid_outputs.py
 
 Fresh networks, every other one linear, are trained for 100 batches of 64 rows. The loss warns if it
-takes the outputs for probabilities. Features are normal numbers, small ones (a spread of .05), or
-like the brightness of pictures (.3 on average).
+takes the outputs for probabilities. Features are normal numbers, or small ones (a spread of .05).
 """
 
 import argparse
@@ -16,14 +15,13 @@ from torch import nn
 from complabel.answers import Answers
 from complabel.losses import AnswersLikelihood
 
-FEATURES = {"normal": (1.0, 0.0), "small": (0.05, 0.0), "bright": (0.3, 0.3)}
+FEATURES = {"normal": 1.0, "small": 0.05}
 ENDS = {"logits": nn.Identity(), "sigmoid": nn.Sigmoid(), "softmax": nn.Softmax(dim=1)}
 
 
 def warned(seed: int, features: str, n_labels: int, end: str) -> bool:
     """Train a network, and return whether the loss warned."""
     torch.manual_seed(seed)
-    spread, mean = FEATURES[features]
     plain = torch.randn(512, 20)
     applies = (plain @ torch.randn(20, n_labels) / 20**0.5 > 0.8).numpy()
     likelihood = AnswersLikelihood(Answers.from_arrays(relevant=applies, absent=~applies))
@@ -34,7 +32,7 @@ def warned(seed: int, features: str, n_labels: int, end: str) -> bool:
         warnings.simplefilter("always")
         for _ in range(100):
             rows = torch.randint(len(plain), (64,))
-            logits = network(spread * plain[rows] + mean)
+            logits = network(FEATURES[features] * plain[rows])
             loss = -likelihood.batch(rows).log_likelihood(logits).mean()
             optimizer.zero_grad()
             loss.backward()
@@ -52,7 +50,7 @@ def main() -> None:
     print("| features | labels |", *(f"{end} |" for end in ENDS))
     print("|---|--:|" + "--:|" * len(ENDS))
     for features in FEATURES:
-        for n_labels in (2, 3, 10):
+        for n_labels in (2, 10):
             shares = (sum(warned(s, features, n_labels, end) for s in range(n)) for end in ENDS)
             print(f"| {features} | {n_labels} |", *(f"{share} of {n} |" for share in shares))
 
