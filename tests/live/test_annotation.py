@@ -371,9 +371,6 @@ class _Learner:
     def state(self):
         return {"answers": self.sizes[-1] if self.sizes else 0}
 
-    def best_kind(self):
-        return "asked"
-
 
 def test_a_learner_gets_the_answers_while_people_answer(opened, tmp_path, caplog, monkeypatch):
     monkeypatch.setattr("complabel.live._annotation._LEARN_AFTER", 5)

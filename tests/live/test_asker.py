@@ -257,23 +257,36 @@ def test_a_new_server_knows_all_that_happened():
     assert again.answer(event.id, "ann", "no", None) == asker.answer(event.id, "ann", "no", None)
 
 
-def test_mixed_questions_take_turns_until_both_kinds_are_timed_and_then_the_better_one_stays():
-    for ticking, wanted in ((3.0, "ticked"), (30.0, "asked")):
-        mixed = Mixed.of(5)
-        source = RandomQuestions([f"{at}" for at in range(200)], 5, mixed, None)
-        asker = Asker(source, LABELS, _Clock())
-        mixed.times = asker.latest_seconds
-        kinds = []
-        for _ in range(60):
-            event = asker.next("ann")
-            kinds.append(asker.questions[event.number].kind)
-            said = ("yes", 1.0) if kinds[-1] == "asked" else ([], ticking)
-            asker.answer(event.id, "ann", *said)
-        # Five labels are worth 3.7 answers of yes or no (docs/evidence/questions.md).
-        assert Counter(kinds[:20]) == {"asked": 10, "ticked": 10}
-        assert {*kinds[20:]} == {wanted}
-        assert f"yes or no takes 1.0 s, ticking 5 labels {ticking:.1f} s" in mixed.why
-        assert asker.left() is None
+@pytest.mark.parametrize(
+    ("n_labels", "ticking", "wanted", "trial"),
+    [
+        (17, 3.0, "ticked", 3),  # far below three quarters of 17: three of each decide
+        (5, 3.0, "ticked", 10),  # 3.75 yes/no are worth as much, which is near
+        (5, 4.5, "asked", 10),
+        (5, 30.0, "asked", 3),
+        (2, None, "asked", 20),  # nobody ticks
+    ],
+)
+def test_mixed_questions_take_turns_until_it_is_clear_which_kind_is_better(
+    n_labels, ticking, wanted, trial
+):
+    mixed = Mixed.of(n_labels)
+    source = RandomQuestions([f"{at}" for at in range(200)], n_labels, mixed, None)
+    asker = Asker(source, [f"{at}" for at in range(n_labels)], _Clock())
+    mixed.times = asker.latest_seconds
+    kinds = []
+    for _ in range(60):
+        event = asker.next("ann")
+        kinds.append(asker.questions[event.number].kind)
+        said = (
+            ("yes", 1.0) if kinds[-1] == "asked" else ("unsure" if ticking is None else [], ticking)
+        )
+        asker.answer(event.id, "ann", *said)
+    assert Counter(kinds[: 2 * trial]) == {"asked": trial, "ticked": trial}
+    assert {*kinds[2 * trial :]} == {wanted}
+    told = f"ticking {n_labels} labels {ticking} s"
+    assert (told if ticking else "was skipped again and again") in mixed.why
+    assert asker.left() is None
 
 
 class People(RuleBasedStateMachine):

@@ -16,7 +16,7 @@ from complabel.files import COLUMNS
 from complabel.live import Learner, _learner
 from complabel.live._asker import Asker, News
 from complabel.live._drawing import RandomQuestions
-from complabel.live._learner import LearningError, Refits, area, kinds_and_worth, ten_more, worth_it
+from complabel.live._learner import LearningError, Refits, area, ten_more, worth_it
 from complabel.methods import read_header
 
 N_ITEMS, LABELS = 400, ["a", "b", "c", "d"]
@@ -165,15 +165,6 @@ def test_nothing_is_said_before_there_is_something():
     assert state["advice"] == "The model starts when 5 more items have an answer."
     state = refits.update(*answered(30, truth=np.zeros_like(DATA.Y)))
     assert "nobody has said so far that a label applies" in state["advice"]
-
-
-@pytest.mark.parametrize(("seconds", "best"), [((6.0, 9.0), "ticked"), ((6.0, 40.0), "asked")])
-def test_the_better_kind_is_found_by_its_times(seconds, best, started, monkeypatch):
-    answers, _ = answered(40, kinds=("asked", "ticked"), seconds=seconds)
-    assert started.best_kind() is None
-    monkeypatch.setattr(started, "_state", {"kinds": kinds_and_worth(answers)})
-    assert started.best_kind() == best
-    assert started.state()["kinds"]["asked"] == {"seconds": 6.0, "worth": 10.0}
 
 
 def test_what_it_computes_is_said_while_it_does(monkeypatch):

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from complabel._drawn import AIMED, RANDOM
 from complabel.asking._choice import EXPECTED, KNOWN, LEVEL
 from complabel.asking._inspection import (
     DEPENDS,
@@ -26,7 +27,7 @@ from complabel.asking._inspection import (
     Finding,
     Inspection,
 )
-from complabel.asking._said import Said, similar_names
+from complabel.asking._said import Said, break_even, form_of, similar_names
 
 # Questions that repair most of the damage of a biased choice: docs/evidence/frequencies.md.
 _AUDIT = 200
@@ -52,6 +53,7 @@ _MANY_MISTAKES = 0.1
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _DIFFERS = 0.25  # a share of "yes" that is more or less by this part of it, or answers at random
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
+_LONG = 6.0  # times as long as one yes or no, which ticking hardly ever takes
 _CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
 
 Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
@@ -385,7 +387,16 @@ def _people(context: Context) -> Found:
 
 def _times(context: Context) -> Found:
     """Which question is worth its time, or how to find out."""
-    times = context.seen.times
+    times, of_each = context.seen.times, _asked_of_each(context)
+    size = form_of(context.seen.n_labels)
+    if break_even(size) >= _LONG and 0 < of_each < size / 2:
+        known = times and times.asked
+        words = {"n": len(context.said.answers.kind), "of_each": of_each, "size": size}
+        words |= {"kind": "ticked" if size == context.seen.n_labels else f"ticked-{size}"}
+        words |= {"worth": break_even(size), "these": f"{size:,} labels"}
+        words["limit"] = f", so less than {known * break_even(size):.3g} seconds" if known else ""
+        yield "let-people-tick", words
+        return
     if times is None:
         return
     some = times.labels < context.seen.n_labels
@@ -413,6 +424,18 @@ def _times(context: Context) -> Found:
         words["limit"] = f", which is so if one yes or no takes more than {enough:.2g} seconds"
         words["advice"] = f"Ask one person yes or no about random labels {write}"
         yield "time-trial", words | {"kind": "asked"}
+
+
+def _asked_of_each(context: Context) -> float:
+    """Return how many labels an item was asked about if all answers are yes or no; else 0.
+
+    Where a machine or a rule chose the labels, others are beside the point.
+    """
+    answers = context.said.answers
+    chosen = [text for text in {*answers.drawn.tolist()} if text not in ("", RANDOM, AIMED)]
+    if chosen or not (answers.kind == "asked").all() or answers.n_answers < _FEW_MARKS:
+        return 0.0
+    return float(answers.n_answers / len(np.unique(answers.item)))
 
 
 _TESTS = (

@@ -285,12 +285,8 @@ class _Compared:
         return float(said.sum() / n_all), float(n @ share / n_all), min(max(random, 0.0), 1.0)
 
 
-BREAK_EVEN = {1: 1.0, 5: 3.7, 6: 3.6, 10: 9.4, 14: 12.0, 15: 10.0}
-"""How many times as long as one yes or no, by the number of labels, ticking them may take so that
-it is worth as much: five random labels on the four datasets, all labels of scene, digits, yeast
-and corel5k (the study in docs/evidence/questions.md). With more labels, the last one holds."""
-
-_MOST_TICKED = 40  # nobody reads more labels than this for each item: a menu of them is tried
+_SHARE = 0.75  # what a judgement on a form is worth, of one that comes alone
+_MOST_TICKED = 30  # nobody reads more labels than this for each item: a menu of them is tried
 _MENU = 10  # labels of this menu
 _LEAST_TIMED = 10  # answers of a kind or of a size; the median of fewer says too little
 
@@ -335,8 +331,7 @@ def times_of(answers: Answers, found: tuple[KindSummary, ...]) -> Times | None:
     asked = enough["asked"].seconds if "asked" in enough else None
     ticks = [enough[kind] for kind in ("ticked", "ticked-M") if kind in enough]
     best = max(ticks, key=lambda one: break_even(one.offered) / (one.seconds or 1), default=None)
-    labels = answers.n_labels if answers.n_labels <= _MOST_TICKED else _MENU
-    labels = labels if best is None else round(best.offered)
+    labels = form_of(answers.n_labels) if best is None else round(best.offered)
     ticked = None if best is None else best.seconds
     return Times(
         looking=looking,
@@ -350,9 +345,19 @@ def times_of(answers: Answers, found: tuple[KindSummary, ...]) -> Times | None:
     )
 
 
+def form_of(n_labels: int) -> int:
+    """Return how many of all labels to let people tick."""
+    return n_labels if n_labels <= _MOST_TICKED else _MENU
+
+
 def break_even(n_labels: float) -> float:
-    """Return how many times as long as one yes or no ticking this many labels may take."""
-    return float(np.interp(n_labels, [*BREAK_EVEN], [*BREAK_EVEN.values()]))
+    """Return how many times as long as one yes or no ticking this many labels may take.
+
+    In simulations, a judgement that comes with those of all other labels of its item was worth .6
+    to 1.1 of one that comes alone (docs/evidence/questions.md), in the first 22 minutes .6 to 1.1,
+    too (docs/evidence/asking.md).
+    """
+    return max(1.0, _SHARE * n_labels)
 
 
 def _n_long(seconds: Array) -> int:

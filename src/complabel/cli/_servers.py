@@ -37,7 +37,7 @@ _SEEN = (
 @options.with_examples(
     "annotate photos/ --labels labels.txt",
     "annotate tickets.csv --text body --labels labels.txt --out answers.csv",
-    "annotate tickets.csv --text body --labels labels.txt --question mixed --features X.npz",
+    "annotate tickets.csv --text body --labels labels.txt --question asked --features X.npz",
     'annotate photos/ --labels labels.txt --until "frequencies +-.03"',
     'annotate photos/ --labels labels.txt --against predictions.csv --until "f1 +-.05"',
 )
@@ -65,11 +65,11 @@ def annotate(
         "Of a table: the column with the name of each item. [default: item, else row numbers"
         " from 0]",
     ),
-    question: str = option(
+    question: str | None = option(
         "QUESTION",
         f"What to ask. {kinds_in_words()} mixed: asked and ticked take turns, then the one that"
-        " tells more in the time that people take.",
-        default="asked",
+        " tells more in the time that people take. [default: as the answers in --out began; else"
+        " mixed, or asked if there is one label, or if goals of --until aim the questions]",
     ),
     questions: Path | None = option(
         "FILE", "Ask what this table lists, which complabel ask wrote, in its order."
@@ -156,8 +156,6 @@ def annotate(
         if given and features is None:
             raise InputError(f"{name} is given without --features; also give what to learn from")
     _check_token(token)
-    if questions is not None and question != "asked":
-        raise InputError("--question and --questions are both given; leave one of them out")
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
@@ -165,16 +163,16 @@ def annotate(
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)
-    about = question if questions is None else None
+    question = _asked(question, questions, out, len(names), until, against)
     rates = missed, invented
-    goals = _until(until, against, features, rates, about, found, names, only_yes=only_yes)
+    goals = _until(until, against, features, rates, question, found, names, only_yes=only_yes)
     learner = None if features is None else _learner(features, found, seed, trusted or ())
     has_written(out)  # from now on it is written again and again
     annotation = Annotation.open(
         found,
         names,
         out=out,
-        question=question,
+        question=question or "asked",
         questions=questions,
         overlap=overlap,
         seed=seed,
@@ -256,6 +254,32 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
         with contextlib.suppress(InputError):
             return run(app, host=host, port=port, started=started)
     return run(app, host=host, port=ports[-1], started=started)
+
+
+def _asked(
+    question: str | None,
+    questions: Path | None,
+    out: Path,
+    n_labels: int,
+    until: list[str] | None,
+    against: Path | None,
+) -> str | None:
+    """Return what is asked, None if a file lists it; say so where that is not what is usual."""
+    from complabel.live import usual_question
+    from complabel.trust import Goal
+
+    if questions is not None and question is not None:
+        raise InputError("--question and --questions are both given; leave one of them out")
+    if questions is not None or question is not None:
+        return question
+    aims = against is not None or any(Goal.parse(text).by_label for text in until or ())
+    question, is_other = usual_question(out, n_labels, aims=aims)
+    if is_other:
+        say(
+            f"{out} began with --question {question}, and goes on with it; to ask otherwise, give"
+            " another --out"
+        )
+    return question
 
 
 def _until(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import hashlib
 import json
@@ -38,7 +39,7 @@ from complabel.live._drawing import (
 )
 from complabel.live._mending import keep_aside, merge_store, open_store
 from complabel.live._server import app_of, error_reply
-from complabel.live._store import AnswerStore
+from complabel.live._store import AnswerStore, about_of
 from complabel.live._until import Until, aimed_questions, shares_of
 from complabel.trust import FREQUENCIES
 
@@ -103,7 +104,7 @@ class Annotation:
         the new name of each label of the file that is merged.
         """
         make = functools.partial(
-            _source_of, things, question, questions, learner, until, (overlap, seed, things.broken)
+            _source_of, things, question, questions, until, (overlap, seed, things.broken)
         )
         source, mixed, question = make(labels)
         about: dict[str, Any] = {"labels": list(labels), "question": question, "seed": seed}
@@ -415,6 +416,20 @@ class Annotation:
         }
 
 
+def usual_question(out: Path, n_labels: int, *, aims: bool) -> tuple[str, bool]:
+    """Return what is asked if nobody says it, and whether it is another one than in a new sitting.
+
+    A sitting goes on as it began. A new one asks yes or no and lets people tick, and then the one
+    that tells more; only yes or no if goals aim the questions, or if there is only one label.
+    """
+    path, usual = out.with_name(f"{out.name}.sqlite"), "asked" if aims or n_labels < 2 else "mixed"
+    with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
+        before = str(about_of(path)["question"]) if path.exists() else usual
+        if not before.startswith("those "):  # aimed questions, or those of a file
+            return before, before != usual
+    return usual, False
+
+
 def _median(seconds: Sequence[float]) -> float | None:
     return statistics.median(seconds) if seconds else None
 
@@ -463,7 +478,6 @@ def _source_of(
     things: Things,
     question: str,
     questions: Path | None,
-    learner: Learner | None,
     until: Until | None,
     how: tuple[float, int, Sequence[int]],
     labels: Sequence[str],
@@ -483,7 +497,7 @@ def _source_of(
             )
         return source, None, f"those of a file, {digest}"
     if question == "mixed":
-        mixed = Mixed.of(n_labels, None if learner is None else learner.best_kind)
+        mixed = Mixed.of(n_labels)
         return RandomQuestions(things.names, n_labels, mixed, None, *how), mixed, question
     kind = QuestionKind.parse(question, n_labels, others=["mixed"])
     aim = None if until is None or kind.name != "asked" else until.aim

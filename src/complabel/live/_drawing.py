@@ -40,8 +40,9 @@ from complabel.files import (
 MENU = 10  # labels of the menu in mixed questions
 # The same in all rows of an answer.
 _ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability", "drawn")
-ENOUGH = 10  # timed answers of a kind; the median of fewer says too little
-MANY = 40  # nobody ticks more labels than this: mixed questions then tick a menu
+FEW, ENOUGH = 3, 10  # timed answers of a kind: a clear case is decided by few, any case by enough
+_SPREAD = 0.6  # of the logarithm of seconds, from answer to answer
+MANY = 30  # a form of more labels does not fit on a page: mixed questions then tick a menu
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,47 +63,47 @@ class Question:
 class Mixed:
     """Chooses between two kinds of questions by the times that people take for them.
 
-    They alternate until enough answers of each are timed. Then it asks the kind that tells more in
-    the same time: that of a model that learns meanwhile if it knows, else by the times at which
-    both are worth the same in simulations (:mod:`complabel.asking`).
+    They alternate until it is clear which one tells more in the same time, at most until enough
+    answers of each are timed. Both are worth the same at times that simulations found
+    (:mod:`complabel.asking`). Who skips one kind again and again is asked the other one.
     """
 
     asked: QuestionKind
     ticked: QuestionKind
     n_labels: int
-    best: Callable[[], str | None] | None = None  # the kind that a model finds better
     times: Callable[[str], Sequence[float]] = lambda _: ()  # the latest seconds of a kind
     why: str = "two kinds of questions take turns, to see what people take for each"
     _turn: int = 0
 
     @classmethod
-    def of(cls, n_labels: int, best: Callable[[], str | None] | None = None) -> Mixed:
+    def of(cls, n_labels: int) -> Mixed:
         """Choose between yes or no and ticking all labels, or a menu if there are many."""
         ticked = KINDS["ticked"] if n_labels <= MANY else replace(KINDS["ticked-M"], size=MENU)
-        return cls(KINDS["asked"], ticked, n_labels, best)
+        return cls(KINDS["asked"], ticked, n_labels)
 
     def __call__(self) -> QuestionKind:
         kinds = (self.asked, self.ticked)
         seconds = [self.times(kind.stem) for kind in kinds]
-        if min(map(len, seconds)) < ENOUGH:
-            self._turn += 1
-            return kinds[self._turn % 2]
-        from complabel.asking import break_even  # slow to import
+        few, many = sorted(map(len, seconds))
+        if few < FEW and many >= 2 * ENOUGH:
+            self.why = "one kind of question was skipped again and again; the other one is asked"
+            return kinds[len(seconds[1]) == many]
+        if few >= FEW:
+            from complabel.asking import break_even  # slow to import
 
-        one, all_ = (float(np.median(each)) for each in seconds)
-        size = self.ticked.n_offered(self.n_labels)
-        told = f"yes or no takes {one:.1f} s, ticking {size} labels {all_:.1f} s"
-        best = None if self.best is None else self.best()
-        if best is not None:
-            self.why = f"{told}; the model learns more in a minute from this kind"
-            return self.ticked if best.startswith("ticked") else self.asked
-        limit = break_even(size)
-        ticks = all_ < limit * one
-        self.why = (
-            f"{told}, {all_ / max(one, 0.1):.1f} times as long; ticking tells more in a minute if"
-            f" it takes less than {limit:.1f} times as long"
-        )
-        return self.ticked if ticks else self.asked
+            one, all_ = (max(float(np.median(each)), 0.1) for each in seconds)
+            size = self.ticked.n_offered(self.n_labels)
+            times, limit = all_ / one, break_even(size)
+            error = _SPREAD * math.sqrt(sum(1 / min(len(each), ENOUGH) for each in seconds))
+            if few >= ENOUGH or abs(math.log(times / limit)) > 2 * error:
+                self.why = (
+                    f"yes or no takes {one:.1f} s, ticking {size} labels {all_:.1f} s, {times:.1f}"
+                    " times as long; ticking tells more in a minute if it takes less than"
+                    f" {limit:.1f} times as long"
+                )
+                return self.ticked if times < limit else self.asked
+        self._turn += 1
+        return kinds[self._turn % 2]
 
 
 @dataclass

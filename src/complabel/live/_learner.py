@@ -24,7 +24,6 @@ from sklearn.base import clone
 from complabel._parameters import Array, Bools, Ints
 from complabel._training import one_thread
 from complabel.answers import Answers, resolve_contradictions
-from complabel.asking import break_even
 from complabel.errors import ComplabelError
 from complabel.live._asker import News
 from complabel.methods import SelectionLikelihoodClassifier
@@ -40,7 +39,6 @@ _BACK, _LEAST_BACK = 0.5, 0.75
 _MOST_SCORED = 4000
 # A person who took this many times the median had left the desk.
 _LEFT = 10
-_TIMED = 10  # answers of a kind; the median of fewer says too little
 _AHEAD = 10.0  # minutes
 # From simulated sittings (docs/evidence/learning.md): the share of what a score lacks to 1 that a
 # doubling of minutes takes away, and the spread of this share between sittings.
@@ -128,11 +126,6 @@ class Learner:
         n_answers, since = self._learning
         seconds = time.monotonic() - since
         return f"the model is learning from {n_answers:,} answers, for {seconds:.0f} s so far"
-
-    def best_kind(self) -> str | None:
-        """Return the kind of judgement that tells more in a minute; None while it is not known."""
-        kinds = (self._state or {}).get("kinds", {})
-        return max(kinds, key=lambda kind: kinds[kind]["worth"]) if len(kinds) > 1 else None
 
     def follow(self, find: Callable[[Answers, Array], list[Standing]]) -> None:
         """Find the ``standings`` after each refit, as :meth:`Refits.follow` does."""
@@ -251,8 +244,7 @@ class Refits:
             except ComplabelError as error:
                 figures = {"advice": f"The model cannot learn yet: {error}."}
         figures["refit_seconds"] = time.perf_counter() - began
-        about = {"answers": answers.n_answers, "kinds": kinds_and_worth(answers)}
-        self._state = {**self._state, **about, **figures}
+        self._state = {**self._state, "answers": answers.n_answers, **figures}
         return self._state
 
     def save(self, path: str, notes: Any) -> None:
@@ -373,21 +365,6 @@ def _minutes_of(seconds: Array) -> float:
     if not taken.size:
         return 0.0
     return float(np.minimum(taken, _LEFT * np.median(taken)).sum() / 60)
-
-
-def kinds_and_worth(answers: Answers) -> dict[str, dict[str, float]]:
-    """Return what people take for each kind of judgement, and what it is worth a minute.
-
-    The worth is a number of judgements: if they came alone, so many a minute would tell as much.
-    """
-    kinds, found = answers.kind, {}
-    for kind in ("asked", "ticked", "ticked-M"):
-        timed = (kinds == kind) & (answers.seconds > 0)
-        if timed.sum() >= _TIMED:
-            seconds = float(np.median(answers.seconds[timed]))
-            worth = 60 / seconds * break_even(float(np.median(answers.n_offered[timed])))
-            found[kind] = {"seconds": seconds, "worth": worth}
-    return found
 
 
 def _advice(score: float, error: float, more: dict[str, float] | None) -> str:

@@ -13,7 +13,10 @@ const address = new URLSearchParams(location.search);
 let person = address.get("person")?.trim() ?? "";
 
 const AHEAD = Number(address.get("ahead") ?? 3); // questions that wait behind the one shown
-const MANY_LABELS = 12; // from here on there is a box to find one
+// Keys of the first labels of a list; the letters that are missing do something else. Of more
+// labels there is a box to find one.
+const KEYS = [..."1234567890bcdefghijklmpqrtvwxz"];
+const ROOMY = 12; // labels; more of them stand closer to each other
 
 const $ = (id) => document.getElementById(id);
 const main = document.querySelector("main");
@@ -278,7 +281,9 @@ function take(option) {
   else option.querySelector("input").click();
 }
 
-const offered = () => [...$("options").children].filter((option) => !option.hidden);
+function offered() {
+  return $("options").hidden ? [] : [...$("options").children].filter((option) => !option.hidden);
+}
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing) return;
@@ -297,7 +302,7 @@ addEventListener("keydown", (event) => {
   const native = target.closest("button, a, summary"); // Enter and the space bar press it
   if (!$("keys").checked || (native && (key === "Enter" || key === " "))) return;
   if (key === "/" && !$("finding").hidden) $("filter").focus();
-  else if (/^\d$/.test(key)) take(offered()[(Number(key) + 9) % 10]);
+  else if (KEYS.includes(key)) take(offered()[KEYS.indexOf(key)]);
   else if (key === "o" && $("shown").querySelector("a")) $("shown").querySelector("a").click();
   else if (Object.hasOwn(LETTERS, key)) deeds[LETTERS[key]]();
   else return;
@@ -429,8 +434,9 @@ function layOut(question) {
     const wanted = { asked: !list, list: list && !single(question), naming: naming(question) };
     button.hidden = button.dataset.for ? !wanted[button.dataset.for] : false;
   }
-  const many = list && question.offered.length > MANY_LABELS;
-  $("finding").hidden = !many;
+  const size = list ? question.offered.length : 0;
+  $("finding").hidden = size <= KEYS.length;
+  main.dataset.size = size > ROOMY ? "many" : "few";
   $("options").hidden = !list;
   $("hint").hidden = !list;
   if (list) {
@@ -472,17 +478,17 @@ function fillOptions(question) {
 
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-// Show the labels that have all words of the filter. The first ten of them have keys.
+// Show the labels that have all words of the filter. The first of them have keys.
 function find() {
   const words = plain($("filter").value).split(/\s+/).filter(Boolean);
   let shown = 0;
   for (const option of $("options").children) {
     const name = plain(option.value ?? option.querySelector("input").value);
     option.hidden = !words.every((word) => name.includes(word));
-    const digit = !option.hidden && shown < 10 ? String((shown + 1) % 10) : "";
-    option.querySelector("kbd").textContent = digit;
+    const key = option.hidden ? "" : (KEYS[shown] ?? "");
+    option.querySelector("kbd").textContent = key;
     const control = option.querySelector("input") ?? option;
-    if (digit) control.setAttribute("aria-keyshortcuts", digit);
+    if (key) control.setAttribute("aria-keyshortcuts", key);
     else control.removeAttribute("aria-keyshortcuts");
     shown += !option.hidden;
   }
