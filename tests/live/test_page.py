@@ -280,17 +280,27 @@ def test_zoomed_to_200_percent_everything_can_be_reached(page, serve, texts):
 
 @pytest.mark.slow
 def test_lists_are_ticked_and_sent_by_keys(page, serve, texts):
-    served = serve(texts([f"text {number}" for number in range(9)]), "ticked")
+    """Thirty labels fit on the page, and each has a key."""
+    labels = [f"label {number}" for number in range(30)]
+    served = serve(texts([f"text {number}" for number in range(9)]), "ticked", labels)
+    page.open(served.address("&person=Ann"), 390, 844)
+    page.until(SHOWN)
+    assert page.script("return document.documentElement.scrollWidth") <= 390
     page.open(served.address("&person=Ann"))
     page.until(SHOWN)
+    page.script("window.options = document.querySelector('#options')")
+    assert page.script("return options.scrollHeight <= options.clientHeight")
+    assert page.script("return document.documentElement.scrollHeight") <= 800
+    assert not page.violations()
     assert "none applies" in page.text("#send")
-    page.answer("2", "0", "5", "5", "\ue007")
+    page.answer("2", "0", "y", "5", "5", "n", "z", "b", "\ue007")
     page.stored()
     said = served.said()
-    assert {label for _, label, answer in said if answer == "yes"} == {"1", "9"}
+    yes = {label for _, label, answer in said if answer == "yes"}
+    assert yes == {"label 1", "label 9", "label 10", "label 29"}
     page.answer("\ue007")
     page.stored()
-    assert [answer for *_, answer in served.said()[10:]] == ["no"] * 10
+    assert [answer for *_, answer in served.said()[30:]] == ["no"] * 30
 
 
 @pytest.mark.slow

@@ -36,8 +36,10 @@ SHOWN = """(() => {
   const main = document.querySelector("main");
   const [label] = document.querySelectorAll("#question bdi");
   const [picture] = document.querySelectorAll("#shown img");
-  return main.dataset.question && label && picture &&
-    {id: main.dataset.question, label: label.textContent, item: picture.alt};
+  const options = main.dataset.kind === "ticked" ? [...document.querySelectorAll(".option")] : [];
+  const keys = options.map((each) => ["bdi", "kbd"].map((of) => each.querySelector(of).textContent));
+  return main.dataset.question && (label || keys.length) && picture &&
+    {id: main.dataset.question, label: label?.textContent, keys, item: picture.alt};
 })()"""
 
 PLAN = """
@@ -334,7 +336,11 @@ def annotate(session: Session) -> None:
             for _ in range(N_ANSWERS):
                 asked = wait_for(browser, before)
                 before = asked["id"]
-                browser.press("y" if asked["label"] in said_by[asked["item"]] else "n")
+                applies = said_by[asked["item"]]
+                for key in [key for label, key in asked["keys"] if label in applies]:
+                    browser.press(key)
+                last = "\ue007" if asked["keys"] else "y" if asked["label"] in applies else "n"
+                browser.press(last)
             deadline = time.monotonic() + LIMIT
             while browser.ask("document.getElementById('stored').dataset.waiting") != "0":
                 demand(time.monotonic() < deadline, "the page says that all answers are stored")
@@ -345,7 +351,11 @@ def annotate(session: Session) -> None:
     demand("complabel fit" in said, f"annotate says what comes next\n{said}")
     with (session.folder / "clicked.csv").open(encoding="utf-8") as file:
         stored_answers = list(csv.DictReader(file))
-    demand(len(stored_answers) == N_ANSWERS, f"{len(stored_answers)} answers are in the table")
+    stored = {row["answer_id"]: row["question"] for row in stored_answers}
+    demand(len(stored) == N_ANSWERS, f"{len(stored)} answers are in the table")
+    demand(
+        {*stored.values()} == {"asked", "ticked"}, "annotate asks yes or no and lets people tick"
+    )
     for row in stored_answers:
         applies = row["label"] in said_by[row["item"]]
         demand(row["answer"] == ("yes" if applies else "no"), f"the answer is what was said: {row}")
@@ -359,7 +369,7 @@ def annotate(session: Session) -> None:
     demand(reached and float(reached[1]) > LEAST_PRECISION, f"the answers teach\n{said}")
 
 
-def wait_for(browser: Any, before: str | None) -> dict[str, str]:
+def wait_for(browser: Any, before: str | None) -> dict[str, Any]:
     """Return the question that the page shows, once it is another than before."""
     deadline = time.monotonic() + LIMIT
     while True:

@@ -40,7 +40,8 @@ from complabel.files import (
 MENU = 10  # labels of the menu in mixed questions
 # The same in all rows of an answer.
 _ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability", "drawn")
-FEW, ENOUGH = 3, 10  # timed answers of a kind: a clear case is decided by few, any case by enough
+FEW = 3  # timed answers of a kind; nothing is decided by fewer
+SKIPPED = 20  # answers of one kind while the other one was hardly ever answered
 _SPREAD = 0.6  # of the logarithm of seconds, from answer to answer
 MANY = 30  # a form of more labels does not fit on a page: mixed questions then tick a menu
 
@@ -63,8 +64,8 @@ class Question:
 class Mixed:
     """Chooses between two kinds of questions by the times that people take for them.
 
-    They alternate until it is clear which one tells more in the same time, at most until enough
-    answers of each are timed. Both are worth the same at times that simulations found
+    They alternate until it is clear which one tells more in the same time: as long as it is not,
+    both are worth about the same. The times at which they are come from simulations
     (:mod:`complabel.asking`). Who skips one kind again and again is asked the other one.
     """
 
@@ -85,7 +86,7 @@ class Mixed:
         kinds = (self.asked, self.ticked)
         seconds = [self.times(kind.stem) for kind in kinds]
         few, many = sorted(map(len, seconds))
-        if few < FEW and many >= 2 * ENOUGH:
+        if few < FEW and many >= SKIPPED:
             self.why = "one kind of question was skipped again and again; the other one is asked"
             return kinds[len(seconds[1]) == many]
         if few >= FEW:
@@ -94,8 +95,8 @@ class Mixed:
             one, all_ = (max(float(np.median(each)), 0.1) for each in seconds)
             size = self.ticked.n_offered(self.n_labels)
             times, limit = all_ / one, break_even(size)
-            error = _SPREAD * math.sqrt(sum(1 / min(len(each), ENOUGH) for each in seconds))
-            if few >= ENOUGH or abs(math.log(times / limit)) > 2 * error:
+            error = _SPREAD * math.sqrt(1 / few + 1 / many)
+            if abs(math.log(times / limit)) > 2 * error:
                 self.why = (
                     f"yes or no takes {one:.1f} s, ticking {size} labels {all_:.1f} s, {times:.1f}"
                     " times as long; ticking tells more in a minute if it takes less than"
