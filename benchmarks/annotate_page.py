@@ -6,8 +6,8 @@ to a server in another country. Without questions ahead, the page asks for the n
 the answer is stored.
 
 With --picture, it draws the picture of the page instead: a simulated person answers about canvases
-of digits without mistakes, yes or no in 1.4 seconds in the median, and ticks all that apply in three
-times that. With --goals, the sitting has goals.
+of digits without mistakes, yes or no in 1.4 seconds in the median, and ticks in three times that.
+With --goals, the sitting has goals.
 """
 
 from __future__ import annotations

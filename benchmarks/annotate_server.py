@@ -453,7 +453,8 @@ def sitting(data: str, minutes: list[float]) -> None:
             kinds = person.ask("GET", "/api/progress")["by_kind"]
             server.end()
             items = [f"item {at}" for at in range(len(X))]
-            answers = read_answers(Path(name) / "answers.csv", items=items, label_names=labels)
+            table = Path(name) / "answers.csv"
+            answers = read_answers(table, items=items, label_names=labels).answers
         p = SelectionLikelihoodClassifier(random_state=0).fit(X, answers).predict_proba(X_test)
         reached = average_precision_score(Y_test, p, average="macro")
         told = {kind: of["answers"] for kind, of in kinds.items()}

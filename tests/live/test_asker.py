@@ -261,7 +261,7 @@ def test_a_new_server_knows_all_that_happened():
     ("n_labels", "ticking", "wanted", "trial"),
     [
         (17, 3.0, "ticked", 3),  # far below three quarters of 17: three of each decide
-        (5, 2.0, "ticked", 8),  # 3.75 yes/no are worth as much
+        (5, 2.04, "ticked", 8),  # 3.75 yes/no are worth as much
         (5, 6.0, "asked", 14),
         (5, 30.0, "asked", 3),
         (5, 3.7, "", 30),  # both are worth the same
@@ -285,7 +285,9 @@ def test_mixed_questions_take_turns_until_it_is_clear_which_kind_is_better(
         asker.answer(event.id, "ann", *said)
     assert Counter(kinds[: 2 * trial]) == {"asked": trial, "ticked": trial}
     assert {*kinds[2 * trial :]} == ({wanted} if wanted else set())
-    told = f"ticking {n_labels} labels {ticking} s" if ticking else "was skipped again and again"
+    told = (
+        f"ticking {n_labels} labels {ticking:.1f} s" if ticking else "was skipped again and again"
+    )
     assert (told if wanted else "take turns") in mixed.why
     assert asker.left() is None
 

@@ -37,7 +37,8 @@ SHOWN = """(() => {
   const [label] = document.querySelectorAll("#question bdi");
   const [picture] = document.querySelectorAll("#shown img");
   const options = main.dataset.kind === "ticked" ? [...document.querySelectorAll(".option")] : [];
-  const keys = options.map((each) => ["bdi", "kbd"].map((of) => each.querySelector(of).textContent));
+  const of = (option, what) => option.querySelector(what).textContent;
+  const keys = options.map((option) => [of(option, "bdi"), of(option, "kbd")]);
   return main.dataset.question && (label || keys.length) && picture &&
     {id: main.dataset.question, label: label?.textContent, keys, item: picture.alt};
 })()"""

@@ -390,18 +390,17 @@ def _times(context: Context) -> Found:
     times, of_each = context.seen.times, _asked_of_each(context)
     size = form_of(context.seen.n_labels)
     if break_even(size) >= _LONG and 0 < of_each < size / 2:
-        known = times and times.asked
-        words = {"n": len(context.said.answers.kind), "of_each": of_each, "size": size}
+        known, worth = times and times.asked, break_even(size)
+        words = {"n": context.seen.n_answers, "of_each": of_each, "these": f"{size:,} labels"}
         words |= {"kind": "ticked" if size == context.seen.n_labels else f"ticked-{size}"}
-        words |= {"worth": break_even(size), "these": f"{size:,} labels"}
-        words["limit"] = f", so less than {known * break_even(size):.3g} seconds" if known else ""
-        yield "let-people-tick", words
+        limit = f", so less than {known * worth:.3g} seconds" if known else ""
+        yield "let-people-tick", words | {"worth": worth, "limit": limit}
         return
     if times is None:
         return
     some = times.labels < context.seen.n_labels
     these = f"{'a menu of' if some else 'all'} {times.labels:,} labels"
-    words: dict[str, Any] = {"times": times, "these": these}
+    words = {"times": times, "these": these}
     words["kind"] = f"ticked-{times.labels}" if some else "ticked"
     if times.ratio is not None:
         if times.ratio * _CLEARLY < times.break_even:

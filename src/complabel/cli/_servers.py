@@ -156,6 +156,8 @@ def annotate(
         if given and features is None:
             raise InputError(f"{name} is given without --features; also give what to learn from")
     _check_token(token)
+    if questions is not None and question is not None:
+        raise InputError("--question and --questions are both given; leave one of them out")
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
@@ -163,7 +165,8 @@ def annotate(
     for problem in found.problems():
         remark(problem, style="yellow")
     _warn_of(found)
-    question = _asked(question, questions, out, len(names), until, against)
+    is_open = questions is None and question is None
+    question = _usual(out, len(names), until, against) if is_open else question
     rates = missed, invented
     goals = _until(until, against, features, rates, question, found, names, only_yes=only_yes)
     learner = None if features is None else _learner(features, found, seed, trusted or ())
@@ -256,29 +259,16 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
     return run(app, host=host, port=ports[-1], started=started)
 
 
-def _asked(
-    question: str | None,
-    questions: Path | None,
-    out: Path,
-    n_labels: int,
-    until: list[str] | None,
-    against: Path | None,
-) -> str | None:
-    """Return what is asked, None if a file lists it; say so where that is not what is usual."""
+def _usual(out: Path, n_labels: int, until: list[str] | None, against: Path | None) -> str:
+    """Return what is asked by default; say so where a sitting goes on as it would not begin now."""
     from complabel.live import usual_question
     from complabel.trust import Goal
 
-    if questions is not None and question is not None:
-        raise InputError("--question and --questions are both given; leave one of them out")
-    if questions is not None or question is not None:
-        return question
     aims = against is not None or any(Goal.parse(text).by_label for text in until or ())
     question, is_other = usual_question(out, n_labels, aims=aims)
     if is_other:
-        say(
-            f"{out} began with --question {question}, and goes on with it; to ask otherwise, give"
-            " another --out"
-        )
+        told = f"{out} began with --question {question}, and goes on with it"
+        say(f"{told}; to ask otherwise, give another --out")
     return question
 
 

@@ -424,7 +424,7 @@ def usual_question(out: Path, n_labels: int, *, aims: bool) -> tuple[str, bool]:
     """
     path, usual = out.with_name(f"{out.name}.sqlite"), "asked" if aims or n_labels < 2 else "mixed"
     with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
-        before = str(about_of(path)["question"]) if path.exists() else usual
+        before = str(about_of(path).get("question", "")) if path.exists() else usual
         if not before.startswith("those "):  # aimed questions, or those of a file
             return before, before != usual
     return usual, False

@@ -28,8 +28,8 @@ from complabel.live._store import ROWS, AnswerStore, about_of, digest_of, select
 _ENDINGS = ("", "-wal")  # of the files that make up a store
 _ROW = ("answer_id", "item", "label", "answer")
 _OLD = 8  # columns of questions before these said how they were drawn
-_ABOUT = {"mark": str, "token": str, "question": str, "labels": list | dict, "merged": dict}
-_ABOUT |= {"weighted": bool}
+_ABOUT: dict[str, Any] = {"mark": str, "token": str, "question": str, "labels": list | dict}
+_ABOUT |= {"merged": dict, "weighted": bool}
 
 _logger = logging.getLogger(__name__)
 
