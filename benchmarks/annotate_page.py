@@ -227,7 +227,7 @@ def main() -> None:
     if args.goals:
         draw_page(args.goals, n_answers=130, goals=True)
     elif args.picture:
-        draw_page(args.picture, n_answers=100)
+        draw_page(args.picture, n_answers=250)
     else:
         compare(args.items, args.answers)
 
