@@ -18,14 +18,20 @@ if TYPE_CHECKING:
     from complabel._training._descent import network_outputs as network_outputs
     from complabel._training._descent import set_output_bias as set_output_bias
     from complabel._training._descent import train_network as train_network
+    from complabel._training._device import CPU as CPU
+    from complabel._training._device import MUCH_WORK as MUCH_WORK
+    from complabel._training._device import device_for as device_for
+    from complabel._training._device import full_precision as full_precision
     from complabel._training._device import resolve_device as resolve_device
     from complabel._training._device import torch_as_released as torch_as_released
     from complabel._training._full_batch import CellProducts as CellProducts
+    from complabel._training._full_batch import DenseProducts as DenseProducts
     from complabel._training._full_batch import IterationCallback as IterationCallback
     from complabel._training._full_batch import LinearFits as LinearFits
     from complabel._training._full_batch import LogitObjective as LogitObjective
     from complabel._training._full_batch import MapObjective as MapObjective
     from complabel._training._full_batch import Scaling as Scaling
+    from complabel._training._full_batch import SparseProducts as SparseProducts
     from complabel._training._full_batch import Spread as Spread
     from complabel._training._full_batch import minimize_linear as minimize_linear
     from complabel._training._full_batch import minimize_maps as minimize_maps
@@ -45,9 +51,9 @@ _PLACES = places_in(
     {
         "_blocks": "Blocks Moments dask_client",
         "_descent": "Schedule descend network_outputs set_output_bias train_network",
-        "_device": "resolve_device torch_as_released",
-        "_full_batch": "CellProducts IterationCallback LinearFits LogitObjective MapObjective"
-        " Scaling Spread minimize_linear minimize_maps products_of",
+        "_device": "CPU MUCH_WORK device_for full_precision resolve_device torch_as_released",
+        "_full_batch": "CellProducts DenseProducts IterationCallback LinearFits LogitObjective"
+        " MapObjective Scaling SparseProducts Spread minimize_linear minimize_maps products_of",
         "_linear": "LinearTraining train_linear train_side_by_side",
         "_newton": "LabelNewton NormalPrior",
         "_saved": "factory_of factory_parts network_parts trained_network",

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 
 import torch
 
 from complabel.errors import InputError
+
+CPU = torch.device("cpu")
+# Number of multiplications in a product of all rows, above which a GPU, or several threads, pay.
+MUCH_WORK = 10**9
 
 
 def resolve_device(device: str) -> torch.device:
@@ -23,6 +28,35 @@ def resolve_device(device: str) -> torch.device:
             " Use 'auto' or 'cpu'."
         ) from error
     return resolved
+
+
+def device_for(device: str, work: float) -> torch.device:
+    """Return the device for a fit: ``"auto"`` is CUDA only if it is available and much is to do.
+
+    ``work`` are the multiplications in a product of all rows.
+    """
+    return resolve_device("cpu" if device == "auto" and work < MUCH_WORK else device)
+
+
+def bytes_for_rows(device: torch.device) -> float:
+    """Return how much memory features may take on a device: half of what is free on a GPU."""
+    if device.type != "cuda":
+        return math.inf
+    free, _ = torch.cuda.mem_get_info(device)
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return (free + kept) / 2
+
+
+@contextlib.contextmanager
+def full_precision() -> Iterator[None]:
+    """Let torch multiply with all digits of single precision inside the block."""
+    # The caller may have allowed fewer, which are too few for a full-batch minimum.
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 @contextlib.contextmanager

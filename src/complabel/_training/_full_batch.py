@@ -9,9 +9,11 @@ are stored label by label: likelihoods read them so, and products with features 
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from complabel._parameters import AnyArray, Array, Floats, Ints
+from complabel._training._device import CPU, bytes_for_rows
 from complabel._training._lbfgs import minimize
 from complabel._training._map import Features, LinearMap
 
@@ -59,7 +62,7 @@ class LinearFits:
     models: list[LinearMap]
     others: Array  # (B, E), the further unknowns
     values: Array  # (B,), the objectives with the penalty
-    logits: Tensor  # (B, K, n), of all rows of X
+    logits: Tensor  # (B, K, n), of all rows of X, on the device of the fit
     n_iter: int
 
     @classmethod
@@ -70,14 +73,15 @@ class LinearFits:
     def logits_of(self, rows: Sequence[Ints] | None) -> Floats:
         """Return the logits (N, K) of each map's own rows, stacked map by map."""
         if rows is None:
-            return self.logits[0].t().numpy()
+            return self.logits[0].t().cpu().numpy()
+        device = self.logits.device
         each = zip(self.logits, rows, strict=True)
-        parts = [logits.index_select(1, torch.from_numpy(index)) for logits, index in each]
-        return torch.cat(parts, dim=1).t().numpy()
+        parts = [of.index_select(1, torch.from_numpy(index).to(device)) for of, index in each]
+        return torch.cat(parts, dim=1).t().cpu().numpy()
 
 
 def minimize_linear(
-    X: Features,
+    X: Features | DenseProducts | SparseProducts,
     objective: LogitObjective,
     *,
     start: Sequence[LinearMap],
@@ -102,11 +106,17 @@ def minimize_linear(
     from the rank-r part of ``start`` or, where that is 0, from the r steepest directions. ``alpha``
     belongs to the W of scaled features, of which no copy is made. ``spread`` (of scaled features)
     and ``curvature`` (about the mean Hessian (K, K) of a row's loss by its logits) change the
-    number of iterations, not the minimum.
+    number of iterations, not the minimum. X may be its products on a device, where all is computed
+    then; these need a ``spread``.
     """
     n_outputs, n_features = start[0].coef.shape
     scale = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
-    over_rows = _OverRows(products_of(X), objective, rows)
+    if isinstance(X, DenseProducts | SparseProducts):
+        assert spread is not None
+        products = X
+    else:
+        products, spread = products_of(X), spread or Spread.of(X, scale)
+    over_rows = _OverRows(products, objective, rows)
     found = minimize_maps(
         over_rows,
         start=start,
@@ -114,13 +124,14 @@ def minimize_linear(
         rank=rank,
         alpha=alpha,
         scaling=scale,
-        spread=spread or Spread.of(X, scale),
+        spread=spread,
         curvature=np.eye(n_outputs) if curvature is None else curvature,
         tolerance=tolerance,
         max_iter=max_iter,
         warn=warn,
         on_iteration=on_iteration,
-        dtype=over_rows.products.dtype,
+        dtype=products.dtype,
+        device=products.device,
     )
     return replace(found, logits=over_rows.logits)
 
@@ -140,10 +151,11 @@ def minimize_maps(
     warn: bool = True,
     on_iteration: IterationCallback | None = None,
     dtype: torch.dtype = torch.float64,
+    device: torch.device = CPU,
 ) -> LinearFits:
     """Minimize an objective of maps, wherever their rows are; see :func:`minimize_linear`.
 
-    The fits have no logits.
+    The fits have no logits. The objective takes and returns tensors on the ``device``.
     """
     starts = [*start]
     n_outputs, n_features = starts[0].coef.shape
@@ -155,9 +167,10 @@ def minimize_maps(
         rank=rank if rank is not None and rank < min(n_outputs, n_features) else None,
         n_others=others.shape[1],
         dtype=dtype,
+        device=device,
     )
     with torch.inference_mode():
-        problem = _Problem(objective, coordinates, scaling, dtype)
+        problem = _Problem(objective, coordinates, scaling)
         first = problem.vectors_of(starts, others)
 
         def after_iteration(number: int, values: Tensor) -> None:
@@ -179,7 +192,7 @@ def minimize_maps(
             ConvergenceWarning,
             stacklevel=3,
         )
-    return LinearFits(models, unknowns, found.values.numpy(), torch.empty(0), found.n_iter)
+    return LinearFits(models, unknowns, found.values.cpu().numpy(), torch.empty(0), found.n_iter)
 
 
 class _OverRows:
@@ -194,7 +207,9 @@ class _OverRows:
         rows: Sequence[Ints] | None,
     ) -> None:
         self.products, self._objective = products, objective
-        self._rows = None if rows is None else [torch.from_numpy(index) for index in rows]
+        self._rows = None
+        if rows is not None:
+            self._rows = [torch.from_numpy(index).to(products.device) for index in rows]
 
     def __call__(
         self, coef: Tensor, bias: Tensor, others: Tensor
@@ -223,12 +238,10 @@ class _OverRows:
 class _Problem:
     """An objective of maps as a function of vectors, with the penalty."""
 
-    def __init__(
-        self, objective: MapObjective, basis: Coordinates, scaling: Scaling, dtype: torch.dtype
-    ) -> None:
-        self._objective, self._coordinates, self._dtype = objective, basis, dtype
-        self._factor = torch.as_tensor(scaling.factor, dtype=dtype)
-        self._shift = torch.as_tensor(scaling.shift, dtype=dtype)
+    def __init__(self, objective: MapObjective, basis: Coordinates, scaling: Scaling) -> None:
+        self._objective, self._coordinates = objective, basis
+        self._factor, self._shift = basis.tensor(scaling.factor), basis.tensor(scaling.shift)
+        self._is_shifted = bool(self._shift.any())
 
     def evaluate(self, vectors: Tensor) -> tuple[Tensor, Tensor]:
         scaled, bias, others = self._coordinates.read(vectors)
@@ -243,17 +256,16 @@ class _Problem:
         # They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
         found = self._objective(coef, bias - coef @ self._shift, others)
         values, through_coef, through_bias, through_others = found
-        if bool(self._shift.any()):
+        if self._is_shifted:
             through_coef = through_coef - through_bias.unsqueeze(2) * self._shift
         return values, through_coef * self._factor, through_bias, through_others
 
     def vectors_of(self, starts: Sequence[LinearMap], others: Array) -> Tensor:
-        dtype = self._dtype
-        coef = torch.as_tensor(np.array([each.coef for each in starts]), dtype=dtype)
-        bias = torch.as_tensor(np.array([each.intercept for each in starts]), dtype=dtype)
-        bias = bias + coef @ self._shift
-        unknowns = torch.as_tensor(others, dtype=dtype)
         coordinates = self._coordinates
+        coef = coordinates.tensor(np.array([each.coef for each in starts]))
+        bias = coordinates.tensor(np.array([each.intercept for each in starts]))
+        bias = bias + coef @ self._shift
+        unknowns = coordinates.tensor(others)
         vectors = coordinates.of_maps(coef / self._factor, bias, unknowns)
         nothing = ~coef.flatten(1).any(dim=1)
         if coordinates.rank is not None and bool(nothing.any()):
@@ -270,9 +282,9 @@ class _Problem:
         intercept = bias - coef @ self._shift.double()
         models = [
             LinearMap(np.ascontiguousarray(each), of_it)
-            for each, of_it in zip(coef.numpy(), intercept.numpy(), strict=True)
+            for each, of_it in zip(coef.cpu().numpy(), intercept.cpu().numpy(), strict=True)
         ]
-        return models, others.numpy()
+        return models, others.cpu().numpy()
 
 
 @dataclass(frozen=True)
@@ -331,6 +343,7 @@ class Coordinates:
         rank: int | None,
         n_others: int,
         dtype: torch.dtype,
+        device: torch.device = CPU,
     ) -> None:
         sizes, outputs = np.linalg.eigh(curvature)
         # If all curvatures or all variances are 0, any scale is as good: take 1.
@@ -347,17 +360,18 @@ class Coordinates:
             each = widths + 2 * alpha / typical
             stretch = np.outer(sizes, each + _LEAST_SHARE * each.max())
 
-        def tensor(values: Array) -> Tensor:
-            return torch.as_tensor(values, dtype=dtype)
-
+        self._where: Any = {"dtype": dtype, "device": device}
         self.alpha, self.rank, self.n_others = alpha, rank, n_others
         self.n_outputs, self.n_features = stretch.shape
-        self._outputs, self._stretch = tensor(outputs), tensor(stretch**-0.5)
-        self._features = None if spread.vectors is None else tensor(spread.vectors)
-        self._of_bias = tensor(outputs * sizes**-0.5)
-        self._first_bias = tensor(first_bias)
+        self._outputs, self._stretch = self.tensor(outputs), self.tensor(stretch**-0.5)
+        self._features = None if spread.vectors is None else self.tensor(spread.vectors)
+        self._of_bias = self.tensor(outputs * sizes**-0.5)
+        self._first_bias = self.tensor(first_bias)
         # The loss is assumed to curve as much in a further unknown as in a logit.
         self._of_others = float(sizes.mean()) ** -0.5
+
+    def tensor(self, values: Array) -> Tensor:
+        return torch.as_tensor(values, **self._where)
 
     def read(self, vectors: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return weights (B, K, d) of scaled features, biases (B, K) and other unknowns (B, E)."""
@@ -424,31 +438,51 @@ class Coordinates:
 
 
 class DenseProducts:
-    """Products of a matrix X (n, d) with weights and with gradients, for several maps."""
+    """Products of a matrix X (n, d) with weights and with gradients, for several maps.
 
-    def __init__(self, X: Floats) -> None:
-        self._matrix = _tensor_of(X)
+    Weights and gradients are on the device, and X, too. Blocks of its rows that have no room there
+    stay where they are, and each is copied for a product.
+    """
+
+    def __init__(self, X: Floats, device: torch.device = CPU) -> None:
+        matrix, room = _tensor_of(X), bytes_for_rows(device)
         self.shape = (X.shape[0], X.shape[1])
-        self.dtype = self._matrix.dtype
+        self.dtype, self.device = matrix.dtype, device
+        self._blocks: list[Tensor] = []
+        for block in [matrix] if matrix.nbytes <= room else torch.split(matrix, _BLOCK):
+            room -= block.nbytes
+            self._blocks.append(block.to(device) if room >= 0 else block)
 
     def logits(self, coef: Tensor) -> Tensor:
-        return torch.mm(coef, self._matrix.t())
+        parts = [torch.mm(coef, block.to(self.device).t()) for block in self._blocks]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, dim=1)
 
     def pull(self, gradient: Tensor) -> Tensor:
-        return torch.mm(gradient, self._matrix)
+        parts = torch.split(gradient, [len(block) for block in self._blocks], dim=1)
+        each = zip(parts, self._blocks, strict=True)
+        return functools.reduce(
+            torch.add, (torch.mm(part, block.to(self.device)) for part, block in each)
+        )
 
 
 class SparseProducts:
-    def __init__(self, X: sparse.csr_array) -> None:
+    """Products of a sparse matrix, which stays on the processor."""
+
+    def __init__(self, X: sparse.csr_array, device: torch.device = CPU) -> None:
         self._matrix, self._transposed = X, X.T
         self.shape = X.shape
         self.dtype = torch.float32 if X.dtype == np.float32 else torch.float64
+        self.device = device
 
     def logits(self, coef: Tensor) -> Tensor:
-        return torch.from_numpy(self._matrix @ coef.t().contiguous().numpy()).t().contiguous()
+        return self._product(self._matrix, coef).contiguous()
 
     def pull(self, gradient: Tensor) -> Tensor:
-        return torch.from_numpy(self._transposed @ gradient.t().contiguous().numpy()).t()
+        return self._product(self._transposed, gradient)
+
+    def _product(self, matrix: Any, by: Tensor) -> Tensor:
+        found = torch.from_numpy(matrix @ by.t().contiguous().cpu().numpy())
+        return found.to(self.device).t()
 
 
 class CellProducts:
@@ -476,11 +510,11 @@ class CellProducts:
         return torch.stack([torch.mv(part.t(), of) for part, of in each])
 
 
-def products_of(X: Features) -> DenseProducts | SparseProducts:
+def products_of(X: Features, device: torch.device = CPU) -> DenseProducts | SparseProducts:
     """Return the products of a matrix; one that holds no floats is converted first."""
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    return SparseProducts(X) if sparse.issparse(X) else DenseProducts(X)
+    return SparseProducts(X, device) if sparse.issparse(X) else DenseProducts(X, device)
 
 
 def _tensor_of(X: Floats) -> Tensor:

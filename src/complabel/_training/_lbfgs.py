@@ -142,7 +142,7 @@ class _History:
         # Order the pairs by age, the oldest first. Of steps times changes, only the upper triangle
         # is used.
         first = max(0, self._number - _HISTORY)
-        order = torch.arange(first, self._number) % _HISTORY
+        order = torch.arange(first, self._number, device=gradient.device) % _HISTORY
         scale = self._scale.view(-1, 1, 1)
         along = torch.bmm(self._pairs, gradient.unsqueeze(2)).double()
         by_step, by_change = along[:, order], along[:, _HISTORY + order]  # (B, m, 1)

@@ -69,6 +69,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     invented: float = 0.0
     exclusion_rates: None = None
     warm_start: bool = False
+    device: str = "cpu"
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from scipy import special
 from torch import Tensor
 
 from complabel._parameters import Array, Floats, Ints
-from complabel._training import LogitObjective
+from complabel._training import CPU, LogitObjective
 from complabel.answers import Answers
 from complabel.frequencies import LabelFrequencies
 from complabel.losses import AnswersLikelihood, Evaluation
@@ -84,6 +84,7 @@ class Choices:
     frequencies: LabelFrequencies | None = None
     weights: Array | None = None  # (n,), of items; None: all 1. Answers have theirs.
     mean_weight: float = 1.0  # of all items that are fitted to or held out
+    device: torch.device = CPU  # where the likelihood is computed
     _laid_out: dict[Any, AnswersLikelihood] = field(default_factory=dict, init=False, repr=False)
     _variances: dict[Any, Tensor] = field(default_factory=dict, init=False, repr=False)
 
@@ -98,8 +99,8 @@ class Choices:
         error_rates: Array | None = None,
     ) -> Array:
         with torch.inference_mode():
-            found = self._evaluate(*_tensors(logits, log_propensities), error_rates)
-        return np.asarray(found.values.numpy(), dtype=np.float64) / self.mean_weight
+            found = self._evaluate(*self._tensors(logits, log_propensities), error_rates)
+        return np.asarray(found.values.cpu().numpy(), dtype=np.float64) / self.mean_weight
 
     def objective(
         self, setting: Setting, sizes: Sequence[int], near: Floats | None = None
@@ -112,7 +113,7 @@ class Choices:
         by their weights; their number is the sum of weights. ``near`` are logits (N, K) near those
         of the minimum, if any are known.
         """
-        share, of_rows = _Shares(sizes, self.weights), self.objective_of_rows(setting)
+        share, of_rows = self._shares(sizes), self.objective_of_rows(setting)
         variances = self.variances_of_biases(setting, sizes, near)
         terms = self.terms_of_means(setting, share.sizes, variances)
 
@@ -170,7 +171,7 @@ class Choices:
         """Return the other part, of B maps with ``sizes`` (B,) items."""
         if self.frequencies is None:
             return TermsOfMeans(setting.spread, sizes, variances)
-        pi = torch.from_numpy(self.frequencies_at(setting.cardinality).values)
+        pi = torch.from_numpy(self.frequencies_at(setting.cardinality).values).to(sizes.device)
         weight = _ESTIMATED if self.frequencies.cardinality_error else _KNOWN
         weights = weight / (pi * (1 - pi) + _LEAST_VARIANCE)
         return TermsOfMeans(setting.spread, sizes, variances, pi, weights)
@@ -193,9 +194,9 @@ class Choices:
             return None
         key = setting.cardinality, tuple(sizes)
         if key not in self._variances:
-            parts = _Shares(sizes, self.weights).parts(self.slope_if_alike(setting, level))
+            parts = self._shares(sizes).parts(self.slope_if_alike(setting, level))
             likeliest = [likeliest_variance(*mean_and_information(*part)) for part in parts]
-            self._variances[key] = torch.tensor(likeliest, dtype=torch.float32)
+            self._variances[key] = torch.tensor(likeliest, dtype=torch.float32, device=self.device)
         found = self._variances[key]
         if near is None:
             return found
@@ -203,7 +204,7 @@ class Choices:
         if self.weights is not None:
             weights = self.weights
         of_maps = zip(np.split(near, ends), np.split(weights, ends), strict=True)
-        return found * torch.tensor([widening(*each) for each in of_maps], dtype=found.dtype)
+        return found * found.new_tensor([widening(*each) for each in of_maps])
 
     def level_if_alike(self, setting: Setting) -> float | None:
         """Return the logit that labels have if they are alike; None if biases have no prior."""
@@ -217,7 +218,7 @@ class Choices:
         self, setting: Setting, level: float, dtype: torch.dtype = torch.float32
     ) -> Tensor:
         """Return the scores (n, K) of biases where labels are alike."""
-        alike = torch.full(self.answers.shape, level, dtype=dtype)
+        alike = torch.full(self.answers.shape, level, dtype=dtype, device=self.device)
         with torch.inference_mode():
             slope = self._evaluate(alike, self.log_propensities(setting), None).through_logits
             slope -= slope.mean(dim=1, keepdim=True)  # only differences have a prior
@@ -231,11 +232,11 @@ class Choices:
     def curvature(self, setting: Setting, logits: Floats) -> Array:
         """Return an approximate mean Hessian (K, K) of an item's loss, at given logits (n, K)."""
         # Products of gradients have the same expectation as the Hessian, if the model is right.
-        at = torch.from_numpy(np.ascontiguousarray(logits))
+        at, _ = self._tensors(logits, None)
         with torch.inference_mode():
             log_w = self.log_propensities(setting)
             slope = self._evaluate(at, log_w, self.rates(setting)).through_logits
-            ((slope, weights),) = _Shares([len(slope)], self.weights).parts(slope)
+            ((slope, weights),) = self._shares([len(slope)]).parts(slope)
             found = _information(slope, weights)
             if setting.cardinality is not None:
                 p = torch.sigmoid(at)
@@ -250,12 +251,12 @@ class Choices:
     ) -> tuple[float, Array, Floats]:
         """Return the log-likelihood, and its gradients by the rates' log-odds and by logits."""
         with torch.inference_mode():
-            found = self._evaluate(*_tensors(logits, log_propensities), rates)
+            found = self._evaluate(*self._tensors(logits, log_propensities), rates)
         assert found.through_log_odds is not None
         return (
             float(found.values.sum(dtype=torch.float64)),
-            found.through_log_odds.double().numpy(),
-            found.through_logits.numpy(),
+            found.through_log_odds.double().cpu().numpy(),
+            found.through_logits.cpu().numpy(),
         )
 
     def start_of_others(self, setting: Setting, n_maps: int, found: Array | None = None) -> Array:
@@ -272,7 +273,7 @@ class Choices:
     def log_propensities(self, setting: Setting) -> Tensor | None:
         """Return the known log-propensities (K,); None if they are equal or fitted."""
         known = self.known_propensities(setting)
-        return None if known is None else torch.from_numpy(np.log(known))
+        return None if known is None else torch.from_numpy(np.log(known)).to(self.device)
 
     def known_propensities(self, setting: Setting) -> Array | None:
         """Return the known propensities (K,), adjusted to the setting's cardinality, or None."""
@@ -320,10 +321,26 @@ class Choices:
 
     def weighted(self, values: Tensor) -> Tensor:
         """Multiply values (n,) or (n, E) by the weights of items."""
-        if self.weights is None:
+        if self.item_weights is None:
             return values
-        weights = torch.from_numpy(self.weights).to(values.dtype)
+        weights = self.item_weights.to(values.dtype)
         return values * (weights if values.ndim == 1 else weights.unsqueeze(1))
+
+    @cached_property
+    def item_weights(self) -> Tensor | None:
+        """The weights (n,) on the device."""
+        return None if self.weights is None else torch.from_numpy(self.weights).to(self.device)
+
+    def _shares(self, counts: Sequence[int]) -> _Shares:
+        return _Shares(counts, self.item_weights, self.device)
+
+    def _tensors(
+        self, logits: Floats, log_propensities: Array | None
+    ) -> tuple[Tensor, Tensor | None]:
+        at = torch.from_numpy(np.ascontiguousarray(logits)).to(self.device)
+        if log_propensities is None:
+            return at, None
+        return at, torch.from_numpy(log_propensities).to(self.device)
 
     def laid_out(self, setting: Setting, dtype: torch.dtype) -> Choices:
         """Return the likelihood of the same answers without the answers themselves."""
@@ -354,18 +371,19 @@ class Choices:
                 exclusion_rates=self.exclusion_rates,
                 with_error_rates=with_error_rates,
                 dtype=dtype,
+                device=self.device,
             )
 
     def _evaluate(self, logits: Tensor, log_w: Tensor | None, rates: Array | None) -> Evaluation:
         """Evaluate the likelihood; arguments that are None are replaced by known values."""
         if log_w is None and self.propensities is not None:
-            log_w = torch.from_numpy(np.log(self.propensities))
+            log_w = torch.from_numpy(np.log(self.propensities)).to(self.device)
         rates = self.error_rates if rates is None else rates
         key = (rates is not None, logits.dtype)
         self._lay_out(*key)
         given: dict[str, Tensor] = {}
         if rates is not None:
-            of_type = torch.as_tensor(rates, dtype=logits.dtype)
+            of_type = torch.as_tensor(rates, dtype=logits.dtype, device=self.device)
             one_sided = zip(("missed", "invented"), of_type, strict=True)
             given = {"error_rates": of_type} if rates.ndim == 1 else dict(one_sided)
         return self._laid_out[key](
@@ -376,9 +394,9 @@ class Choices:
 def _information(slope: Tensor, weights: Tensor | None) -> Array:
     """Return the weighted mean of g g^T (K, K), from gradients (n, K) that are weight times g."""
     if weights is None:
-        return np.asarray((slope.t() @ slope).double().numpy() / len(slope))
+        return np.asarray((slope.t() @ slope).double().cpu().numpy() / len(slope))
     found = slope.t() @ (slope / weights.to(slope.dtype).unsqueeze(1))
-    return np.asarray(found.double().numpy() / float(weights.sum()))
+    return np.asarray(found.double().cpu().numpy() / float(weights.sum()))
 
 
 @dataclass(frozen=True)
@@ -425,7 +443,7 @@ def mean_and_information(slope: Tensor, weights: Tensor | None) -> tuple[float, 
     The gradients (n, K) are weight times g, and the number of items is the sum of weights.
     """
     n = len(slope) if weights is None else float(weights.sum())
-    mean = slope.mean(dim=0, dtype=torch.float64).numpy() * (len(slope) / n)
+    mean = slope.mean(dim=0, dtype=torch.float64).cpu().numpy() * (len(slope) / n)
     return n, mean, _information(slope, weights)
 
 
@@ -453,22 +471,18 @@ def likeliest_variance(n: float, mean: Array, information: Array) -> float:
     return float(tried[np.argmin((np.log(variance) + score**2 / variance).sum(axis=1))])
 
 
-def _tensors(logits: Floats, log_propensities: Array | None) -> tuple[Tensor, Tensor | None]:
-    log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
-    return torch.from_numpy(np.ascontiguousarray(logits)), log_w
-
-
 class _Shares:
     """The division of N items, stacked map by map, among B maps."""
 
-    def __init__(self, counts: Sequence[int], weights: Array | None) -> None:
-        self._counts = [*counts]
-        self._weights = None if weights is None else torch.from_numpy(weights)
-        self.sizes = torch.tensor(counts, dtype=torch.float64)  # (B,), sums of weights
+    def __init__(self, counts: Sequence[int], weights: Tensor | None, device: torch.device) -> None:
+        self._counts, self._weights = [*counts], weights
+        # (B,), sums of weights
+        self.sizes = torch.tensor(counts, dtype=torch.float64, device=device)
         self._mean_weights = torch.ones_like(self.sizes)
-        if self._weights is not None:
-            self._mean_weights = self.means(self._weights)
+        if weights is not None:
+            self._mean_weights = self.means(weights)
             self.sizes *= self._mean_weights
+        self._divisors = self.sizes.tolist()
 
     def weighted_to_items(self, values: Tensor) -> Tensor:
         """Do as ``to_items``, and multiply by the weights of items."""
@@ -486,7 +500,8 @@ class _Shares:
         """Repeat the values of each map (B, E) for its items: (N, E), or (E,) for one map."""
         if len(self._counts) == 1:
             return values[0]
-        return values.repeat_interleave(torch.tensor(self._counts), dim=0)
+        counts = torch.tensor(self._counts, device=values.device)
+        return values.repeat_interleave(counts, dim=0, output_size=sum(self._counts))
 
     def sums(self, values: Tensor) -> Tensor:
         """Sum the values of each map's items: (B, E) from (N, E), or from a single sum (E,)."""
@@ -502,6 +517,6 @@ class _Shares:
 
     def divide(self, gradient: Tensor) -> Tensor:
         """Divide the rows (N, K) of each map by its size, in place."""
-        for part, n in zip(torch.split(gradient, self._counts), self.sizes.tolist(), strict=True):
+        for part, n in zip(torch.split(gradient, self._counts), self._divisors, strict=True):
             part /= n
         return gradient

@@ -125,6 +125,10 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         takes a few passes over X.
     threshold : {"probability", "minmax"}, default="probability"
         Rule of ``predict``: p > 0.5, or the same after scaling each row of p to [0, 1].
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where a fit is computed; ``"auto"`` is CUDA if torch finds a GPU and rows, features and
+        labels multiplied are at least a billion. Predictions, and refits that take a few passes,
+        use the processor. A model in a file holds ``"auto"`` in place of ``"cuda"``.
     random_state : int, numpy.random.Generator or None, default=None
         Seed of the folds, and of the rows that approximate the kernel.
     callback : callable or None, default=None
@@ -218,6 +222,12 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     ``X`` of ``fit`` may also be a Dask array, or pieces of a file, which
     :func:`complabel.files.read_features` returns with ``in_pieces=True``. These, and a memory map
     of more than 1 GiB, are read in blocks, once for each evaluation of the last fit.
+
+    On a GPU, features stay in its memory if they take at most half of what is free; else they are
+    copied there block by block for each evaluation. Products of sparse features, and the blocks of
+    a Dask cluster, stay on the processor. Results differ from the processor's by rounding. If the
+    memory of the GPU does not suffice, ``"auto"`` fits on the processor, with a warning, and
+    ``"cuda"`` is refused. X may be a tensor of torch on any device.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,9 @@ from complabel.methods.selection._maps import (
 )
 
 if TYPE_CHECKING:
-    from complabel._training import Scaling, Spread
+    import torch
+
+    from complabel._training import DenseProducts, Scaling, SparseProducts, Spread
 
 # kernel="auto" tries the kernel only up to this many rows: 500 features take 1 GB in float32 then.
 _MOST_KERNEL_ROWS = 500_000
@@ -70,6 +72,16 @@ class PreparedFeatures:
     X: Features
     transformer: RowsToLengthOne | LandmarkKernel | None
     scaling: Scaling  # of the features that the penalty refers to; not applied to X
+    _products: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def products(self, device: torch.device) -> DenseProducts | SparseProducts:
+        """Return the products of X on a device, where X is put only once."""
+        from complabel._training import products_of  # imports torch
+
+        if device not in self._products:
+            self._products[device] = products_of(self.X, device)
+        found: DenseProducts | SparseProducts = self._products[device]
+        return found
 
     @cached_property
     def spread(self) -> Spread:
@@ -163,10 +175,13 @@ class FeatureMap:
             return {"kernel": "linear", "scaling": self.scaling}
         return {"kernel": "rbf", "gamma": self.gamma}
 
-    def fit_transform(self, X: Features, weights: Any = None) -> PreparedFeatures | PreparedBlocks:
+    def fit_transform(
+        self, X: Features, weights: Any = None, device: torch.device | None = None
+    ) -> PreparedFeatures | PreparedBlocks:
         """Fit the map to rows X, or to SomeRows of blocks.
 
-        The ``weights`` (n,) of rows count in their scaling; None are all 1.
+        The ``weights`` (n,) of rows count in their scaling; None are all 1. A kernel of dense rows
+        in memory is computed on the ``device``.
         """
         transformer: RowsToLengthOne | LandmarkKernel | None = None
         if self.gamma is not None:
@@ -183,7 +198,9 @@ class FeatureMap:
                 moments = X.blocks.moments(transform, weights)
             model = partial(model_of, transformer)
             return PreparedBlocks(X, transform, moments, self._scaling(moments), model)
-        transformed = X if transformer is None else _transformed(transformer, X)
+        if device is not None and device.type == "cpu":
+            device = None
+        transformed = X if transformer is None else _transformed(transformer, X, device)
         moments = moments_of(transformed, weights)
         return PreparedFeatures(transformed, transformer, self._scaling(moments))
 
@@ -213,14 +230,36 @@ def feature_maps(
     return maps
 
 
-def _transformed(transformer: RowsToLengthOne | LandmarkKernel, X: Features) -> Features:
-    n_rows = X.shape[0]
+def _transformed(
+    transformer: RowsToLengthOne | LandmarkKernel, X: Features, device: torch.device | None = None
+) -> Features:
+    transform, n_rows = transformer.transform, X.shape[0]
+    if isinstance(transformer, LandmarkKernel) and not sparse.issparse(X) and device is not None:
+        transform = partial(_kernel_there, transformer, device)
     if isinstance(transformer, RowsToLengthOne) or n_rows <= _MANY_KERNEL_ROWS:
-        return transformer.transform(X)
+        return transform(X)
     found = np.empty((n_rows, len(transformer.factor)), dtype=np.float32)
     for batch in gen_batches(n_rows, BATCH):
-        found[batch] = transformer.transform(X[batch])
+        found[batch] = transform(X[batch])
     return found
+
+
+def _kernel_there(kernel: LandmarkKernel, device: torch.device, X: Any) -> Any:
+    """Return what ``kernel.transform`` returns for dense rows, computed on a device."""
+    import torch
+
+    centre = centre_of(kernel.landmarks)
+    rows, landmarks, factor = (
+        torch.as_tensor(np.ascontiguousarray(each), device=device)
+        for each in (minus(X, centre), minus(kernel.landmarks, centre), kernel.factor)
+    )
+    squares = [each.double().square().sum(dim=1) for each in (rows, landmarks)]
+    # As scikit-learn does, distances are computed in float64, and the rest in the type of X.
+    distances = squares[0].unsqueeze(1) - 2 * rows.double() @ landmarks.double().t() + squares[1]
+    values = distances.clamp_(min=0).to(rows.dtype).mul_(-kernel.gamma).exp_()
+    factor = factor.to(rows.dtype)
+    found = torch.linalg.solve_triangular(factor, values.t(), upper=False).t()
+    return found.cpu().numpy()
 
 
 def three_digits(value: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,7 @@ class SelectionModel(Predictor):
         "error_rate": ("auto", "per-annotator", Real(at_least=0, below=1)),
         "cv": Integer(at_least=2),
         "warm_start": (True, False),
+        "device": ("auto", "cpu", "cuda"),
         "random_state": RandomState(),
     }
     _fitted: ClassVar[Constraints] = FITTED
@@ -66,6 +67,7 @@ class SelectionModel(Predictor):
         cv: int = 3,
         warm_start: bool = False,
         threshold: str = "probability",
+        device: str = "auto",
         random_state: int | np.random.Generator | None = None,
         callback: ProgressCallback | None = None,
     ) -> None:
@@ -85,8 +87,15 @@ class SelectionModel(Predictor):
         self.cv = cv
         self.warm_start = warm_start
         self.threshold = threshold
+        self.device = device
         self.random_state = random_state
         self.callback = callback
+
+    @classmethod
+    def _from_plain(cls, parameters: dict[str, Any]) -> Self:
+        if parameters.get("device") == "cuda":  # there may be none where the file is read
+            parameters = {**parameters, "device": "auto"}
+        return super()._from_plain(parameters)
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
         model = model_from(state["model_"], sizes)

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from complabel._parameters import Array, Features, Floats, Ints
 from complabel._training import (
+    CPU,
     CellProducts,
     IterationCallback,
     LinearFits,
@@ -63,6 +64,8 @@ def fit_blocks(
     first = LinearMap(np.zeros((len(intercept), len(prepared.scaling.shift))), intercept)
     found = LinearFits.starting_at([first], choices.start_of_others(setting, 1))
     dtype = torch.float32 if X.dtype == np.float32 else torch.float64
+    if prepared.some.blocks.client is not None:  # the blocks are on the workers' processors
+        choices = replace(choices, device=CPU)
     objective_near = _objective(prepared, choices, setting, dtype)
     for stage, tolerance in enumerate(stages):
         last, near = stage == len(stages) - 1, found.models[0](X)
@@ -226,10 +229,11 @@ def _sums_of(
     with torch.inference_mode():
         for batch, choices in parts:
             x = X[batch] if transform is None else transform(X[batch])
-            products = products_of(x)
-            logits = products.logits(coef.to(products.dtype)).t()
-            logits += bias.to(logits.dtype)
-            given = None if log_w is None else log_w.to(logits.dtype)
+            products = products_of(x, choices.device)
+            where = choices.device, products.dtype
+            logits = products.logits(coef.to(*where)).t()
+            logits += bias.to(*where)
+            given = None if log_w is None else log_w.to(*where)
             losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, given)
             found = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
             found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
@@ -237,7 +241,7 @@ def _sums_of(
                 p = torch.sigmoid(logits)
                 steep = choices.weighted(p * (1 - p))
                 found += [choices.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]
-            each.append([part.double().numpy() for part in found])
+            each.append([part.double().cpu().numpy() for part in found])
     return _sums(each)
 
 
@@ -252,8 +256,8 @@ def _slope_if_alike(
     each = []
     for _, choices in parts:
         slope = choices.slope_if_alike(setting, level, dtype)
-        weights = None if choices.weights is None else torch.from_numpy(choices.weights)
-        n, mean, information = mean_and_information(slope.double(), weights)
+        found = mean_and_information(slope.double(), choices.item_weights)
+        n, mean, information = found
         each.append([np.array(float(n)), n * mean, n * information])
     return _sums(each)
 

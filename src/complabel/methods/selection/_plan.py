@@ -9,9 +9,18 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 
 from complabel._parameters import Array, Features, check_random_state, check_real
-from complabel._training import Blocks, LinearMap, one_thread
+from complabel._training import (
+    CPU,
+    MUCH_WORK,
+    Blocks,
+    LinearMap,
+    device_for,
+    full_precision,
+    one_thread,
+)
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
@@ -24,7 +33,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.losses import AnswersLikelihood, check_rates
-from complabel.methods._door import warn_assumed
+from complabel.methods._door import warn_assumed, warn_user
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
@@ -52,8 +61,6 @@ from complabel.methods.selection._search import (
 )
 from complabel.methods.selection._trials import fit_maps
 
-# Number of multiplications in a product of all rows, above which several threads are used.
-_MUCH_WORK = 10**9
 # Standard deviations of log-propensities. At .1 labels are nearly alike; at 1.1, one label in
 # twenty comes to mind six times as readily as a usual one.
 _SPREADS = (0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1)
@@ -79,13 +86,31 @@ Report = Callable[[str, int, "int | None", float], None]
 
 def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dict[str, Any]:
     """Make the automatic choices of a SelectionLikelihoodClassifier, fit, and return attributes."""
+    device = device_for(classifier.device, X.shape[0] * X.shape[1] * answers.n_labels)
+    try:
+        with full_precision() if device != CPU else nullcontext():
+            return _learned(classifier, X, answers, report, device)
+    except torch.OutOfMemoryError as error:
+        if classifier.device != "auto":
+            raise InputError(
+                f"device={classifier.device!r} has too little free memory for this fit; give"
+                " device='cpu', or end what else uses it"
+            ) from error
+        warn_user("the GPU has too little memory for this fit; the processor does it", UserWarning)
+    return _learned(classifier, X, answers, report, CPU)
+
+
+def _learned(
+    classifier: Any, X: Features, answers: Answers, report: Report, device: torch.device
+) -> dict[str, Any]:
     if hasattr(classifier, "_kept") and not isinstance(X, Blocks):
         kept = Kept.usable(classifier, X, answers)
         if kept is not None:
-            return relearn(classifier, kept, X, answers)
+            return relearn(classifier, kept, X, answers, device=device)
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
     # random labels. Then the sum of frequencies and alpha are chosen again.
     choices, space = plan_for(classifier, answers, n_features=X.shape[1])
+    choices = replace(choices, device=device)
     rng = check_random_state(classifier.random_state)
     folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
     if isinstance(X, Blocks):
@@ -103,7 +128,7 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
     )
     # With little work, threads would spend more time waiting for each other than they save.
     work = X.shape[0] * X.shape[1] * answers.n_labels
-    with one_thread() if work < _MUCH_WORK else nullcontext():
+    with one_thread() if work < MUCH_WORK else nullcontext():
         names = ("kernel", "scaling", "gamma", "n_components")
         given = {name: getattr(classifier, name) for name in names}
         space = replace(space, features=feature_maps(X, **given, seed=rows_seed))

@@ -12,7 +12,7 @@ import torch
 from scipy import sparse, special
 
 from complabel._parameters import AnyArray, Array, Bools, Features
-from complabel._training import LabelNewton, LinearFits, LinearMap, NormalPrior, one_thread
+from complabel._training import CPU, LabelNewton, LinearFits, LinearMap, NormalPrior, one_thread
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies import LabelFrequencies
@@ -108,7 +108,12 @@ class Kept:
 
 
 def relearn(
-    classifier: Any, kept: Kept, X: Features, answers: Answers, rows: Bools | None = None
+    classifier: Any,
+    kept: Kept,
+    X: Features,
+    answers: Answers,
+    rows: Bools | None = None,
+    device: torch.device = CPU,
 ) -> dict[str, Any]:
     """Fit to more answers with the choices of the last fit, and return the new attributes.
 
@@ -135,7 +140,7 @@ def relearn(
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
         found = fit_maps(
             prepared,
-            choices,
+            replace(choices, device=device),
             setting,
             start=LinearFits([start], others, np.empty(1), logits, 0),
             on_iteration=partial(classifier._report, "classifier"),
@@ -171,8 +176,8 @@ def relearn_rows(classifier: Any, X: Features, answers: Answers, rows: Bools) ->
 
 def _parameters(classifier: Any) -> dict[str, str]:
     """Return the parameters, and whether y is one class per row, in a form that is compared."""
-    given = {**classifier.get_params(deep=False), "callback": None, "y": classifier._single}
-    return {name: repr(value) for name, value in given.items()}
+    given = {**classifier.get_params(deep=False), "callback": None, "device": None}
+    return {name: repr(value) for name, value in (given | {"y": classifier._single}).items()}
 
 
 def _separates(choices: Choices, setting: Setting, X: Features) -> bool:

@@ -428,7 +428,7 @@ class Rungs:
         if last.X is self.X:
             return last.prepare(features)
         self._searches.clear()  # frees memory before more is allocated
-        return features.fit_transform(self.X, self.choices.weights)
+        return features.fit_transform(self.X, self.choices.weights, self.choices.device)
 
     def results(self) -> dict[str, AnyArray] | None:
         rungs = [search.trials for search in self._searches]

@@ -80,11 +80,16 @@ def fit_maps(
         "max_iter": _MAX_ITER,
     }
     minimize: Callable[..., LinearFits] | None = None
-    if n_items * choices.answers.n_labels * prepared.X.shape[1] >= _MUCH:
+    # A GPU takes longer for many small products with the rows of one label than for all logits.
+    is_much = n_items * choices.answers.n_labels * prepared.X.shape[1] >= _MUCH
+    if is_much and choices.device.type == "cpu":
         minimize = over_cells(prepared.X, choices, setting, rows)
     minimize = minimize or (
         lambda near, **how: minimize_linear(
-            prepared.X, choices.objective(setting, sizes, near), rows=rows, **how
+            prepared.products(choices.device),
+            choices.objective(setting, sizes, near),
+            rows=rows,
+            **how,
         )
     )
     if start is None:
@@ -319,8 +324,8 @@ class Trials:
         logits = fits.logits_of(part.test)
         if setting.spread is not None:
             return logits, np.repeat(fits.others, [*map(len, part.test)], axis=0)
-        known = part.rest.log_propensities(setting)
-        return logits, None if known is None else known.numpy()
+        known = part.rest.known_propensities(setting)
+        return logits, None if known is None else np.log(known)
 
     @cached_property
     def _parts(self) -> list[_Part]:
@@ -344,7 +349,7 @@ class Trials:
             most = _MOST_PREPARED[self.X.shape[0] <= _FEW_ROWS]
             for oldest in [*self._prepared][: 1 - most]:
                 del self._prepared[oldest]  # frees memory before more is allocated
-            prepared = features.fit_transform(self.X, self.choices.weights)
+            prepared = features.fit_transform(self.X, self.choices.weights, self.choices.device)
             assert not isinstance(prepared, PreparedBlocks)
             short = prepared.in_short(self.choices.answers.n_labels)
             self._prepared[features] = _Prepared(prepared, short)
