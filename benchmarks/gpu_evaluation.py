@@ -5,7 +5,8 @@ answer about each with its gradient, and the product of that gradient with the f
 and labels are random. Prints Markdown: the shortest of several repeats, and the greatest error of
 the gradient, as a share of its largest entry, against the processor's in double precision.
 ``--fits`` times whole fits of methods that are trained by gradient descent, and says how good they
-are on other rows.
+are on other rows. ``--flagship`` times automatic fits of the selection likelihood to one yes or no
+about each row, and says how much probabilities of other rows differ from the processor's.
 """
 
 from __future__ import annotations
@@ -19,13 +20,20 @@ import torch
 
 from complabel.datasets import make_digits, make_synthetic
 from complabel.losses import AnswersLikelihood
-from complabel.methods import MLCLClassifier, NetworkLikelihoodClassifier
+from complabel.methods import (
+    MLCLClassifier,
+    NetworkLikelihoodClassifier,
+    SelectionLikelihoodClassifier,
+)
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers, draw_complementary
 
 # Rows, features and labels.
 CASES = [(100_000, 768, 20), (100_000, 768, 80), (1_000_000, 256, 20)]
 SHARE = 0.1  # of labels that apply
+# Of automatic fits, with the seconds on a GPU that are wanted.
+FLAGSHIP = [((100_000, 768, 80), 5), ((1_000_000, 768, 80), 60)]
+N_TEST = 2000
 
 
 class Evaluation:
@@ -153,6 +161,39 @@ def rows_of_fits(share: float, threads: Sequence[int]) -> Iterator[str]:
             yield f"| {cells} |"
 
 
+def logistic(shape: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return single-precision features, and labels that are logistic in them."""
+    n, d, n_labels = shape
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d), dtype=np.float32)
+    coef = 2 / np.sqrt(d) * rng.standard_normal((d, n_labels), dtype=np.float32)
+    return X, (X @ coef + rng.logistic(size=(n, n_labels)) > 2).astype(np.uint8)
+
+
+def rows_of_flagship(share: float, threads: Sequence[int]) -> Iterator[str]:
+    """Yield a row of the table for each way to fit; the first one is compared with."""
+    for (n, d, n_labels), wanted in FLAGSHIP:
+        n = int(n * share)
+        X, Y = logistic((n + N_TEST, d, n_labels))
+        asked = draw_answers(Y[:n], question="asked", random_state=0)
+        first, exact = 0.0, None
+        for name, device, number in ways(threads):
+            torch.set_num_threads(number)
+            torch.ones(9, 9, device=device).mm(torch.ones(9, 9, device=device)).sum().item()
+            began, worked = time.perf_counter(), time.process_time()
+            fitted = SelectionLikelihoodClassifier(device=device, random_state=0)
+            fitted.fit(X[:n], asked)
+            seconds, processor = time.perf_counter() - began, time.process_time() - worked
+            found = fitted.predict_proba(X[n:])
+            first, exact = first or seconds, found if exact is None else exact
+            memory = torch.cuda.max_memory_allocated() / 1e9 if device == "cuda" else 0.0
+            cells = [f"{n:,} x {d}, {n_labels} labels", name, f"{seconds:.1f}", f"{wanted}"]
+            cells += [f"{processor:.1f}", f"{first / seconds:.1f}", f"{memory:.1f}"]
+            cells += [f"{np.abs(found - exact).max():.0e}"]
+            cells += [f"{average_precision(Y[n:], found):.3f}"]
+            yield f"| {' | '.join(cells)} |"
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -161,12 +202,22 @@ def main() -> None:
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], help="of the processor")
     parser.add_argument("--question", nargs="+", default=["asked", "named"])
     parser.add_argument("--fits", action="store_true", help="time whole fits instead")
+    parser.add_argument("--flagship", action="store_true", help="time automatic fits instead")
     given = parser.parse_args()
     if not torch.cuda.is_available():
         print("There is no GPU that torch can use here: only the processor is measured.\n")
     if given.fits:
         print("| fit | on | seconds | times | average precision |\n|---|---|--:|--:|--:|")
         for row in rows_of_fits(given.share, given.threads):
+            print(row, flush=True)
+        return
+    if given.flagship:
+        print(
+            "| features | on | seconds | wanted on a GPU | processor seconds | times | GPU GB",
+            end="",
+        )
+        print(" | difference | average precision |\n|---|---" + "|--:" * 7 + "|", flush=True)
+        for row in rows_of_flagship(given.share, given.threads):
             print(row, flush=True)
         return
     print("| features | answers | type | on | seconds | processor seconds | times | error |")

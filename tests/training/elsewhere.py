@@ -1,7 +1,7 @@
 """A device that computes as the processor does, and refuses tensors of another one, as a GPU does.
 
 Its tensors hold a tensor of the processor. Each operation on them is done there, after a check that
-all are on the same device. It is called "lazy", a name of torch's that no machine here has.
+all are on the same device. Its name "lazy" is one that torch knows, and that no machine here has.
 """
 
 import contextlib
@@ -9,12 +9,10 @@ from unittest import mock
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
 
 from complabel._training import _device
 
 DEVICE, CPU = torch.device("lazy"), torch.device("cpu")
-_COPIES = {"_to_copy", "copy_"}
 
 
 class _There(torch.Tensor):
@@ -22,10 +20,10 @@ class _There(torch.Tensor):
 
     @staticmethod
     def __new__(cls, here):
-        shape = {"strides": here.stride(), "storage_offset": here.storage_offset()}
+        layout = {"strides": here.stride(), "storage_offset": here.storage_offset()}
         with torch.inference_mode(False):
             return torch.Tensor._make_wrapper_subclass(
-                cls, here.shape, dtype=here.dtype, device=DEVICE, **shape
+                cls, here.shape, dtype=here.dtype, device=DEVICE, **layout
             )
 
     def __init__(self, here):
@@ -36,58 +34,67 @@ class _There(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
-        raise AssertionError(f"{function} of a tensor that should not be on the device any more")
+        raise AssertionError(f"{function} of a tensor of the device, outside of its block")
 
 
 class Elsewhere(TorchDispatchMode):
-    """The block in which the device exists; it counts what is brought there, and back, in bytes."""
+    """The block in which the device exists; ``brought`` are the bytes of each copy to it."""
 
-    def __init__(self):
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False  # else torch imports its compiler, which takes seconds
+
+    def __init__(self, most_bytes):
         super().__init__()
-        self.brought = self.taken = 0
+        self.brought, self._most_bytes = [], most_bytes
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        given = (args, kwargs or {})
-        leaves = tree_leaves(given)
-        tensors = [each for each in leaves if isinstance(each, torch.Tensor)]
-        there = [each for each in tensors if isinstance(each, _There)]
-        place = next((each for each in leaves if isinstance(each, torch.device)), None)
-        place = place or (DEVICE if there else CPU)
-        copies = function.__name__.partition(".")[0] in _COPIES
-        if there and not copies and any(t.ndim for t in tensors if not isinstance(t, _There)):
+        given = [*args, *(kwargs or {}).values()]
+        given += [each for values in given if isinstance(values, list | tuple) for each in values]
+        there = [each for each in given if type(each) is _There]
+        named = [each for each in given if isinstance(each, torch.device)]
+        place = (*named, DEVICE if there else CPU)[0]
+        copies = function.__name__.partition(".")[0] in ("_to_copy", "copy_", "to")
+        if there and not copies and any(type(t) is torch.Tensor and t.ndim for t in given):
             raise AssertionError(f"{function} of tensors on two devices")
-        args, kwargs = tree_map(_here, given)
-        found = function(*args, **kwargs)
-        if copies and place != (DEVICE if there else CPU):
-            self.brought += found.nbytes * (place == DEVICE)
-            self.taken += found.nbytes * (place == CPU)
+        named = {name: _here(value) for name, value in (kwargs or {}).items()}
+        found = function(*map(_here, args), **named)
         if place == CPU:
             return found
-        known = {id(each.here): each for each in there}  # changed in place
-
-        def placed(value):
-            if not isinstance(value, torch.Tensor):
-                return value
-            return known[id(value)] if id(value) in known else _There(value)
-
-        return tree_map(placed, found)
+        if copies and not there:
+            self.brought.append(found.nbytes)
+            if sum(self.brought) > self._most_bytes:
+                raise torch.OutOfMemoryError("the device is full")
+        known = {id(each.here): each for each in there}  # of tensors that were changed in place
+        return _there(found, known)
 
 
 def _here(value):
+    if isinstance(value, list | tuple):
+        return [*map(_here, value)]
     if isinstance(value, torch.device):
         return CPU
-    return value.here if isinstance(value, _There) else value
+    return value.here if type(value) is _There else value
+
+
+def _there(value, known):
+    if isinstance(value, list | tuple):
+        return type(value)(_there(each, known) for each in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    return known[id(value)] if id(value) in known else _There(value)
 
 
 @contextlib.contextmanager
-def elsewhere(room=float("inf")):
-    """Let fits with ``device="cuda"`` use the device, with so many bytes for features."""
-    resolved = {"cuda": DEVICE, "cpu": CPU}
+def elsewhere(*, room=float("inf"), most_bytes=float("inf")):
+    """Let fits with ``device="cuda"`` and ``"auto"`` use it, with ``room`` for features."""
+    resolved = {"cuda": DEVICE, "auto": DEVICE, "cpu": CPU}.get
+    of_rows = "complabel._training._full_batch.bytes_for_rows"
     with (
-        mock.patch.object(_device, "resolve_device", resolved.get),
-        mock.patch("complabel._training._full_batch.bytes_for_rows", lambda _: room),
+        mock.patch.multiple(_device, resolve_device=resolved, MUCH_WORK=0),
+        mock.patch(of_rows, return_value=room),
         contextlib.ExitStack() as stack,
-        Elsewhere() as found,
+        Elsewhere(most_bytes) as found,
     ):
         torch._C._set_only_lift_cpu_tensors(True)  # torch.tensor copies one from here, too
         stack.callback(torch._C._set_only_lift_cpu_tensors, False)

@@ -25,13 +25,11 @@ if TYPE_CHECKING:
     from complabel._training._device import resolve_device as resolve_device
     from complabel._training._device import torch_as_released as torch_as_released
     from complabel._training._full_batch import CellProducts as CellProducts
-    from complabel._training._full_batch import DenseProducts as DenseProducts
     from complabel._training._full_batch import IterationCallback as IterationCallback
     from complabel._training._full_batch import LinearFits as LinearFits
     from complabel._training._full_batch import LogitObjective as LogitObjective
     from complabel._training._full_batch import MapObjective as MapObjective
     from complabel._training._full_batch import Scaling as Scaling
-    from complabel._training._full_batch import SparseProducts as SparseProducts
     from complabel._training._full_batch import Spread as Spread
     from complabel._training._full_batch import minimize_linear as minimize_linear
     from complabel._training._full_batch import minimize_maps as minimize_maps
@@ -52,8 +50,8 @@ _PLACES = places_in(
         "_blocks": "Blocks Moments dask_client",
         "_descent": "Schedule descend network_outputs set_output_bias train_network",
         "_device": "CPU MUCH_WORK device_for full_precision resolve_device torch_as_released",
-        "_full_batch": "CellProducts DenseProducts IterationCallback LinearFits LogitObjective"
-        " MapObjective Scaling SparseProducts Spread minimize_linear minimize_maps products_of",
+        "_full_batch": "CellProducts IterationCallback LinearFits LogitObjective MapObjective"
+        " Scaling Spread minimize_linear minimize_maps products_of",
         "_linear": "LinearTraining train_linear train_side_by_side",
         "_newton": "LabelNewton NormalPrior",
         "_saved": "factory_of factory_parts network_parts trained_network",

@@ -9,7 +9,6 @@ are stored label by label: likelihoods read them so, and products with features 
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -81,10 +80,11 @@ class LinearFits:
 
 
 def minimize_linear(
-    X: Features | DenseProducts | SparseProducts,
+    X: Features,
     objective: LogitObjective,
     *,
     start: Sequence[LinearMap],
+    products: DenseProducts | SparseProducts | None = None,
     rows: Sequence[Ints] | None = None,
     others: Array | None = None,
     rank: int | None = None,
@@ -106,16 +106,12 @@ def minimize_linear(
     from the rank-r part of ``start`` or, where that is 0, from the r steepest directions. ``alpha``
     belongs to the W of scaled features, of which no copy is made. ``spread`` (of scaled features)
     and ``curvature`` (about the mean Hessian (K, K) of a row's loss by its logits) change the
-    number of iterations, not the minimum. X may be its products on a device, where all is computed
-    then; these need a ``spread``.
+    number of iterations, not the minimum. All is computed on the device of ``products``, those of
+    X; by default on the processor.
     """
     n_outputs, n_features = start[0].coef.shape
     scale = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
-    if isinstance(X, DenseProducts | SparseProducts):
-        assert spread is not None
-        products = X
-    else:
-        products, spread = products_of(X), spread or Spread.of(X, scale)
+    products = products or products_of(X)
     over_rows = _OverRows(products, objective, rows)
     found = minimize_maps(
         over_rows,
@@ -124,7 +120,7 @@ def minimize_linear(
         rank=rank,
         alpha=alpha,
         scaling=scale,
-        spread=spread,
+        spread=spread or Spread.of(X, scale),
         curvature=np.eye(n_outputs) if curvature is None else curvature,
         tolerance=tolerance,
         max_iter=max_iter,
@@ -207,9 +203,8 @@ class _OverRows:
         rows: Sequence[Ints] | None,
     ) -> None:
         self.products, self._objective = products, objective
-        self._rows = None
-        if rows is not None:
-            self._rows = [torch.from_numpy(index).to(products.device) for index in rows]
+        tensors = (torch.from_numpy(index).to(products.device) for index in rows or ())
+        self._rows = None if rows is None else [*tensors]
 
     def __call__(
         self, coef: Tensor, bias: Tensor, others: Tensor
@@ -460,9 +455,8 @@ class DenseProducts:
     def pull(self, gradient: Tensor) -> Tensor:
         parts = torch.split(gradient, [len(block) for block in self._blocks], dim=1)
         each = zip(parts, self._blocks, strict=True)
-        return functools.reduce(
-            torch.add, (torch.mm(part, block.to(self.device)) for part, block in each)
-        )
+        products = [torch.mm(part, block.to(self.device)) for part, block in each]
+        return sum(products[1:], products[0])
 
 
 class SparseProducts:
@@ -475,14 +469,12 @@ class SparseProducts:
         self.device = device
 
     def logits(self, coef: Tensor) -> Tensor:
-        return self._product(self._matrix, coef).contiguous()
+        found = self._matrix @ coef.t().contiguous().cpu().numpy()
+        return torch.from_numpy(found).to(self.device).t().contiguous()
 
     def pull(self, gradient: Tensor) -> Tensor:
-        return self._product(self._transposed, gradient)
-
-    def _product(self, matrix: Any, by: Tensor) -> Tensor:
-        found = torch.from_numpy(matrix @ by.t().contiguous().cpu().numpy())
-        return found.to(self.device).t()
+        found = self._transposed @ gradient.t().contiguous().cpu().numpy()
+        return torch.from_numpy(found).to(self.device).t()
 
 
 class CellProducts:

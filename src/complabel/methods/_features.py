@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ def validated(
     estimator: Any, X: ArrayLike, y: Any = "no_validation", *, reset: bool = True
 ) -> Features:
     """Return X (n, d) as an ndarray or canonical CSR; ``reset`` stores its number of columns."""
+    if "torch" in sys.modules and isinstance(X, sys.modules["torch"].Tensor):
+        # NumPy reads tensors of the processor alone, and no short floats.
+        X = (X.float() if X.dtype.itemsize < 4 else X).detach().cpu().numpy()
     reads = reset and getattr(estimator, "_reads_blocks", False)
     blocks = Blocks.of(X) if reads or not isinstance(X, np.ndarray) else None
     if blocks is not None:

@@ -227,7 +227,7 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     copied there block by block for each evaluation. Products of sparse features, and the blocks of
     a Dask cluster, stay on the processor. Results differ from the processor's by rounding. If the
     memory of the GPU does not suffice, ``"auto"`` fits on the processor, with a warning, and
-    ``"cuda"`` is refused. X may be a tensor of torch on any device.
+    ``"cuda"`` is refused. X may be a tensor on any device; what is returned are arrays of NumPy.
 
     References
     ----------

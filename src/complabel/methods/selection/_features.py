@@ -30,7 +30,7 @@ from complabel.methods.selection._maps import (
 if TYPE_CHECKING:
     import torch
 
-    from complabel._training import DenseProducts, Scaling, SparseProducts, Spread
+    from complabel._training import Scaling, Spread
 
 # kernel="auto" tries the kernel only up to this many rows: 500 features take 1 GB in float32 then.
 _MOST_KERNEL_ROWS = 500_000
@@ -74,14 +74,13 @@ class PreparedFeatures:
     scaling: Scaling  # of the features that the penalty refers to; not applied to X
     _products: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def products(self, device: torch.device) -> DenseProducts | SparseProducts:
+    def products(self, device: torch.device) -> Any:
         """Return the products of X on a device, where X is put only once."""
         from complabel._training import products_of  # imports torch
 
         if device not in self._products:
             self._products[device] = products_of(self.X, device)
-        found: DenseProducts | SparseProducts = self._products[device]
-        return found
+        return self._products[device]
 
     @cached_property
     def spread(self) -> Spread:
@@ -198,8 +197,6 @@ class FeatureMap:
                 moments = X.blocks.moments(transform, weights)
             model = partial(model_of, transformer)
             return PreparedBlocks(X, transform, moments, self._scaling(moments), model)
-        if device is not None and device.type == "cpu":
-            device = None
         transformed = X if transformer is None else _transformed(transformer, X, device)
         moments = moments_of(transformed, weights)
         return PreparedFeatures(transformed, transformer, self._scaling(moments))
@@ -234,7 +231,8 @@ def _transformed(
     transformer: RowsToLengthOne | LandmarkKernel, X: Features, device: torch.device | None = None
 ) -> Features:
     transform, n_rows = transformer.transform, X.shape[0]
-    if isinstance(transformer, LandmarkKernel) and not sparse.issparse(X) and device is not None:
+    there = device is not None and device.type != "cpu" and not sparse.issparse(X)
+    if there and isinstance(transformer, LandmarkKernel):
         transform = partial(_kernel_there, transformer, device)
     if isinstance(transformer, RowsToLengthOne) or n_rows <= _MANY_KERNEL_ROWS:
         return transform(X)
@@ -244,7 +242,7 @@ def _transformed(
     return found
 
 
-def _kernel_there(kernel: LandmarkKernel, device: torch.device, X: Any) -> Any:
+def _kernel_there(kernel: LandmarkKernel, device: torch.device | None, X: Any) -> Any:
     """Return what ``kernel.transform`` returns for dense rows, computed on a device."""
     import torch
 

@@ -256,8 +256,7 @@ def _slope_if_alike(
     each = []
     for _, choices in parts:
         slope = choices.slope_if_alike(setting, level, dtype)
-        found = mean_and_information(slope.double(), choices.item_weights)
-        n, mean, information = found
+        n, mean, information = mean_and_information(slope.double(), choices.item_weights)
         each.append([np.array(float(n)), n * mean, n * information])
     return _sums(each)
 

@@ -86,8 +86,9 @@ def fit_maps(
         minimize = over_cells(prepared.X, choices, setting, rows)
     minimize = minimize or (
         lambda near, **how: minimize_linear(
-            prepared.products(choices.device),
+            prepared.X,
             choices.objective(setting, sizes, near),
+            products=prepared.products(choices.device),
             rows=rows,
             **how,
         )
