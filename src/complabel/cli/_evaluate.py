@@ -24,6 +24,7 @@ from complabel.cli._console import (
     show,
     working,
 )
+from complabel.cli._made import features_for
 from complabel.cli._options import option
 from complabel.errors import InputError
 
@@ -57,6 +58,10 @@ def evaluate(
         " give precision and recall. Give the option again for more files.",
     ),
     cross_fit: int | None = options.cross_fit("measure"),
+    text: str | None = options.TEXT_OF_MODEL,
+    image: str | None = options.IMAGE_OF_MODEL,
+    item: str | None = options.ITEM,
+    on_error: str = options.ON_ERROR,
     machine: Path | None = option(
         "FILE", "With --cross-fit: the machine's answers, if the model learned from them, too."
     ),
@@ -93,7 +98,8 @@ def evaluate(
     if truth is not None and html is not None:
         raise InputError("--html is about answers to random questions; with --truth, give --json")
     saved = own.open_model(model)
-    table = own.read_own_features(features, items, model=saved)
+    columns = {"text": text, "image": image, "item": item}
+    table = features_for(saved, features, items, columns, skips=on_error == "skip")
     measured: Evaluation | OnTruth
     if truth is not None:
         measured = _on_truth(saved, table, truth)
@@ -122,7 +128,8 @@ def evaluate(
             _write_page(html, measured, [learned, told])
         remark(learned, style="yellow" if learned.startswith("warning") else "")
     save_json(json_file, measured.as_dict())
-    say(f"next: {command('predict', model, features, items=items, out='predictions.csv')}")
+    about = {**columns, "items": items}
+    say(f"next: {command('predict', model, features, **about, out='predictions.csv')}")
 
 
 def _on_truth(saved: own.SavedModel, table: Features, path: Path) -> OnTruth:

@@ -158,7 +158,7 @@ def fit(
         **worth,
     }
     if feature_table.recipe is not None:
-        notes["recipe"], notes["made_of"] = feature_table.recipe, [*feature_table.made_of]
+        notes |= own.notes_of_features(feature_table)
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)

@@ -181,7 +181,7 @@ def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> st
 @options.with_examples(
     "features tickets.csv --text body --out X.npz",
     "features tickets.csv --text body --model wordllama+words --out X.npz",
-    "features photos/ --model timm/resnet50.a1_in1k --out X.npz",
+    "features photos/ --out X.npz",
 )
 def features(
     things: Path = argument("FOLDER|TABLE", "A folder of pictures, or a table: CSV or Parquet."),
@@ -200,9 +200,10 @@ def features(
         "MODEL",
         "What makes the numbers. Of texts: words (counts of hashed words), wordllama,"
         " model2vec/NAME or sentence-transformers/NAME; with +words after the name, both. Of"
-        " pictures: colours (small pixels, edges and colours), pixels (grey ones and edges alone),"
-        " timm/NAME, torchvision/NAME or a network in FILE.onnx. [default: wordllama if it is"
-        " installed, else words; colours]",
+        " pictures: lite0 (a pretrained network), colours (small pixels, edges and colours), pixels"
+        " (grey ones and edges alone), timm/NAME, torchvision/NAME or a network in FILE.onnx."
+        " [default: wordllama if it is installed, else words; lite0 if its weights can be had, else"
+        " colours]",
     ),
     on_error: str = options.ON_ERROR,
 ) -> None:
@@ -218,8 +219,8 @@ def features(
     own.say_numbered(things, item, text, image)
     if source.folder is not None and source.folder.others:
         remark(f"{things}: {source.folder.left_out()}", style="yellow")
-    with working("loading the model"):
-        encoder = encoder_for(source.kind, model)
+    with working("loading the model") as far:
+        encoder = encoder_for(source.kind, model, far)
     started = time.monotonic()
     of = "" if source.n_items is None else f" of {source.n_items:,}"
     with working(f"reading {things}") as far:

@@ -106,7 +106,11 @@ _FEATURES = "Features of the items: .csv, .parquet, .npy, .npz or .svm."
 
 ANSWERS = argument("ANSWERS", "Tables of answers, as complabel import writes.")
 MODEL = argument("MODEL", "File that complabel fit wrote.")
-FEATURES_OF_MODEL = argument("FEATURES", _FEATURES)
+FEATURES_OF_MODEL = argument(
+    "FEATURES",
+    f"{_FEATURES} Or a folder of pictures, or a table of texts or of paths of pictures, of which"
+    " features are made as the model's file says.",
+)
 FEATURES = option("FILE", _FEATURES, default=...)
 FEATURES_IF_ANY = option("FILE", _FEATURES)
 ITEMS = option(
@@ -119,6 +123,12 @@ ITEM = option(
     "Column of the table with the name of the item. [default: that of the table from which a model"
     " learned, else item if there is one, else row numbers from 0]",
 )
+TEXT_OF_MODEL = option(
+    "COLUMN",
+    "Of a table of texts: the column with a text. [default: as the table that the model's features"
+    " were made of]",
+)
+IMAGE_OF_MODEL = option("COLUMN", "Of a table of pictures: the column with the path of a picture.")
 ON_ERROR = option(
     "stop|skip",
     "What to do with a picture that cannot be read.",

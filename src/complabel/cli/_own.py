@@ -14,7 +14,7 @@ from complabel.errors import AnnotationError, DatasetFormatError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.features import Made
+    from complabel.features import Encoder, Made
     from complabel.files import AnswerFile, Features
     from complabel.methods import ComplementaryClassifier
 
@@ -307,6 +307,12 @@ class SavedModel:
         names = self.notes.get("made_of")
         return tuple(map(str, names)) if isinstance(names, list) else ()
 
+    def encoder(self) -> Encoder:
+        """Return what makes the features that the model learned from."""
+        from complabel.features import encoder_of
+
+        return encoder_of(self.recipe or "", self.path, self.notes.get("network"))
+
     @property
     def label_names(self) -> list[str]:
         return [str(name) for name in self.classifier.classes_]
@@ -385,6 +391,12 @@ def read_own_features(
     if model is not None:
         model.refuse_other_features(table, path)
     return table
+
+
+def notes_of_features(table: Features) -> dict[str, Any]:
+    """Return what a model keeps of how its features were made."""
+    notes: dict[str, Any] = {"recipe": table.recipe, "made_of": [*table.made_of]}
+    return notes | ({"network": table.network} if table.network else {})
 
 
 def say_numbered(path: Path, item: str | None, *shown: str | None) -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from complabel.cli import _made as made
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import (
@@ -28,17 +27,14 @@ from complabel.cli._console import (
     working,
 )
 from complabel.cli._options import option, target
-from complabel.cli._outputs import unused
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.features import Source
-    from complabel.files import Features, Table
+    from complabel.files import Features
     from complabel.trust import ChosenThresholds
 
 _MOST = 20  # rows of a table
-Columns = Mapping[str, str | None]
 
 
 @options.with_examples(
@@ -58,14 +54,8 @@ def predict(
         default=...,
         endings=(*options.TABLE, ".jsonl"),
     ),
-    text: str | None = option(
-        "COLUMN",
-        "Of a table of texts: the column with a text. [default: as the table that the model's"
-        " features were made of]",
-    ),
-    image: str | None = option(
-        "COLUMN", "Of a table of pictures: the column with the path of a picture."
-    ),
+    text: str | None = options.TEXT_OF_MODEL,
+    image: str | None = options.IMAGE_OF_MODEL,
     item: str | None = options.ITEM,
     on_error: str = options.ON_ERROR,
     items: Path | None = options.ITEMS,
@@ -110,9 +100,12 @@ def predict(
         own.refuse_without_people(saved, "--answers")
         consensus = _Consensus(saved, own.read_own_answers(answers, None, names, question, "keep"))
     started, done = time.monotonic(), 0
-    columns = {"text": text, "image": image, "item": item}
+    columns, skips = {"text": text, "image": image, "item": item}, on_error == "skip"
     with (
-        _made_for(saved, features, columns, items, skips=on_error == "skip") as (read, source),
+        made.features_file(saved, features, columns, items, skips=on_error == "skip") as (
+            read,
+            source,
+        ),
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
@@ -138,115 +131,9 @@ def predict(
         say(f"  the model takes {number} labels to apply to an item, on average; {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     if source is not None:
-        features = _say_made(saved, source)
+        features = made.say_made(saved, source)
     for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
         say(f"  {command('evaluate', model, features, items=items, **how)}")
-
-
-@contextlib.contextmanager
-def _made_for(
-    model: own.SavedModel, things: Path, columns: Columns, items: Path | None, *, skips: bool
-) -> Iterator[tuple[Path, Source | None]]:
-    """Give a file of features: that of the user, or one made of texts or pictures for a while."""
-    source = None
-    if model.recipe is not None or any(columns.values()) or things.is_dir():
-        source = _source_of(model, things, columns)
-    if source is None:
-        yield things, None
-        return
-    from complabel.features import encoder_of, make_features
-
-    if items is not None:
-        raise InputError(f"--items is for features; name the items of {things} with --item")
-    if source.folder is not None and source.folder.others:
-        remark(f"{things}: {source.folder.left_out()}", style="yellow")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "X.npz")
-        with working(f"making features of {things}") as far:
-            encoder = encoder_of(model.recipe or "")
-            made = make_features(
-                source, encoder, path, skips=skips, on_part=lambda done: far(f"{done:,} items")
-            )
-        own.warn_of_rows(made)
-        of = ", items by the column ".join(map(repr, source.made_of))
-        of = f" of the column {of}," if of else ""
-        say(f"made features{of} as {model.path} says: {model.recipe}")
-        yield path, source
-
-
-def _source_of(model: own.SavedModel, things: Path, columns: Columns) -> Source | None:
-    """Return the texts or pictures that features are made of; None if the file holds features."""
-    from complabel.features import model_of, open_source
-    from complabel.files import ITEM_TABLES, Table
-
-    if model.recipe is None:
-        again = command("features", things, **columns, out="X.npz")
-        raise InputError(
-            f"{model.path} does not say how the features that it learned from were made; make those"
-            f" of {things} in the same way, such as {again}, and give them"
-        )
-    kind, _ = model_of(model.recipe)
-    if not things.is_dir() and things.name.lower().endswith(ITEM_TABLES):
-        table = Table.open(things, "tables", endings=ITEM_TABLES)
-        columns = _columns_of(table, model, columns, "text" if kind == "text" else "image")
-    if not (things.is_dir() or columns["text"] or columns["image"]):
-        if columns["item"] is not None:
-            raise InputError(f"{things} holds features; name their items with --items, not --item")
-        return None
-    source = open_source(things, **columns)
-    if source.kind != kind:
-        raise InputError(f"{model.path} learned from {kind}, but {things} holds {source.kind}")
-    return source
-
-
-def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: str) -> Columns:
-    """Return columns where those that are not given are those that the model's file names.
-
-    A table of features gets none. What could be both, or neither, is refused.
-    """
-    from complabel.files import is_list, some_of
-
-    column, name = (*model.made_of, None, None)[:2]
-    if columns["text"] is None and columns["image"] is None:
-        others, d = {*table.columns} - {"item"}, model.classifier.n_features_in_
-        lists = table.schema is not None and any(map(is_list, table.schema.types))
-        fits = len(others) == d or (lists and len(others) == 1)
-        if fits == (column in table.columns and not lists):
-            noun, of = "texts" if option == "text" else "pictures", f" in a column {column!r}"
-            raise InputError(
-                f"{table.path} {'could hold' if fits else 'holds neither'} {noun}"
-                f"{of * bool(column)}, from which {model.path} learned, {'or' if fits else 'nor'}"
-                f" {d:,} features; its columns are {some_of(table.columns)}. Give the column of the"
-                f" {noun} with --{option}, or a file of features alone"
-            )
-        if fits:
-            return columns
-        columns = {**columns, option: column}
-    if columns["item"] is None and name is not None:
-        if name not in table.columns:
-            raise InputError(
-                f"{table.path} has no column {name!r}, by which {model.path} calls items, only"
-                f" {some_of(table.columns)}; give the column of the names with --item"
-            )
-        columns = {**columns, "item": name}
-    is_numbered = columns["item"] is None and "item" not in table.columns
-    if is_numbered and (names := table.unique_columns(*filter(None, columns.values()))):
-        raise InputError(
-            f"{table.path} has no column item, so rows would be called 0, 1, 2; give the column"
-            f" that names them with --item: {some_of(names)}? If none does, leave these out"
-        )
-    return columns
-
-
-def _say_made(model: own.SavedModel, source: Source) -> Path:
-    """Say which command makes the features that predict has made; return the file it writes."""
-    from complabel.features import model_of
-
-    kinds = "text" if source.kind == "text" else "image", "item"
-    columns, made = dict(zip(kinds, source.made_of, strict=False)), Path(unused(Path("X.npz")))
-    encoder = model_of(model.recipe or "")[1]
-    say(f"  {command('features', source.path, **columns, model=encoder, out=made)}")
-    return made
 
 
 def _thresholds(model: own.SavedModel) -> Any:
@@ -331,7 +218,7 @@ def show_(
     saved = own.open_model(model, only_predicts=True)
     described = describe_model(saved.classifier, saved.header)
     if features is not None:
-        table = own.read_own_features(features, items, model=saved)
+        table = made.features_for(saved, features, items)
         with working(f"predicting {len(table.items):,} items"):
             probabilities = saved.classifier.predict_proba(saved.columns_of(table))
         described["items"] = likeliest_items(probabilities, table.items, saved.label_names)
@@ -407,6 +294,10 @@ def decide(
         "P", "How often a promise is kept, over draws of the questions.", default=0.95, min=0, max=1
     ),
     cross_fit: int | None = options.cross_fit("decide about"),
+    text: str | None = options.TEXT_OF_MODEL,
+    image: str | None = options.IMAGE_OF_MODEL,
+    item: str | None = options.ITEM,
+    on_error: str = options.ON_ERROR,
     items: Path | None = options.ITEMS,
     question: str | None = options.QUESTION,
     contradictions: str = options.CONTRADICTIONS_OR_KEEP,
@@ -420,7 +311,9 @@ def decide(
 
     saved = own.open_model(model)
     own.refuse_other_folds(saved, cross_fit, None)
-    table, names = own.read_own_features(features, items, model=saved), saved.label_names
+    columns = {"text": text, "image": image, "item": item}
+    table = made.features_for(saved, features, items, columns, skips=on_error == "skip")
+    names = saved.label_names
     asked_of = (question, contradictions, trusted)
     of_people = own.read_own_answers(answers, list(table.items), names, *asked_of)
     probabilities = _probabilities(saved, table, of_people, cross_fit)
@@ -446,7 +339,8 @@ def decide(
         about = own.about_learned_answers(saved, answers, promised)
         remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
-    say(f"next: {command('predict', out, features, items=items, labels=True, out='labels.csv')}")
+    about = {**columns, "items": items, "labels": True}
+    say(f"next: {command('predict', out, features, **about, out='labels.csv')}")
 
 
 def _probabilities(

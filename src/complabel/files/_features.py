@@ -30,9 +30,13 @@ from complabel.files._table import TABLE_ENDINGS, Table, is_list, refuse_repeate
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ARRAYS = (".npy", ".npz", *SVMLIGHT)
-_NAMED = ("items", "feature_names", "recipe", "made_of")
+_NAMED = ("items", "feature_names", "recipe", "made_of", "network")
 RECIPE_KEY, MADE_OF_KEY = b"complabel.recipe", b"complabel.made_of"
-"""Where the schema of a Parquet file keeps how its features were made; of what, a list in JSON."""
+NETWORK_KEY = b"complabel.network"
+"""Where the schema of a Parquet file keeps how its features were made; of what, a list in JSON.
+
+And the path of the file with the network, as it was given.
+"""
 _ROWS = 65_536
 _LARGE = 2**30  # bytes of features that are read in pieces
 _TURN = (
@@ -49,6 +53,7 @@ class Features:
     pieces, it is :class:`FeaturePieces`. Without ids, rows are called by their
     numbers. ``recipe`` says how ``complabel features`` made them, and ``made_of`` of which columns
     of a table: that of the texts or pictures, and that of the names of items, if it was given.
+    ``network`` is the path of the file with the network that made them, if there is one.
     """
 
     X: Any
@@ -56,6 +61,7 @@ class Features:
     feature_names: tuple[str, ...] | None = None
     recipe: str | None = None
     made_of: tuple[str, ...] = ()
+    network: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +213,7 @@ def read_features(
         pieces = FeaturePieces.of(source)
         if in_pieces or pieces.shape[0] * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
             ids_of = _ids_of(source, pieces)
-            return Features(pieces, ids_of, source.feature_names, source.recipe, source.made_of)
+            return Features(pieces, ids_of, source.feature_names, *source.made)
     for own, block in source.blocks(_ROWS):
         ids += own
         if source.X is None:
@@ -217,7 +223,7 @@ def read_features(
     elif source.ids is not None and source.ids_path is None:
         refuse_repeated(source.path, ids, "row {}".format)
     X = np.concatenate(blocks) if source.X is None else source.X
-    return Features(X, as_items(ids), source.feature_names, source.recipe, source.made_of)
+    return Features(X, as_items(ids), source.feature_names, *source.made)
 
 
 def _ids_of(source: _Source, pieces: FeaturePieces) -> AnyArray:
@@ -251,7 +257,7 @@ def iterate_features(
     check_integer("n_rows", n_rows, at_least=1)
     source = _open(path, items, "item", n_features)
     return (
-        Features(X, as_items(ids), source.feature_names, source.recipe, source.made_of)
+        Features(X, as_items(ids), source.feature_names, *source.made)
         for ids, X in source.blocks(int(n_rows))
     )
 
@@ -351,6 +357,12 @@ class _Source:
     ids_path: Path | None = None
     recipe: str | None = None
     made_of: tuple[str, ...] = ()
+    network: str | None = None
+
+    @property
+    def made(self) -> tuple[str | None, tuple[str, ...], str | None]:
+        """How the features were made, of what, and by the network in which file."""
+        return self.recipe, self.made_of, self.network
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -432,13 +444,16 @@ def _open(
     recipe = notes.get(RECIPE_KEY, b"").decode("utf-8", "replace") or None
     with explained(file, "write the table again"):
         made_of = tuple(map(str, json.loads(notes.get(MADE_OF_KEY, b"[]"))))
-    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, recipe, made_of)
+    network = notes.get(NETWORK_KEY, b"").decode("utf-8", "replace") or None
+    made = recipe, made_of, network
+    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, *made)
 
 
 def _open_array(
     path: Path, ending: str, ids: list[str] | None, ids_path: Path | None, n_features: int | None
 ) -> _Source:
-    columns = recipe = None
+    columns = None
+    one: dict[str, str] = {}
     made_of: tuple[str, ...] = ()
     if ending == ".npy":
         X: Any = read_npy(path)
@@ -453,8 +468,8 @@ def _open_array(
                     parameter="items",
                 )
             ids = as_texts(path, "items", arrays["items"], X.shape[0] if X.ndim else 0)
-        if "recipe" in arrays:
-            (recipe,) = as_texts(path, "recipe", arrays["recipe"].reshape(-1), 1)
+        for name in {"recipe", "network"} & {*arrays}:
+            (one[name],) = as_texts(path, name, arrays[name].reshape(-1), 1)
         if "made_of" in arrays:
             found = arrays["made_of"].reshape(-1)
             made_of = tuple(as_texts(path, "made_of", found, len(found)))
@@ -469,7 +484,7 @@ def _open_array(
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    return _Source(path, as_float(X), None, columns, None, ids, ids_path, recipe, made_of)
+    return _Source(path, as_float(X), None, columns, None, ids, ids_path, made_of=made_of, **one)
 
 
 def _matrices(

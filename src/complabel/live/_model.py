@@ -164,7 +164,7 @@ class ModelFile:
         classifier._forget("feature_names_in_")
         given: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
         try:
-            given["encoder"] = self._encoder(header["provenance"]["given"].get("recipe"))
+            given["encoder"] = self._encoder(header["provenance"]["given"])
         except InputError as error:  # rows are still answered
             given["no_encoder"] = str(error)
         return Model(classifier, self._version(header["sha256"]), **given)
@@ -176,12 +176,13 @@ class ModelFile:
             digest.update(f"{found.st_size} {found.st_mtime_ns} ".encode())
         return f"{self._path.stem}-{digest.hexdigest()[:12]}"
 
-    def _encoder(self, recipe: object) -> Encoder | None:
+    def _encoder(self, notes: Mapping[str, object]) -> Encoder | None:
         """Return what makes the features, as the model's file says, if it does."""
+        recipe = notes.get("recipe")
         if not isinstance(recipe, str):
             return None
         if recipe not in self._encoders:
-            self._encoders = {recipe: encoder_of(recipe)}
+            self._encoders = {recipe: encoder_of(recipe, self._path, notes.get("network"))}
         return self._encoders[recipe]
 
 

@@ -1,0 +1,145 @@
+"""Features for a model: read from a file, or made of texts or pictures as the model's file says."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from complabel.cli import _own as own
+from complabel.cli._console import command, remark, say, working
+from complabel.cli._outputs import unused
+from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from complabel.features import Source
+    from complabel.files import Features, Table
+
+Columns = Mapping[str, str | None]
+_NO_COLUMNS: Columns = {"text": None, "image": None, "item": None}
+
+
+def features_for(
+    model: own.SavedModel,
+    things: Path,
+    items: Path | None,
+    columns: Columns = _NO_COLUMNS,
+    *,
+    skips: bool = False,
+) -> Features:
+    """Return all features for a model, in memory; refuse those made otherwise."""
+    with features_file(model, things, columns, items, skips=skips) as (path, _):
+        return own.read_own_features(path, items, model=model)
+
+
+@contextlib.contextmanager
+def features_file(
+    model: own.SavedModel, things: Path, columns: Columns, items: Path | None, *, skips: bool
+) -> Iterator[tuple[Path, Source | None]]:
+    """Give a file of features: that of the user, or one made of texts or pictures for a while.
+
+    ``columns`` are those of --text, --image and --item.
+    """
+    source = None
+    if model.recipe is not None or any(columns.values()) or things.is_dir():
+        source = _source_of(model, things, columns)
+    if source is None:
+        yield things, None
+        return
+    from complabel.features import make_features
+
+    if items is not None:
+        raise InputError(f"--items is for features; name the items of {things} with --item")
+    if source.folder is not None and source.folder.others:
+        remark(f"{things}: {source.folder.left_out()}", style="yellow")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "X.npz")
+        with working(f"making features of {things}") as far:
+            made = make_features(
+                source,
+                model.encoder(),
+                path,
+                skips=skips,
+                on_part=lambda done: far(f"{done:,} items"),
+            )
+        own.warn_of_rows(made)
+        of = ", items by the column ".join(map(repr, source.made_of))
+        of = f" of the column {of}," if of else ""
+        say(f"made features{of} as {model.path} says: {model.recipe}")
+        yield path, source
+
+
+def _source_of(model: own.SavedModel, things: Path, columns: Columns) -> Source | None:
+    """Return the texts or pictures that features are made of; None if the file holds features."""
+    from complabel.features import model_of, open_source
+    from complabel.files import ITEM_TABLES, Table
+
+    if model.recipe is None:
+        again = command("features", things, **columns, out="X.npz")
+        raise InputError(
+            f"{model.path} does not say how the features that it learned from were made; make those"
+            f" of {things} in the same way, such as {again}, and give them"
+        )
+    kind, _ = model_of(model.recipe)
+    if not things.is_dir() and things.name.lower().endswith(ITEM_TABLES):
+        table = Table.open(things, "tables", endings=ITEM_TABLES)
+        columns = _columns_of(table, model, columns, "text" if kind == "text" else "image")
+    if not (things.is_dir() or columns["text"] or columns["image"]):
+        if columns["item"] is not None:
+            raise InputError(f"{things} holds features; name their items with --items, not --item")
+        return None
+    source = open_source(things, **columns)
+    if source.kind != kind:
+        raise InputError(f"{model.path} learned from {kind}, but {things} holds {source.kind}")
+    return source
+
+
+def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: str) -> Columns:
+    """Return columns where those that are not given are those that the model's file names.
+
+    A table of features gets none. What could be both, or neither, is refused.
+    """
+    from complabel.files import is_list, some_of
+
+    column, name = (*model.made_of, None, None)[:2]
+    if columns["text"] is None and columns["image"] is None:
+        others, d = {*table.columns} - {"item"}, model.classifier.n_features_in_
+        lists = table.schema is not None and any(map(is_list, table.schema.types))
+        fits = len(others) == d or (lists and len(others) == 1)
+        if fits == (column in table.columns and not lists):
+            noun, of = "texts" if option == "text" else "pictures", f" in a column {column!r}"
+            raise InputError(
+                f"{table.path} {'could hold' if fits else 'holds neither'} {noun}"
+                f"{of * bool(column)}, from which {model.path} learned, {'or' if fits else 'nor'}"
+                f" {d:,} features; its columns are {some_of(table.columns)}. Give the column of the"
+                f" {noun} with --{option}, or a file of features alone"
+            )
+        if fits:
+            return columns
+        columns = {**columns, option: column}
+    if columns["item"] is None and name is not None:
+        if name not in table.columns:
+            raise InputError(
+                f"{table.path} has no column {name!r}, by which {model.path} calls items, only"
+                f" {some_of(table.columns)}; give the column of the names with --item"
+            )
+        columns = {**columns, "item": name}
+    is_numbered = columns["item"] is None and "item" not in table.columns
+    if is_numbered and (names := table.unique_columns(*filter(None, columns.values()))):
+        raise InputError(
+            f"{table.path} has no column item, so rows would be called 0, 1, 2; give the column"
+            f" that names them with --item: {some_of(names)}? If none does, leave these out"
+        )
+    return columns
+
+
+def say_made(model: own.SavedModel, source: Source) -> Path:
+    """Say which command makes the features that were made; return the file it writes."""
+    kinds = "text" if source.kind == "text" else "image", "item"
+    columns, made = dict(zip(kinds, source.made_of, strict=False)), Path(unused(Path("X.npz")))
+    encoder = model.encoder()
+    named = encoder.file or encoder.model
+    say(f"  {command('features', source.path, **columns, model=named, out=made)}")
+    return made

