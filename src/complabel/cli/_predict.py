@@ -102,10 +102,7 @@ def predict(
     started, done = time.monotonic(), 0
     columns, skips = {"text": text, "image": image, "item": item}, on_error == "skip"
     with (
-        made.features_file(saved, features, columns, items, skips=on_error == "skip") as (
-            read,
-            source,
-        ),
+        made.features_file(saved, features, columns, items, skips=skips) as (read, source),
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
@@ -339,8 +336,8 @@ def decide(
         about = own.about_learned_answers(saved, answers, promised)
         remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
-    about = {**columns, "items": items, "labels": True}
-    say(f"next: {command('predict', out, features, **about, out='labels.csv')}")
+    of: Any = {**columns, "items": items, "labels": True}
+    say(f"next: {command('predict', out, features, **of, out='labels.csv')}")
 
 
 def _probabilities(
