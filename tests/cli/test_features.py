@@ -47,11 +47,11 @@ def test_zeros_and_left_out_pictures_are_told(run, folder):
     assert err.startswith("1 items have only zeros")
     write_pictures(folder / "photos", 2)
     (folder / "photos" / "00.png").write_bytes(b"")
-    code, _, err = run("features photos --out X.npz")
+    code, _, err = run("features photos --model colours --out X.npz")
     assert code == 1
     assert err.startswith("error: photos/00.png: is no picture that can be read")
     assert "leave such pictures out with --on-error skip" in err
-    code, out, err = run("features photos --out X.npz --on-error skip")
+    code, out, err = run("features photos --model colours --out X.npz --on-error skip")
     assert code == 0
     assert "1 items, 1,149 features" in out
     assert err.startswith("1 pictures were left out, and have no row:\n  photos/00.png: is no")
@@ -62,7 +62,7 @@ def test_files_that_are_no_pictures_are_named_and_tiff_is_read(run, folder):
     noise(3).save(folder / "photos" / "c.tif")
     for name in ("d.cr2", "e.cr2", "notes.txt"):
         (folder / "photos" / name).touch()
-    code, out, err = run("features photos --out X.npz")
+    code, out, err = run("features photos --model colours --out X.npz")
     assert (code, err) == (0, "photos: 3 files are left out: 2 .cr2, 1 .txt\n")
     assert "3 items" in out
     assert read_features("X.npz").items.tolist() == ["00.png", "01.png", "c.tif"]

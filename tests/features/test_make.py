@@ -131,17 +131,17 @@ def test_long_texts_make_small_parts(tmp_path, tickets, monkeypatch):
 def test_a_folder_of_pictures_is_read_with_its_paths_as_names(tmp_path):
     paths = write_pictures(tmp_path / "photos", 2) + write_pictures(tmp_path / "photos" / "in", 1)
     out = tmp_path / "X.npz"
-    make_features(open_source(tmp_path / "photos"), encoder_for("pictures"), out)
+    make_features(open_source(tmp_path / "photos"), encoder_for("pictures", "colours"), out)
     found = read_features(out)
     assert found.items.tolist() == ["00.png", "01.png", "in/00.png"]
-    np.testing.assert_allclose(found.X, picture_features(paths), rtol=1e-6)
+    np.testing.assert_allclose(found.X, picture_features(paths, model="colours"), rtol=1e-6)
 
 
 def test_a_damaged_picture_stops_or_is_left_out_and_good_parts_stay(tmp_path):
     photos, out = tmp_path / "photos", tmp_path / "X.npz"
     write_pictures(photos, 3)
     (photos / "01.png").write_bytes(b"")
-    source, encoder = open_source(photos), encoder_for("pictures")
+    source, encoder = open_source(photos), encoder_for("pictures", "colours")
     with pytest.raises(ComplabelError, match=r"01\.png: is no picture .* with --on-error skip"):
         make_features(source, encoder, out)
     made = make_features(source, encoder, out, skips=True)
@@ -155,7 +155,7 @@ def test_a_part_of_skipped_pictures_still_stops_a_run_that_must_not_skip(tmp_pat
     photos, out = tmp_path / "photos", tmp_path / "X.npz"
     write_pictures(photos, 2)
     (photos / "00.png").write_bytes(b"")
-    source, dull = open_source(photos), encoder_for("pictures")
+    source, dull = open_source(photos), encoder_for("pictures", "colours")
     encoder = Encoder("pictures", "one", "by one", dull.encode, dull.prepare, rows=1)
 
     def stop(done):
@@ -173,7 +173,7 @@ def test_no_picture_that_can_be_read_is_an_error(tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     source = open_source(tmp_path)
     with pytest.raises(ComplabelError, match="none of the 1 pictures can be read"):
-        make_features(source, encoder_for("pictures"), tmp_path / "X.npz", skips=True)
+        make_features(source, encoder_for("pictures", "colours"), tmp_path / "X.npz", skips=True)
 
 
 def test_a_table_may_hold_paths_of_pictures(tmp_path):
@@ -181,11 +181,11 @@ def test_a_table_may_hold_paths_of_pictures(tmp_path):
     rows = [["b", "photos/01.png"], ["a", "photos/00.png"]]
     table = write_table(tmp_path / "list.tsv", ["id", "file"], rows)
     source = open_source(table, image="file", item="id")
-    make_features(source, encoder_for("pictures"), tmp_path / "X.npz")
+    make_features(source, encoder_for("pictures", "colours"), tmp_path / "X.npz")
     found = read_features(tmp_path / "X.npz")
     assert found.items.tolist() == ["b", "a"]
     paths = [tmp_path / "photos" / name for name in ("01.png", "00.png")]
-    np.testing.assert_allclose(found.X, picture_features(paths), rtol=1e-6)
+    np.testing.assert_allclose(found.X, picture_features(paths, model="colours"), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["t.xlsx", "unicode.txt", "unicode.csv", "semicolon.csv"])
@@ -321,6 +321,6 @@ def test_words_that_occur_in_one_item_only_tell_nothing():
 
 def test_only_first_tries_get_advice():
     X, answered = text_features(["a word", "other things"], model="words"), np.array([True, True])
-    assert "a pretrained network" in advice(X, answered, encoder_for("pictures").recipe)
+    assert "a pretrained network" in advice(X, answered, encoder_for("pictures", "colours").recipe)
     assert advice(X, answered, "text by wordllama: mean") == ""
     assert advice(X, answered, None) == ""

@@ -14,16 +14,18 @@ from complabel.features._pictures import pixels_and_edges, places_and_shades
 
 def row_of(image, path, **options):
     image.save(path, **options)
-    return picture_features([path])[0]
+    return picture_features([path], model="colours")[0]
 
 
 def test_rows_have_the_length_1_and_do_not_depend_on_other_pictures(tmp_path):
     paths = write_pictures(tmp_path, 5)
-    X = picture_features(paths)
+    X = picture_features(paths, model="colours")
     assert X.shape == (5, 256 + 8 * 8 * 9 + 8 * 8 * 3 + 5**3)
     assert X.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1, rtol=1e-6)
-    np.testing.assert_allclose(picture_features(paths[3:4])[0], X[3], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        picture_features(paths[3:4], model="colours")[0], X[3], rtol=1e-5, atol=1e-7
+    )
 
 
 def test_edges_lie_in_the_direction_in_which_the_grey_changes():
@@ -53,7 +55,7 @@ def test_colour_and_brightness_are_seen(tmp_path, other):
     for name, colour in (("a.png", (160, 0, 0)), ("b.png", other)):
         paths.append(tmp_path / name)
         Image.new("RGB", (50, 40), colour).save(paths[-1])
-    one, two = picture_features(paths)
+    one, two = picture_features(paths, model="colours")
     assert np.linalg.norm(one - two) > 0.3
     np.testing.assert_allclose([one[:832], two[:832]], 0, atol=1e-5)
 
@@ -126,7 +128,7 @@ def test_heic_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     (tmp_path / "a.HEIC").write_bytes(b"\0\0\0\x18ftypheic" + bytes(40))
     with pytest.raises(DatasetFormatError, match=r"a\.HEIC.*complabel\[heic\]"):
-        picture_features([tmp_path / "a.HEIC"])
+        picture_features([tmp_path / "a.HEIC"], model="colours")
 
 
 def test_decimal_numbers_whose_range_nobody_knows_are_refused(tmp_path):
@@ -154,23 +156,23 @@ def test_damaged_pictures_are_named(tmp_path, damage):
         if damage == "folder":
             path.mkdir()
     with pytest.raises(DatasetFormatError, match=r"01\.png: is no picture that can be read"):
-        picture_features([good, path])
+        picture_features([good, path], model="colours")
 
 
 def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     (path,) = write_pictures(tmp_path, 1)
     monkeypatch.setattr("complabel.features._pictures.MOST_PIXELS", 1000)
     with pytest.raises(ComplabelError, match="it has 1,200 pixels"):
-        picture_features([path])
+        picture_features([path], model="colours")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 500)
     with pytest.raises(ComplabelError, match="it has more than"):
-        picture_features([path])
+        picture_features([path], model="colours")
 
 
 def test_wrong_arguments_are_refused(tmp_path):
     with pytest.raises(InputError, match="paths is empty"):
         picture_features([])
     with pytest.raises(
-        InputError, match="'hog' is none for pictures; give one of colours, pixels, timm"
+        InputError, match="'hog' is none for pictures; give one of lite0, colours, pixels, timm"
     ):
         picture_features(["a.png"], model="hog")

