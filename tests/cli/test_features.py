@@ -1,15 +1,18 @@
 """`complabel features` as it is typed, and how models keep to what it made."""
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.cli.own import ITEMS, read_table, write_table
 from tests.features.pictures import noise, write_pictures
+from tests.features.test_networks import write_mean
 from tests.spawned import python
 
 from complabel.features import text_features
@@ -157,18 +160,24 @@ def test_what_could_be_texts_or_features_is_not_guessed(run, tickets):
     assert run("predict m.safetensors new.csv --out p.csv")[0] == 0
 
 
+def write_photos(folder):
+    """Write a picture of each item, and call the items of the tables as these files."""
+    write_pictures(folder / "photos", len(ITEMS))
+    for at, item in enumerate(ITEMS):
+        (folder / "photos" / f"{at:02}.png").rename(folder / "photos" / f"{item}.png")
+    for name in ("named.csv", "asked.csv", "truth.csv"):
+        text = (folder / name).read_text("utf-8")
+        for item in ITEMS:
+            text = text.replace(f"\n{item},", f"\n{item}.png,")
+        (folder / name).write_text(text, "utf-8")
+
+
 @pytest.mark.parametrize("model", ["colours", "pixels"])
 def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder, model):
     """Also by the model that an older version took by default."""
-    write_pictures(folder / "photos", len(ITEMS))
+    write_photos(folder)
     (folder / "photos" / "notes.txt").touch()
-    for at, item in enumerate(ITEMS):
-        (folder / "photos" / f"{at:02}.png").rename(folder / "photos" / f"{item}.png")
     run(f"features photos --model {model} --out X.npz")
-    named = (folder / "named.csv").read_text("utf-8")
-    for item in ITEMS:
-        named = named.replace(f"\n{item},", f"\n{item}.png,")
-    (folder / "named.csv").write_text(named, "utf-8")
     assert run(f"{FIT} --features X.npz --out m.safetensors")[0] == 0
     assert run("predict m.safetensors X.npz --out a.csv")[0] == 0
     code, out, err = run("predict m.safetensors photos --out b.csv")
@@ -184,6 +193,47 @@ def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder, m
     whole = (folder / "b.csv").read_text("utf-8").splitlines()
     kept = [line for line in whole if not line.startswith(f"{ITEMS[0]}.png,")]
     assert (folder / "c.csv").read_text("utf-8").splitlines() == kept
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_a_network_in_a_file_is_found_where_it_was_and_beside_the_model(run, folder, ending):
+    """Told from another of its name by its digest; evaluate takes a folder as predict does."""
+    write_photos(folder)
+    (folder / "nets").mkdir()
+    network = Path(write_mean(folder / "nets" / "net.onnx", ["b", 3, 8, 8]))
+    assert run(f"features photos --model nets/net.onnx --out X.{ending}")[0] == 0
+    assert run(f"{FIT} --features X.{ending} --out m.safetensors")[0] == 0
+    commands = (
+        "predict m.safetensors {} --out {}.csv",
+        "evaluate m.safetensors {} --truth truth.csv --json {}.json",
+        "evaluate m.safetensors {} --answers asked.csv --json {}-asked.json",
+        "decide m.safetensors {} --answers asked.csv --out {}.safetensors",
+        "show m.safetensors --features {} --json {}-show.json",
+    )
+    for command in commands:
+        written = command.split()[-1].format("a"), command.split()[-1].format("b")
+        assert run(command.format(f"X.{ending}", "a"))[0] == 0
+        code, out, err = run(command.format("photos", "b"))
+        assert (code, out.partition(" as m.safetensors says")[0]) == (0, "made features"), err
+        if not command.startswith("decide"):
+            first, second = ((folder / name).read_bytes() for name in written)
+            assert first == second, command
+    other = folder / "other"
+    other.mkdir()
+    model = (folder / "m.safetensors").rename(other / "m.safetensors")
+    (folder / "net.onnx").write_bytes(b"of the same name")
+    assert run("predict other/m.safetensors photos --out c.csv")[0] == 0
+    network.rename(folder / "away.onnx")
+    code, _, err = run(f"predict {model} photos --out d.csv")
+    digits = hashlib.sha256((folder / "away.onnx").read_bytes()).hexdigest()[:12]
+    for told in (f"net.onnx with the weights {digits}", str(folder / "nets"), str(other),
+                 "net.onnx holds other weights"):  # fmt: skip
+        assert told in err
+    assert (code, (folder / "d.csv").exists()) == (1, False)
+    (folder / "away.onnx").rename(other / "net.onnx")
+    code, out, _ = run(f"predict {model} photos --out d.csv")
+    assert (code, f"--model {other / 'net.onnx'}" in out) == (0, True)
+    assert (folder / "d.csv").read_bytes() == (folder / "a.csv").read_bytes()
 
 
 def test_a_model_that_does_not_say_how_its_features_were_made_names_the_command(run, tickets):

@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 MINUTES = 60
 LIMIT = 10 * MINUTES
 
-EXTRAS = '".[live,pictures,report,tables]"'
+EXTRAS = '".[live,photos,report,tables]"'
 N_ANSWERS = 120  # in the browser
 LEAST_PRECISION = 0.3
 # What annotate's page asks, as a person reads it there.
