@@ -346,6 +346,7 @@ class _Source:
     """A file of features: a matrix ``X`` in memory or on disk, or a table.
 
     ``ids`` are those of a file of their own or of an archive, ``id_column`` is that of a table.
+    ``made`` are the recipe, the columns and the network as in :class:`Features`.
     """
 
     path: Path
@@ -355,14 +356,7 @@ class _Source:
     id_column: str | None = None
     ids: Sequence[str] | None = None
     ids_path: Path | None = None
-    recipe: str | None = None
-    made_of: tuple[str, ...] = ()
-    network: str | None = None
-
-    @property
-    def made(self) -> tuple[str | None, tuple[str, ...], str | None]:
-        """How the features were made, of what, and by the network in which file."""
-        return self.recipe, self.made_of, self.network
+    made: tuple[str | None, tuple[str, ...], str | None] = (None, (), None)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -446,7 +440,7 @@ def _open(
         made_of = tuple(map(str, json.loads(notes.get(MADE_OF_KEY, b"[]"))))
     network = notes.get(NETWORK_KEY, b"").decode("utf-8", "replace") or None
     made = recipe, made_of, network
-    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, *made)
+    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, made)
 
 
 def _open_array(
@@ -478,13 +472,14 @@ def _open_array(
             columns = tuple(as_texts(path, "feature_names", arrays["feature_names"], count))
     else:
         X, _ = read_svmlight_parts([path], n_features, labelled=False)
+    made = one.get("recipe"), made_of, one.get("network")
     if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
         raise fault(
             path,
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    return _Source(path, as_float(X), None, columns, None, ids, ids_path, made_of=made_of, **one)
+    return _Source(path, as_float(X), None, columns, None, ids, ids_path, made)
 
 
 def _matrices(
