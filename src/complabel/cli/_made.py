@@ -59,7 +59,7 @@ def features_file(
         with working(f"making features of {things}") as far:
             made = make_features(
                 source,
-                model.encoder(),
+                model.encoder,
                 path,
                 skips=skips,
                 on_part=lambda done: far(f"{done:,} items"),
@@ -139,7 +139,6 @@ def say_made(model: own.SavedModel, source: Source) -> Path:
     """Say which command makes the features that were made; return the file it writes."""
     kinds = "text" if source.kind == "text" else "image", "item"
     columns, made = dict(zip(kinds, source.made_of, strict=False)), Path(unused(Path("X.npz")))
-    encoder = model.encoder()
-    named = encoder.file or encoder.model
+    named = model.encoder.file or model.encoder.model
     say(f"  {command('features', source.path, **columns, model=named, out=made)}")
     return made

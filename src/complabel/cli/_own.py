@@ -6,6 +6,7 @@ import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -307,8 +308,9 @@ class SavedModel:
         names = self.notes.get("made_of")
         return tuple(map(str, names)) if isinstance(names, list) else ()
 
+    @cached_property
     def encoder(self) -> Encoder:
-        """Return what makes the features that the model learned from."""
+        """What makes the features that the model learned from."""
         from complabel.features import encoder_of
 
         return encoder_of(self.recipe or "", self.path, self.notes.get("network"))

@@ -142,7 +142,8 @@ def _file_of(recipe: str, name: str, folders: Sequence[Path]) -> str:
     """Return the path of the network in a file that a recipe is of, found by its weights."""
     if not name.lower().endswith(".onnx"):
         return name
-    paths = [folder / name for folder in dict.fromkeys((Path(), *folders))]
+    # A stranger's recipe may hold a path, also one that leads to another machine.
+    paths = [folder / Path(name).name for folder in dict.fromkeys((Path(), *folders))]
     wanted, others = recipe.rpartition(" ")[2], []
     for path in paths:
         with contextlib.suppress(OSError):
