@@ -365,14 +365,13 @@ def encoder_of(recipe: str, model: Path | None = None, network: object = None) -
     A network in a file is looked for in the current folder, where it was when the features were
     made (``network``), and beside the file of the model.
     """
-    if model_of(recipe)[0] == "text":
-        return text_encoder(recipe)
     folders = [] if model is None else [model.parent]
     # A path of two slashes may lead to another machine, and a stranger may have written it.
     if isinstance(network, str) and network and network.replace("\\", "/")[:2] != "//":
         at = Path(network).parent
         folders = [at, *folders, *(folder / at for folder in folders)]
-    return picture_encoder(recipe, folders)
+    make = text_encoder if model_of(recipe)[0] == "text" else picture_encoder
+    return make(recipe, folders)
 
 
 def advice(X: Any, answered: Bools, recipe: str | None) -> str:

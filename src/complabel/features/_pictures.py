@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import math
 import os
@@ -21,6 +20,7 @@ from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
 from complabel.features._lite0 import Far, NetworkWarning, lite0
+from complabel.features._onnx import digits_of, file_of, open_network
 from complabel.files import HEIC
 
 PICTURE_MODELS = ("lite0", "colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
@@ -42,7 +42,7 @@ def picture_encoder(
         return _pretrained(far)
     if model.startswith("pictures by "):
         recipe = model
-        return Encoder.by(recipe, lambda name: picture_encoder(_file_of(recipe, name, folders)))
+        return Encoder.by(recipe, lambda name: picture_encoder(file_of(recipe, name, folders)))
     package, _, name = model.partition("/")
     if model == "lite0":
         return lite0(far)
@@ -136,27 +136,6 @@ def _pretrained(far: Far | None) -> Encoder:
             stacklevel=3,
         )
     return _coloured_pixels()
-
-
-def _file_of(recipe: str, name: str, folders: Sequence[Path]) -> str:
-    """Return the path of the network in a file that a recipe is of, found by its weights."""
-    if not name.lower().endswith(".onnx"):
-        return name
-    # A stranger's recipe may hold a path, also one that leads to another machine.
-    paths = [folder / Path(name).name for folder in dict.fromkeys((Path(), *folders))]
-    wanted, others = recipe.rpartition(" ")[2], []
-    for path in paths:
-        with contextlib.suppress(OSError):
-            if path.is_file():
-                if _digits(path.read_bytes()) == wanted:
-                    return str(path)
-                others.append(str(path))
-    other = f"; {' and '.join(others)} holds other weights" if others else ""
-    raise InputError(
-        f"{name} with the weights {wanted}, the first digits of the file's SHA-256, is in none of"
-        f" the folders {', '.join(str(path.parent.absolute()) for path in paths)}{other}. Put the"
-        " network's file into one of them; the model's own is a good place"
-    )
 
 
 def load_pictures(
@@ -342,26 +321,7 @@ _BICUBIC = 3  # Pillow's number
 
 def of_onnx(path: Path) -> Encoder:
     """Return a network in a file; a fixed number of pictures at a time is kept to."""
-    try:
-        import onnx
-        import onnxruntime
-    except ImportError as cause:
-        raise missing(str(path), '"complabel[onnx]"', cause) from cause
-    try:
-        content = path.read_bytes()
-        elsewhere = next(_files_of(onnx.load_from_string(content)), None)
-        if elsewhere is None:
-            how = onnxruntime.SessionOptions()  # the other format may name files, too
-            how.add_session_config_entry("session.load_model_format", "ONNX")
-            session = onnxruntime.InferenceSession(content, how, ["CPUExecutionProvider"])
-    except Exception as cause:  # the library's own kinds of error have no common base
-        raise failed(str(path), cause) from cause
-    if elsewhere is not None:
-        raise InputError(
-            f"{path}: takes weights from another file, {elsewhere!r}, which is not opened; if you"
-            " trust it, make one file in Python:"
-            f" import onnx; onnx.save(onnx.load({path.name!r}), 'one.onnx')"
-        )
+    session, content = open_network(path, "onnx")
     entry, *others = session.get_inputs()
     shape = list(entry.shape)
     first = len(shape) == 4 and shape[1] == 3
@@ -390,24 +350,8 @@ def of_onnx(path: Path) -> Encoder:
         found = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
         return scaled(_pooled(np.concatenate(found)[: len(pictures)]))
 
-    how = f"whole picture as {width} x {height}, rows scaled (1), weights {_digits(content)}"
+    how = f"whole picture as {width} x {height}, rows scaled (1), weights {digits_of(content)}"
     return Encoder("pictures", path.name, how, encode, prepare, file=str(path))
-
-
-def _digits(content: bytes) -> str:
-    return fingerprint([np.frombuffer(content, dtype=np.uint8)])
-
-
-def _files_of(message: Any) -> Iterator[str]:
-    """Yield the other files that a part of an ONNX model takes numbers from, at any depth."""
-    if message.DESCRIPTOR.name == "TensorProto":
-        if message.data_location == message.EXTERNAL:
-            yield {each.key: each.value for each in message.external_data}.get("location", "")
-        return
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            for each in [value] if hasattr(value, "DESCRIPTOR") else value:
-                yield from _files_of(each)
 
 
 def _pooled(found: AnyArray) -> Any:

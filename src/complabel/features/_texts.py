@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,33 +12,73 @@ import numpy as np
 from scipy import sparse
 
 from complabel._parameters import check_integer
+from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+from complabel.features._lite0 import NetworkWarning
+from complabel.features._onnx import file_of
+from complabel.features._sentences import (
+    content_of,
+    has_minilm,
+    is_sentence_encoder,
+    minilm,
+    sentence_encoder,
+)
 
-TEXT_MODELS = ("words", "wordllama", "model2vec/NAME", "sentence-transformers/NAME", "NAME+words")
+TEXT_MODELS = (
+    *("words", "wordllama", "minilm", "FOLDER", "FILE.onnx", "model2vec/NAME"),
+    *("sentence-transformers/NAME", "NAME+words"),
+)
 _LONGEST = 1_000_000  # characters of a text that are read
 # More columns tell a little more, but a fit takes time in proportion to them.
 _BITS, _BITS_BESIDE = 14, 12
 
 
-def text_encoder(model: str | None = None) -> Encoder:
-    """Return the encoder of texts of that name, one of ``TEXT_MODELS``, or of a recipe."""
+def text_encoder(model: str | None = None, folders: Sequence[Path] = ()) -> Encoder:
+    """Return the encoder of texts of that name, one of ``TEXT_MODELS``, or of a recipe.
+
+    The file of a recipe's network may lie in one of the ``folders``.
+    """
     if model is None:
-        model = "wordllama" if importlib.util.find_spec("wordllama") else "words"
+        return _best()
     if model.startswith("text by "):
-        return Encoder.by(model, text_encoder)
+        recipe = model
+
+        def found(name: str) -> Encoder:
+            network, words, _ = name.partition("+words")
+            return text_encoder(file_of(recipe, network, folders, content_of) + words)
+
+        return Encoder.by(recipe, found)
     if model.endswith("+words"):
         return _with_words(text_encoder(model.removesuffix("+words")))
     package, _, name = model.partition("/")
-    if model == "words":
-        return _words()
-    if model == "wordllama":
-        return _wordllama()
+    by_name = {"words": _words, "wordllama": _wordllama, "minilm": minilm}
+    if model in by_name:
+        return by_name[model]()
     if package == "model2vec" and name:
         return _model2vec(model, name)
     if package == "sentence-transformers" and name:
         return _sentence_transformers(model, name)
+    if is_sentence_encoder(model):
+        return sentence_encoder(Path(model))
     raise unknown(model, "text", TEXT_MODELS)
+
+
+def _best() -> Encoder:
+    """Return the best encoder that is there; warn where it is a poor one."""
+    if has_minilm():
+        return minilm()
+    if importlib.util.find_spec("wordllama"):
+        return _wordllama()
+    warnings.warn(
+        "wordllama is not installed, so features are 'words': counts, for which words that mean the"
+        " same have nothing in common. Where few items have answers, they tell far less: an average"
+        ' precision of about POOR. Run pip install "complabel[texts]";'
+        f" {setting('model', 'words')} takes them without this remark",
+        NetworkWarning,
+        stacklevel=3,
+    )
+    return _words()
 
 
 def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int = 10_000) -> Any:
@@ -52,12 +93,17 @@ def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int
         - "words": counts of words, hashed into 2^14 columns; sparse, no download.
         - "wordllama": the mean of 256 numbers for each part of a word, from the package wordllama,
           which holds them; no download.
+        - "minilm": the sentence encoder all-MiniLM-L6-v2, 384 numbers, from our package
+          complabel-minilm, which knows the meaning of words from those around them.
+        - a folder with model.onnx and tokenizer.json, or a file that ends in .onnx with the latter
+          beside it: a sentence encoder of your own. The first 256 tokens of a text count.
         - "model2vec/NAME", "sentence-transformers/NAME": a model of these packages, by the name of
           a folder, or by a name from which the package downloads it.
         - one of these with "+words", such as "wordllama+words": beside 2^12 columns of words.
         - a recipe, as a model's file keeps it ("text by words: ..."): what made these features.
 
-        By default "wordllama" if that is installed, else "words".
+        By default the first that is installed of "minilm" and "wordllama"; else "words" and a
+        warning.
     n_rows : int, default=10_000
         Texts that are read at a time.
 
@@ -72,6 +118,11 @@ def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int
     InputError
         If a text is no str, or the model is unknown, cannot be loaded, or does not make features
         by the recipe any more.
+
+    Warns
+    -----
+    NetworkWarning
+        If the default is "words".
 
     Examples
     --------
@@ -127,7 +178,8 @@ def _with_words(other: Encoder) -> Encoder:
         return found
 
     how = f"{other.how}, beside {words.how}"
-    return _encoder(f"{other.model}+words", how, encode, rows=other.rows, is_sparse=True)
+    more = {"rows": other.rows, "is_sparse": True, "file": other.file}
+    return _encoder(f"{other.model}+words", how, encode, **more)
 
 
 def _wordllama() -> Encoder:

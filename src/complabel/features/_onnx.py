@@ -1,0 +1,87 @@
+"""Networks in ONNX files: opened without any other file, and found again by their weights."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from complabel.errors import InputError
+from complabel.features._encoder import failed, missing
+
+
+def open_network(path: Path, extra: str, *, n_threads: int = 0) -> tuple[Any, bytes]:
+    """Return a session of the network in a file, and the content of the file.
+
+    ``extra`` is what to install if a package is missing. By default, there is a thread for each
+    core.
+    """
+    try:
+        import onnx
+        import onnxruntime
+    except ImportError as cause:
+        raise missing(str(path), f'"complabel[{extra}]"', cause) from cause
+    try:
+        content = path.read_bytes()
+        elsewhere = next(_files_of(onnx.load_from_string(content)), None)
+        if elsewhere is None:
+            how = onnxruntime.SessionOptions()  # the other format may name files, too
+            how.add_session_config_entry("session.load_model_format", "ONNX")
+            how.intra_op_num_threads = n_threads
+            session = onnxruntime.InferenceSession(content, how, ["CPUExecutionProvider"])
+    except Exception as cause:  # the library's own kinds of error have no common base
+        raise failed(str(path), cause) from cause
+    if elsewhere is not None:
+        raise InputError(
+            f"{path}: takes weights from another file, {elsewhere!r}, which is not opened; if you"
+            " trust it, make one file in Python:"
+            f" import onnx; onnx.save(onnx.load({path.name!r}), 'one.onnx')"
+        )
+    return session, content
+
+
+def _files_of(message: Any) -> Iterator[str]:
+    """Yield the other files that a part of an ONNX model takes numbers from, at any depth."""
+    if message.DESCRIPTOR.name == "TensorProto":
+        if message.data_location == message.EXTERNAL:
+            yield {each.key: each.value for each in message.external_data}.get("location", "")
+        return
+    for field, value in message.ListFields():
+        if field.message_type is not None:
+            for each in [value] if hasattr(value, "DESCRIPTOR") else value:
+                yield from _files_of(each)
+
+
+def digits_of(content: bytes) -> str:
+    """Return 12 digits that tell the content of files from others."""
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def file_of(
+    recipe: str,
+    name: str,
+    folders: Sequence[Path],
+    content_of: Callable[[Path], bytes] = Path.read_bytes,
+) -> str:
+    """Return the path of the network in a file that a recipe is of, found by its weights."""
+    if not name.lower().endswith(".onnx"):
+        return name
+    # A stranger's recipe may hold a path, also one that leads to another machine.
+    paths = [folder / Path(name).name for folder in dict.fromkeys((Path(), *folders))]
+    found = re.search(r"weights ([0-9a-f]{12})\b", recipe)
+    wanted, others = found[1] if found else "", []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            if path.is_file():
+                if digits_of(content_of(path)) == wanted:
+                    return str(path)
+                others.append(str(path))
+    other = f"; {' and '.join(others)} holds other weights" if others else ""
+    raise InputError(
+        f"{name} with the weights {wanted}, the first digits of the file's SHA-256, is in none of"
+        f" the folders {', '.join(str(path.parent.absolute()) for path in paths)}{other}. Put the"
+        " network's file into one of them; the model's own is a good place"
+    )

@@ -1,0 +1,177 @@
+"""Rows of numbers from a sentence encoder: a network in an ONNX file, and its tokenizer beside it.
+
+One text at a time goes through the network, on one thread. So no text is filled up to the length of
+another, and its row is the same bit for bit whatever the others are, also by a network that rounds
+activations by the largest of a batch. Several threads take different texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from complabel.errors import InputError
+from complabel.features._encoder import Encoder, failed, missing, scaled
+from complabel.features._onnx import digits_of, open_network
+
+PACKAGE = "complabel-minilm"
+_MODULE = PACKAGE.replace("-", "_")
+_NETWORK, _TOKENIZER = "model.onnx", "tokenizer.json"
+_DIGESTS = {  # SHA-256 of the files that packages/complabel-minilm makes
+    _NETWORK: "d3bae2091bdb3c2be9739164a394033cde9806baace3dfe131fd31b189d4c17c",
+    _TOKENIZER: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+_LONGEST = 256  # tokens of a text; the others are cut off
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_THREADS = min(4, os.cpu_count() or 1)
+
+
+def has_minilm() -> bool:
+    """Whether our package of weights is installed."""
+    return importlib.util.find_spec(_MODULE) is not None
+
+
+def minilm() -> Encoder:
+    """Return the encoder of our package of weights, whose files are those that were measured."""
+    found = importlib.util.find_spec(_MODULE)
+    if found is None or found.origin is None:
+        raise InputError(
+            f"minilm needs the package {PACKAGE}, which is not installed; build it as"
+            f" packages/{PACKAGE}/README.md says, or give the folder of a sentence encoder with"
+            f" {_NETWORK} and {_TOKENIZER}: --model FOLDER",
+            parameter="model",
+        )
+    folder = Path(found.origin).parent
+    for name, digest in _DIGESTS.items():
+        try:
+            is_ours = hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+        except OSError as cause:
+            raise failed("minilm", cause) from cause
+        if not is_ours:
+            raise InputError(
+                f"{folder / name} is not the file that this version of complabel knows, by its"
+                f" SHA-256; install the {PACKAGE} that belongs to it, or give the folder itself if"
+                f" you trust it: --model {folder}",
+                parameter="model",
+            )
+    return sentence_encoder(folder, name="minilm")
+
+
+def is_sentence_encoder(model: str) -> bool:
+    """Whether a name is that of a folder, or of a file that ends in .onnx."""
+    return model.lower().endswith(".onnx") or Path(model).is_dir()
+
+
+def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
+    """Return the encoder in a folder or a file, called by the name of the file or as given."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as cause:
+        raise missing(str(path), '"complabel[texts]"', cause) from cause
+    network = _network_in(path) if path.is_dir() else path
+    session, content = open_network(network, "texts", n_threads=1)
+    own = _tokenizer_of(network).read_bytes()
+    try:
+        tokens = Tokenizer.from_buffer(own)
+    except Exception as cause:  # the library of tokens raises nothing narrower
+        raise failed(str(_tokenizer_of(network)), cause) from cause
+    tokens.no_padding()
+    tokens.enable_truncation(_LONGEST)
+    takes = [each.name for each in session.get_inputs()]
+    if _INPUTS[0] not in takes or not {*takes} <= {*_INPUTS}:
+        raise InputError(
+            f"{network}: takes {', '.join(takes)}; give an encoder of texts, which takes input_ids,"
+            " and no more than attention_mask and token_type_ids beside"
+        )
+    output, pooling = session.get_outputs()[0].name, _pooling_of(network)
+
+    def row(ids: list[int]) -> Any:
+        given = np.array([ids], dtype=np.int64)
+        values = dict(zip(_INPUTS, (given, np.ones_like(given), np.zeros_like(given)), strict=True))
+        found = np.asarray(session.run([output], {each: values[each] for each in takes})[0])
+        if found.ndim == 2:  # the network has done it
+            return found[0]
+        return found[0, 0] if pooling == "first" else found[0].mean(axis=0)
+
+    try:
+        width = row(tokens.encode("a text").ids).shape
+    except Exception as cause:  # the library's own kinds of error have no common base
+        raise failed(str(network), cause) from cause
+    if len(width) != 1:
+        raise InputError(
+            f"{network}: its first output, {output}, is no row for each text or token; give an"
+            " encoder of texts"
+        )
+    n_added = tokens.num_special_tokens_to_add(is_pair=False)
+
+    def encode(texts: list[str]) -> NDArray[np.float32]:
+        found = np.zeros((len(texts), *width), dtype=np.float32)
+        ids = [each.ids for each in tokens.encode_batch_fast(texts)]
+        rows = [at for at, each in enumerate(ids) if len(each) > n_added]
+        with ThreadPoolExecutor(_THREADS) as threads:
+            for at, each in zip(rows, threads.map(lambda at: row(ids[at]), rows), strict=True):
+                found[at] = each
+        return scaled(found)
+
+    how = f"{pooling} of at most {_LONGEST} tokens, rows scaled (1), weights"
+    how = f"{how} {digits_of(content + own)}"
+    file = "" if name else str(network)
+    return Encoder("text", name or network.name, how, encode, rows=256, file=file)
+
+
+def content_of(network: Path) -> bytes:
+    """Return what a row depends on: the network and its tokenizer."""
+    return network.read_bytes() + _tokenizer_of(network).read_bytes()
+
+
+def _network_in(folder: Path) -> Path:
+    for path in (folder / _NETWORK, folder / "onnx" / _NETWORK):
+        if path.is_file():
+            return path
+    raise InputError(
+        f"{folder} has neither {_NETWORK} nor onnx/{_NETWORK}; give the file of the network, or"
+        f" sentence-transformers/{folder} if that package reads the folder",
+        parameter="model",
+    )
+
+
+def _home_of(network: Path) -> Path:
+    """Return the folder of the model, in which some keep networks in a folder of their own."""
+    return network.parent.parent if network.parent.name == "onnx" else network.parent
+
+
+def _tokenizer_of(network: Path) -> Path:
+    for folder in (network.parent, _home_of(network)):
+        if (folder / _TOKENIZER).is_file():
+            return folder / _TOKENIZER
+    raise InputError(
+        f"{network} has no {_TOKENIZER} beside it, which turns texts into what the network takes;"
+        " put that of the same model there",
+        parameter="model",
+    )
+
+
+def _pooling_of(network: Path) -> str:
+    """Return how a model makes a row of those of its tokens, which some models say."""
+    path = _home_of(network) / "1_Pooling" / "config.json"
+    if not path.is_file():
+        return "mean"
+    try:
+        said = json.loads(path.read_bytes())
+        ways = [name for name, is_so in said.items() if name.startswith("pooling_mode") and is_so]
+    except (AttributeError, ValueError) as cause:
+        raise failed(str(path), cause) from cause
+    if ways in (["pooling_mode_mean_tokens"], ["pooling_mode_cls_token"]):
+        return "mean" if "mean" in ways[0] else "first"
+    raise InputError(
+        f"{path}: a row is made by {' and '.join(ways) or 'no known way'}; give a model that takes"
+        " the mean of its tokens, or the first one"
+    )
