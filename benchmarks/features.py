@@ -12,6 +12,8 @@ texts FOLDER
     are cut to 60 words, the length of a ticket. People tick all labels that do not
     apply. The rivals are learned from the training texts: tf-idf of words and pairs, and its 256
     directions of most variance. Ridge regression chooses its penalty by held-out answers.
+    `--models` names what makes the features, `--tests` how many other texts are predicted, the same
+    in each draw; `--question asked --method selection-likelihood` asks one yes or no of each item.
 pictures FOLDER...
     Average precision on digits, on canvases of one to three shapes in colours on a dark or a light
     background (the labels are the four colours, the three shapes, and "dark"), and on collages of
@@ -156,41 +158,42 @@ def learned(train: list[str], test: list[str], *, directions: int = 0) -> tuple[
     return (sparse.csr_array(X), sparse.csr_array(Z)) if sparse.issparse(X) else (X, Z)
 
 
-def texts(folder: Path, sizes: list[int], seeds: int, method: str, question: str) -> None:
+def texts(given: argparse.Namespace) -> None:
     """Print average precision by features and number of items with answers."""
-    ways = {
-        f"`{model}`": lambda train, test, model=model: (
-            text_features(train, model=model),
-            text_features(test, model=model),
-        )
-        for model in ("words", "wordllama", "wordllama+words")
-    }
-    ways["tf-idf, learned"] = learned
-    ways["tf-idf, 256 directions"] = lambda train, test: learned(train, test, directions=256)
-    for data, branches in (("20newsgroups", True), ("reuters-r52", False)):
+    folder, sizes, seeds = given.paths[0], given.sizes, given.seeds
+    ways = {"tf-idf, learned": 0, "tf-idf, 256 directions": 256} if given.rivals else {}
+    for data in given.data:
         (of_train, train), (of_test, test) = (
             read_tab(folder / f"{data}-{part}.tab") for part in ("train", "test")
         )
+        branches = data == "20newsgroups"
         names = [name for name, _ in Counter(of_train).most_common(None if branches else 12)]
         if branches:
             names = sorted({*names, *(name.split(".")[0] for name in names)})
         Y, Y_test = labels_of(of_train, names), labels_of(of_test, names)
+        rng = np.random.default_rng(0)
+        other = rng.permutation(np.flatnonzero(Y_test.any(axis=1)))[: given.tests]
+        others = [test[row] for row in other]
+        Z = {model: text_features(others, model=model) for model in given.models}
+        scores: dict[tuple[str, int], list[float]] = {}
+        for seed in range(seeds):
+            rng = np.random.default_rng(seed)
+            drawn = rng.permutation(np.flatnonzero(Y.any(axis=1)))[: max(sizes)]
+            some = [train[row] for row in drawn]
+            X = {model: text_features(some, model=model) for model in given.models}
+            for n in sizes:
+                said = draw_answers(Y[drawn[:n]], question=given.question, random_state=seed)
+                made = {f"`{model}`": (X[model][:n], Z[model]) for model in given.models}
+                made |= {name: learned(some[:n], others, directions=d) for name, d in ways.items()}
+                for name, (few, all_) in made.items():
+                    found = score(few, said, all_, Y_test[other], given.method)
+                    scores.setdefault((name, n), []).append(found)
         heads = [f"{data}, {len(names)} labels", *(f"{n:,} items" for n in sizes)]
         print(f"\n| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
-        found: dict[str, list[str]] = {name: [] for name in ways}
-        for n in sizes:
-            scores = {name: [] for name in ways}
-            for seed in range(seeds):
-                rng = np.random.default_rng(seed)
-                rows = rng.permutation(np.flatnonzero(Y.any(axis=1)))[:n]
-                other = rng.permutation(np.flatnonzero(Y_test.any(axis=1)))[:2000]
-                said = draw_answers(Y[rows], question=question, random_state=seed)
-                for name, make in ways.items():
-                    X, Z = make([train[row] for row in rows], [test[row] for row in other])
-                    scores[name].append(score(X, said, Z, Y_test[other], method))
-            for name, values in scores.items():
-                found[name].append(f"{np.mean(values):.3f} ± {np.std(values) / seeds**0.5:.3f}")
-        for name, cells in found.items():
+        for name in dict.fromkeys(name for name, _ in scores):
+            each = [scores[name, n] for n in sizes]
+            error = [np.std(v, ddof=1) / seeds**0.5 if seeds > 1 else np.nan for v in each]
+            cells = [f"{np.mean(v):.3f} ± {e:.3f}" for v, e in zip(each, error, strict=True)]
             print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
@@ -496,11 +499,16 @@ def main() -> None:
     parser.add_argument("--question", default="ticked", help="what people are asked")
     parser.add_argument("--onnx", help="a network for pictures")
     parser.add_argument("--only", nargs="+", help="digits, collages, lite0, colours and so on")
+    models = ("words", "wordllama", "wordllama+words", "minilm")
+    parser.add_argument("--models", nargs="+", default=models, help="of texts")
+    parser.add_argument("--data", nargs="+", default=("20newsgroups", "reuters-r52"))
+    parser.add_argument("--tests", type=int, default=2_000, help="texts that are predicted")
+    parser.add_argument("--rivals", action="store_true", help="also features learned from texts")
     given = parser.parse_args()
     if given.part == "speed":
         speed(given.rows)
     elif given.part == "texts":
-        texts(given.paths[0], given.sizes, given.seeds, given.method, given.question)
+        texts(given)
     elif given.part == "pictures":
         how = given.method, given.question, given.seeds, given.only
         pictures(given.paths, given.onnx, given.sizes, *how)

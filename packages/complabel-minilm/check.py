@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-ODD = "éÅß\u0301\u200b\u00ad\ufeff\t\x07\ufffd漢字かなہندи😀👩\u200d🚀“”—…[MASK]№½ﬁİıſ\ud7a3"
+ODD = "éÅß\u0301\u200b\u00ad\ufeff\t\x07\ufffd漢字かなहिन्दीи😀👩\u200d🚀“”—…№½ﬁİıſ\ud7a3"
 LONGEST = 256
 
 
@@ -56,7 +56,8 @@ def compare_tokens(folder: Path, texts: list[str]) -> None:
     for text, found in zip(texts, ours.encode_batch_fast(texts), strict=True):
         if found.ids != theirs(text, truncation=True, max_length=LONGEST)["input_ids"]:
             differ.append(text)
-    print(f"tokens (tokenizers {version('tokenizers')}): {len(texts):,} texts, {len(differ)} differ")
+    said = f"tokens (tokenizers {version('tokenizers')})"
+    print(f"{said}: {len(texts):,} texts, {len(differ)} differ", flush=True)
     for text in differ[:5]:
         print(f"  {text[:200]!r}")
 
@@ -71,7 +72,8 @@ def compare_rows(folder: Path, texts: list[str]) -> None:
     began = time.process_time()
     rows = text_features(texts, model="minilm")
     seconds = time.process_time() - began
-    network, tokens = BertModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+    network = BertModel.from_pretrained(folder).eval()
+    tokens = AutoTokenizer.from_pretrained(folder)
     expected = np.empty_like(rows)
     with torch.inference_mode():
         for at, text in enumerate(texts):

@@ -180,7 +180,7 @@ def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> st
 
 @options.with_examples(
     "features tickets.csv --text body --out X.npz",
-    "features tickets.csv --text body --model wordllama+words --out X.npz",
+    "features tickets.csv --text body --model all-MiniLM-L6-v2/ --out X.npz",
     "features photos/ --out X.npz",
 )
 def features(
@@ -198,12 +198,13 @@ def features(
     item: str | None = options.ITEM,
     model: str | None = option(
         "MODEL",
-        "What makes the numbers. Of texts: words (counts of hashed words), wordllama,"
+        "What makes the numbers. Of texts: words (counts of hashed words), wordllama, minilm (a"
+        " sentence encoder), another one as FOLDER or FILE.onnx with its tokenizer.json,"
         " model2vec/NAME or sentence-transformers/NAME; with +words after the name, both. Of"
         " pictures: lite0 (a pretrained network), colours (small pixels, edges and colours), pixels"
         " (grey ones and edges alone), timm/NAME, torchvision/NAME or a network in FILE.onnx."
-        " [default: wordllama if it is installed, else words; lite0 if its weights can be had, else"
-        " colours]",
+        " [default: the first of minilm, wordllama and words that is installed; lite0 if its"
+        " weights can be had, else colours]",
     ),
     on_error: str = options.ON_ERROR,
 ) -> None:
@@ -213,7 +214,7 @@ def features(
     made; a model keeps that, and refuses other features. After an interruption, the same command
     continues where it stopped.
     """
-    from complabel.features import encoder_for, make_features, open_source
+    from complabel.features import beyond_default, encoder_for, make_features, open_source
 
     source = open_source(things, text=text, image=image, item=item)
     own.say_numbered(things, item, text, image)
@@ -232,6 +233,8 @@ def features(
         made = make_features(source, encoder, out, skips=on_error == "skip", on_part=show)
     say(f"wrote {out}: {len(made.items):,} items, {made.n_features:,} features")
     say(f"  {encoder.recipe}")
+    if model is None and (more := beyond_default(encoder)):
+        remark(f"hint: {more}")
     if made.n_kept_from_before:
         say(f"  {made.n_kept_from_before:,} items were done before an interruption")
     own.warn_of_rows(made)

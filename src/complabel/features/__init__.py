@@ -20,6 +20,7 @@ from complabel.features._pictures import PICTURE_MODELS as PICTURE_MODELS
 from complabel.features._pictures import load_picture as load_picture
 from complabel.features._pictures import picture_features
 from complabel.features._texts import TEXT_MODELS as TEXT_MODELS
+from complabel.features._texts import beyond_default as beyond_default
 from complabel.features._texts import text_features
 
 __all__ = ["NetworkWarning", "picture_features", "text_features"]

@@ -52,7 +52,7 @@ def minilm() -> Encoder:
     folder = Path(found.origin).parent
     for name, digest in _DIGESTS.items():
         try:
-            is_ours = hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+            is_ours = _digest((folder / name).read_bytes()) == digest
         except OSError as cause:
             raise failed("minilm", cause) from cause
         if not is_ours:
@@ -65,6 +65,10 @@ def minilm() -> Encoder:
     return sentence_encoder(folder, name="minilm")
 
 
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
 def is_sentence_encoder(model: str) -> bool:
     """Whether a name is that of a folder, or of a file that ends in .onnx."""
     return model.lower().endswith(".onnx") or Path(model).is_dir()
@@ -72,19 +76,9 @@ def is_sentence_encoder(model: str) -> bool:
 
 def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
     """Return the encoder in a folder or a file, called by the name of the file or as given."""
-    try:
-        from tokenizers import Tokenizer
-    except ImportError as cause:
-        raise missing(str(path), '"complabel[texts]"', cause) from cause
     network = _network_in(path) if path.is_dir() else path
     session, content = open_network(network, "texts", n_threads=1)
-    own = _tokenizer_of(network).read_bytes()
-    try:
-        tokens = Tokenizer.from_buffer(own)
-    except Exception as cause:  # the library of tokens raises nothing narrower
-        raise failed(str(_tokenizer_of(network)), cause) from cause
-    tokens.no_padding()
-    tokens.enable_truncation(_LONGEST)
+    tokens, own = _tokenizer(_tokenizer_of(network))
     takes = [each.name for each in session.get_inputs()]
     if _INPUTS[0] not in takes or not {*takes} <= {*_INPUTS}:
         raise InputError(
@@ -93,22 +87,27 @@ def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
         )
     output, pooling = session.get_outputs()[0].name, _pooling_of(network)
 
-    def row(ids: list[int]) -> Any:
+    def run(ids: list[int]) -> Any:
         given = np.array([ids], dtype=np.int64)
         values = dict(zip(_INPUTS, (given, np.ones_like(given), np.zeros_like(given)), strict=True))
-        found = np.asarray(session.run([output], {each: values[each] for each in takes})[0])
-        if found.ndim == 2:  # the network has done it
-            return found[0]
-        return found[0, 0] if pooling == "first" else found[0].mean(axis=0)
+        return np.asarray(session.run([output], {each: values[each] for each in takes})[0])
+
+    def row(ids: list[int]) -> Any:
+        found = run(ids)[0]
+        if found.ndim == 1:  # the network has made a row of its tokens
+            return found
+        return found[0] if pooling == "first" else found.mean(axis=0)
 
     try:
-        width = row(tokens.encode("a text").ids).shape
+        ids = tokens.encode("a text").ids
+        shape = run(ids).shape
     except Exception as cause:  # the library's own kinds of error have no common base
         raise failed(str(network), cause) from cause
-    if len(width) != 1:
+    width = shape[-1:]
+    if shape not in ((1, *width), (1, len(ids), *width)):
         raise InputError(
-            f"{network}: its first output, {output}, is no row for each text or token; give an"
-            " encoder of texts"
+            f"{network}: its first output, {output}, is of shape {shape}, no row for a text or for"
+            " each token; give an encoder of texts"
         )
     n_added = tokens.num_special_tokens_to_add(is_pair=False)
 
@@ -157,6 +156,22 @@ def _tokenizer_of(network: Path) -> Path:
         " put that of the same model there",
         parameter="model",
     )
+
+
+def _tokenizer(path: Path) -> tuple[Any, bytes]:
+    """Return a tokenizer that fills nothing up, and the content of its file."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError as cause:
+        raise missing(str(path), '"complabel[texts]"', cause) from cause
+    content = path.read_bytes()
+    try:
+        found = Tokenizer.from_buffer(content)
+    except Exception as cause:  # the library of tokens raises nothing narrower
+        raise failed(str(path), cause) from cause
+    found.no_padding()
+    found.enable_truncation(_LONGEST)
+    return found, content
 
 
 def _pooling_of(network: Path) -> str:
