@@ -119,6 +119,8 @@ def test_a_recipe_tells_networks_and_tokenizers_apart_and_finds_them_again(tmp_p
     write_model(models, coarse=True)
     with pytest.raises(InputError, match="holds other weights"):
         encoder_of(encoder.recipe, models / "m.safetensors")
+    with pytest.raises(InputError, match="is none for text"):  # a recipe names no folder
+        encoder_of(f"text by {models}: {encoder.recipe.partition(': ')[2]}")
 
 
 def spoiled(folder, name):

@@ -34,10 +34,13 @@ _LONGEST = 1_000_000  # characters of a text that are read
 _BITS, _BITS_BESIDE = 14, 12
 
 
-def text_encoder(model: str | None = None, folders: Sequence[Path] = ()) -> Encoder:
+def text_encoder(
+    model: str | None = None, folders: Sequence[Path] = (), *, is_path: bool = True
+) -> Encoder:
     """Return the encoder of texts of that name, one of ``TEXT_MODELS``, or of a recipe.
 
-    The file of a recipe's network may lie in one of the ``folders``.
+    The file of a recipe's network may lie in one of the ``folders``. A recipe, which a stranger may
+    have written, names no folder: it must not lead to another machine (``is_path``).
     """
     if model is None:
         return _best()
@@ -46,11 +49,13 @@ def text_encoder(model: str | None = None, folders: Sequence[Path] = ()) -> Enco
 
         def found(name: str) -> Encoder:
             network, words, _ = name.partition("+words")
-            return text_encoder(file_of(recipe, network, folders, content_of) + words)
+            path = file_of(recipe, network, folders, content_of)
+            is_file = network.lower().endswith(".onnx")
+            return text_encoder(path + words, is_path=is_file)
 
         return Encoder.by(recipe, found)
     if model.endswith("+words"):
-        return _with_words(text_encoder(model.removesuffix("+words")))
+        return _with_words(text_encoder(model.removesuffix("+words"), is_path=is_path))
     package, _, name = model.partition("/")
     by_name = {"words": _words, "wordllama": _wordllama, "minilm": minilm}
     if model in by_name:
@@ -59,7 +64,7 @@ def text_encoder(model: str | None = None, folders: Sequence[Path] = ()) -> Enco
         return _model2vec(model, name)
     if package == "sentence-transformers" and name:
         return _sentence_transformers(model, name)
-    if is_sentence_encoder(model):
+    if is_path and is_sentence_encoder(model):
         return sentence_encoder(Path(model))
     raise unknown(model, "text", TEXT_MODELS)
 
@@ -72,8 +77,9 @@ def _best() -> Encoder:
         return _wordllama()
     warnings.warn(
         "wordllama is not installed, so features are 'words': counts, for which words that mean the"
-        " same have nothing in common. Where few items have answers, they tell far less: an average"
-        ' precision of about POOR. Run pip install "complabel[texts]";'
+        " same have nothing in common. Where few items have answers, they tell far less: with 100"
+        " items, an average precision of .41 where wordllama has .55. Run pip install"
+        ' "complabel[texts]";'
         f" {setting('model', 'words')} takes them without this remark",
         NetworkWarning,
         stacklevel=3,
@@ -87,8 +93,8 @@ def beyond_default(encoder: Encoder) -> str:
         return ""
     return (
         "wordllama is the best that is installed. Where few items have answers, a sentence encoder"
-        " tells more, an average precision of about MORE. --model FOLDER takes one with"
-        " model.onnx and tokenizer.json, such as all-MiniLM-L6-v2"
+        " tells more: with 100 items, an average precision of .70 in place of .55. --model FOLDER"
+        " takes one with model.onnx and tokenizer.json, such as all-MiniLM-L6-v2"
     )
 
 
