@@ -18,9 +18,6 @@ from tests.examples import USUAL
 # A newcomer's scripts do their work when they are imported; tests/newcomer/session.py runs them.
 collect_ignore_glob = ["newcomer/own_*.py"]
 
-# No test loads weights of a network from elsewhere.
-os.environ["COMPLABEL_WEIGHTS_URL"] = ""
-
 # By default, a quarter of the time to collect the tests goes into looking for garbage.
 gc.set_threshold(50_000, 20, 100)
 

