@@ -18,7 +18,9 @@ from complabel.live._asker import Asker, News
 from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import LearningError, Refits, area, ten_more, worth_it
 from complabel.methods import read_header
+from complabel.trust import FeaturesTell
 
+TOLD = FeaturesTell(0.8, 0.7, 0.01, {})
 N_ITEMS, LABELS = 400, ["a", "b", "c", "d"]
 DATA = make_synthetic(N_ITEMS, n_features=5, n_labels=4, signal=4.0, random_state=0)
 ITEMS = [f"item {number}" for number in range(N_ITEMS)]
@@ -148,7 +150,7 @@ def test_ten_minutes_are_worth_it_while_they_may_bring_one_case_of_a_hundred(now
     assert found["low"] < found["gain"] < found["high"]
     assert worth_it(found) == worth
     assert worth_it(found, least=found["high"])
-    assert ("you may stop" in _learner._advice(now, 0.01, found)) != worth
+    assert ("you may stop" in _learner._advice(now, 0.01, TOLD, found)) != worth
 
 
 def test_noise_has_no_score_although_a_model_can_learn_it_by_heart():

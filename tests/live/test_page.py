@@ -381,7 +381,9 @@ def test_what_the_model_has_learned_is_drawn(page, serve, texts, question):
     assert not page.violations()
 
     curve = [[1.0, 0.5, 0.05], [4.0, 0.7, 0.02], [9.0, 0.8, 0.01]]
-    served.annotation.learner = Told(advice="Go on.", curve=curve)
+    night = {"value": 0.52, "low": 0.41, "high": 0.63, "told": False}
+    features = {"guess": 0.6, "sentence": "is night <b>told</b>?", "labels": {"<i>": night}}
+    served.annotation.learner = Told(advice="Go on.", curve=curve, features=features)
     page.open(served.address("&person=Ann"))
     page.until("return document.querySelector('#curve').childElementCount")
     corners = page.script("return document.querySelector('#curve .line').getAttribute('points')")
@@ -389,7 +391,10 @@ def test_what_the_model_has_learned_is_drawn(page, serve, texts, question):
     assert (x2 - x0) / (x1 - x0) == pytest.approx(8 / 3, rel=0.01)
     assert (y0 - y2) / (y0 - y1) == pytest.approx(3 / 2, rel=0.01)
     label = page.script("return document.querySelector('#curve').getAttribute('aria-label')")
-    assert label == "Score on held-out answers: .800 after 9 minutes"
+    assert label == "Score on held-out answers: .800 after 9 minutes; .600 without features"
+    assert page.text("#untold") == "Is night <b>told</b>?"
+    page.script("document.querySelector('#told').open = true")
+    assert page.text("#told li") == "<i>\n52 (41 to 63), nothing so far"
     assert not page.violations()
     assert page.errors() == []
 

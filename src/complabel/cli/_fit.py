@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +24,12 @@ if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
     from complabel.methods import BesideMachine, ComplementaryClassifier, HeldOutScore
+    from complabel.trust import FeaturesTell
 
 _MOST_LABELS = 12
 _CARDINALITY = "labels that apply to an item, on average"
 _BESIDE = "SelectionLikelihoodClassifier"  # which also reads features in pieces
+_FIGURES = ("criterion", "score", "standard_error", "constant", "gain_error", "n_folds")
 _WORTH = ("weight", "gain", "gain_error", "n_answers")
 _ESTIMATES = {
     "alpha_": "penalty",
@@ -174,12 +175,14 @@ def fit(
         )
     elif folds:
         score = _held_out(classifier, feature_table.X, answer_set, folds, seed, seconds)
-        figures = {name: value if value == value else None for name, value in asdict(score).items()}
-        classifier.save(out, provenance={**notes, "held_out": figures})  # a file has no NaN
-        say("\n".join(scored(score)))
-        advice = verdict(score)
+        tell = _told(score, answer_set)
+        named = {name: getattr(score, name) for name in _FIGURES}
+        figures = {name: value if value == value else None for name, value in named.items()}
+        notes |= {"held_out": figures, "features_tell": tell.as_dict()}
+        classifier.save(out, provenance=notes)  # a file has no NaN
+        say("\n".join(scored(score, tell)))
+        advice = verdict(score, tell)
     if advice:
-        remark(advice, style="yellow")
         asked = command(
             "ask",
             *answers,
@@ -191,7 +194,7 @@ def fit(
             trusted=trusted,
             out="questions.csv",
         )
-        remark(f"  {asked}", style="yellow")
+        _warn(advice, asked)
     if not in_pieces:
         own.advise_on(feature_table, answer_set)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
@@ -332,24 +335,46 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
     return lines
 
 
-def scored(score: HeldOutScore) -> list[str]:
-    """Return lines that compare a score with that of a constant guess."""
-    what = {
-        "log-likelihood": "log-likelihood of held-out answers (nats per item, higher is better)",
-        "ranking": "minus the ranking error on held-out answers (higher is better)",
-    }[score.criterion]
-    error = "" if math.isnan(score.gain_error) else f" ± {score.gain_error:.4f}"
-    folds = "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
-    return [
-        f"{what}:",
-        f"  this model                    {score.score:.4f}",
-        f"  the same guess for all items  {score.constant:.4f}",
-        f"  gain from the features        {score.gain:.4f}{error} ({folds})",
-    ]
+def _warn(advice: str, asked: str) -> None:
+    remark(advice, style="yellow")
+    if advice.endswith((":", "?")):  # where other features are needed, questions are no way out
+        remark(f"  {asked}", style="yellow")
 
 
-def verdict(score: HeldOutScore) -> str:
-    """Return a warning if a score does not show that the features help, else an empty text."""
+def _told(score: HeldOutScore, answers: Answers) -> FeaturesTell:
+    from complabel.trust import features_tell
+
+    return features_tell(answers, score.probabilities, folds=score.folds)
+
+
+def scored(score: HeldOutScore, tell: FeaturesTell) -> list[str]:
+    """Return lines that compare a model with guesses that are the same for all items."""
+    lines = tell.lines()
+    if not tell.labels:  # the order of labels tells less than how likely what people named is
+        folds = "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
+        if score.criterion == "ranking":
+            lines += [
+                f"held-out answers ({folds}): of a label that somebody ruled out and another one,",
+                f"  this model puts the wrong one first in  {-100 * score.score:.0f} of 100",
+                f"  one order for all items does so in      {-100 * score.constant:.0f}",
+            ]
+        else:
+            lines += [
+                f"what people said of a held-out item is {math.exp(score.gain):.2f} times as likely"
+                f" as by label frequencies alone ({folds}; the geometric mean of items)",
+            ]
+    return lines
+
+
+def verdict(score: HeldOutScore, tell: FeaturesTell) -> str:
+    """Return a warning if it is not shown that features help; else an empty text.
+
+    With few answers, nobody knows; with enough, a gain that is worth something would be seen.
+    """
+    if tell.labels:
+        if tell.named(False) or tell.named(True):
+            return tell.sentence()
+        return "these answers are too few to know what the features tell of any label. Ask more:"
     if score.gain > 2 * score.gain_error:
         return ""
     if score.gain > 0 and not math.isnan(score.gain_error):

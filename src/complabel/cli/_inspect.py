@@ -24,7 +24,7 @@ from complabel.cli._console import (
 )
 from complabel.cli._options import argument, option, target
 from complabel.cli._outputs import unused
-from complabel.errors import DatasetNotFoundError, InputError
+from complabel.errors import AnnotationError, DatasetNotFoundError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
@@ -37,6 +37,8 @@ _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
 _ENOUGH_REPEATED = 30  # pairs; with fewer, complabel.people says that nothing tells who errs
 _MOST_PEOPLE, _MOST_NAMED = 20, 5
+_FEWEST_FITTED = 30
+_MOST_FITTED = 2_000  # items whose answers tell what features know; more would take minutes
 _MOST_JUDGED = 100_000  # judgements from which people are compared; more would take minutes
 
 
@@ -77,7 +79,8 @@ def inspect(
 ) -> None:
     """Check answers for gaps, contradictions and failed assumptions, and suggest what to ask next.
 
-    Nothing is fitted, and no file is changed. A model of complabel fit says more: how often each
+    No file is changed. With --features, models of parts of the answers, which are not kept, show of
+    which labels the features tell nothing. A model of complabel fit says more: how often each
     person errs, and which answers are probably wrong.
     """
     from complabel.asking import inspect_answers
@@ -120,11 +123,11 @@ def inspect(
     for line in inspection_lines(inspection, min(output().width, _MOST_COLUMNS)):
         say(line)
     as_json = inspection.as_json()
-    about_people: dict[str, Any] = {}
+    about_people = _say_what_features_tell(X, answer_set, as_json) if is_table else {}
     if saved is not None and is_table and feature_table is not None:
         of_model = saved.columns_of(feature_table)
         classifier: Any = saved.classifier
-        about_people = {
+        about_people |= {
             "people": classifier.annotators_table(of_model, answer_set),
             "doubtful": classifier.doubtful_answers(of_model, answer_set),
             "found_by": "These are the rates and probabilities of the model that was given. It"
@@ -132,7 +135,7 @@ def inspect(
         }
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
-        about_people = _by_what_people_say(answer_set, sum(x.judged for x in inspection.labels))
+        about_people |= _by_what_people_say(answer_set, sum(x.judged for x in inspection.labels))
     if html is not None:
         write_inspection_page(inspection, html, **about_people)
         say(f"wrote {html}")
@@ -143,6 +146,32 @@ def inspect(
         say(f"  {command('import', doubtful, out=again)}")
         say_fit((*answers, again), features, items, label_names, question)
     save_json(json_file, as_json)
+
+
+def _say_what_features_tell(X: Any, answer_set: Answers, found: dict[str, Any]) -> dict[str, Any]:
+    """Say what features tell of held-out answers, if enough judge labels; return it for a page."""
+    import numpy as np
+
+    from complabel.answers import resolve_contradictions
+    from complabel.methods import SelectionLikelihoodClassifier, held_out_score
+    from complabel.trust import features_tell
+
+    rows = np.unique(answer_set.item[answer_set.judges])
+    if X is None or len(rows) < _FEWEST_FITTED:
+        return {}
+    if len(rows) > _MOST_FITTED:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_FITTED, replace=False))
+    X, answer_set = X[rows], resolve_contradictions(answer_set[rows], "majority")
+    with working("looking at what the features tell"):
+        try:
+            score = held_out_score(SelectionLikelihoodClassifier(random_state=0), X, answer_set)
+        except AnnotationError:  # as where nobody said no
+            return {}
+    tell = features_tell(answer_set, score.probabilities, folds=score.folds)
+    found["features_tell"] = tell.as_dict()
+    lines = [*tell.lines(), *filter(None, [tell.sentence()])]
+    say("\n".join(["", *lines]))
+    return {"told": lines}
 
 
 def _by_what_people_say(answer_set: Answers, n_judged: int) -> dict[str, Any]:

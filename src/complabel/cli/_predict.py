@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from complabel.trust import ChosenThresholds
 
 _MOST = 20  # rows of a table
+_NEARLY_ALL = 0.95  # of the items
 
 
 @options.with_examples(
@@ -242,11 +243,17 @@ def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None
     figures = [*rows[0]][1:]
     table = new_table(title, name, numbers=(each.replace("_", " ") for each in figures))
     for row in rows[:_MOST]:
-        cells = (f"{row[x]:,}" if isinstance(row[x], int) else f"{row[x]:.3f}" for x in figures)
+        cells = (_cell(row[x]) for x in figures)
         table.add_row(Text(_plain(row[name])), *cells)
     show(table)
     if len(rows) > _MOST:
         explain(f"{len(rows) - _MOST:,} more are not shown; --json FILE writes all of them")
+
+
+def _cell(value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
 def _plain(text: str) -> str:
@@ -329,7 +336,8 @@ def decide(
     saved.classifier.set_thresholds(chosen.values)
     saved.classifier.save(out, provenance={**saved.notes, "thresholds": f"for {chosen.aim}"})
     _show_thresholds(chosen, names, promises=promises)
-    for line in chosen.remarks:
+    doubts = _doubts(of_people, probabilities, chosen, names, cross_fit)
+    for line in (*chosen.remarks, *doubts):
         remark(line, style="yellow")
     if cross_fit is None:
         promised = "more is promised than holds" if promises else "these figures are too good"
@@ -357,6 +365,28 @@ def _probabilities(
             n_folds=cross_fit,
             on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
         )
+
+
+def _doubts(
+    answers: Answers, probabilities: Any, chosen: ChosenThresholds, names: list[str], folds: Any
+) -> list[str]:
+    """Warn if features tell nothing of labels, or nearly all items get the same labels."""
+    import numpy as np
+
+    from complabel.methods import folds_of
+    from complabel.trust import features_tell, some
+
+    of_items = None if folds is None else folds_of(answers.answered, folds)
+    told = features_tell(answers, probabilities, folds=of_items).sentence()
+    found = [f"warning: {told}"] if told else []
+    predicted = probabilities >= chosen.values
+    sets = np.packbits(predicted, axis=1)
+    _, first, counts = np.unique(sets, axis=0, return_index=True, return_counts=True)
+    if (share := counts.max() / len(sets)) >= _NEARLY_ALL:
+        labels = [names[k] for k in np.flatnonzero(predicted[first[counts.argmax()]])]
+        what = f"the same labels ({some(labels)})" if labels else "no label at all"
+        found.append(f"warning: with these thresholds, {share:.0%} of the items get {what}")
+    return found
 
 
 def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None:

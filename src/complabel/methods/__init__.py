@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._held_out import HeldOutScore as HeldOutScore
     from complabel.methods._held_out import Predictions as Predictions
     from complabel.methods._held_out import cross_fit_probabilities, held_out_score
+    from complabel.methods._held_out import folds_of as folds_of
     from complabel.methods._linear_systems import MAX_DIRECT_COLUMNS as MAX_DIRECT_COLUMNS
     from complabel.methods._linear_systems import Gram as Gram
     from complabel.methods._linear_systems import RidgeSystem as RidgeSystem
@@ -77,7 +78,7 @@ _NAMES_IN = {
     "_decisions": "RegressionScores ScoresAroundHalf",
     "_door": "warn_assumed warn_user",
     "_features": "far_centre range_of refuse_overflow",
-    "_held_out": "HeldOutScore Predictions cross_fit_probabilities held_out_score",
+    "_held_out": "HeldOutScore Predictions cross_fit_probabilities folds_of held_out_score",
     "_linear_systems": "MAX_DIRECT_COLUMNS Gram RidgeSystem side_by_side",
     "_notes": "notes_of",
     "_onnx": "save_onnx",

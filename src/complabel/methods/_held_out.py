@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 
-from complabel._parameters import Array, Ints, check_integer
+from complabel._parameters import Array, Bools, Ints, check_integer
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods._base import ComplementaryClassifier
@@ -41,6 +41,11 @@ class HeldOutScore:
         Standard error of ``gain``, from the differences of both scores in each fold.
     n_folds : int
         Number of folds with answers to score on.
+    probabilities : ndarray of shape (n_items, n_labels), dtype float64
+        Chances that labels apply, by the model of the fold that left out the item; NaN for items
+        without an answer.
+    folds : ndarray of shape (n_items,), dtype intp
+        The number of that fold.
     """
 
     criterion: str
@@ -49,6 +54,8 @@ class HeldOutScore:
     constant: float
     gain_error: float
     n_folds: int
+    probabilities: Array = field(repr=False, compare=False)
+    folds: Ints = field(repr=False, compare=False)
 
     @property
     def gain(self) -> float:
@@ -130,13 +137,17 @@ def held_out_score(
     explains = last.models_the_choice and last.understands_answers
     score = complementary_log_likelihood_scorer if explains else complementary_ranking_scorer
     scores: list[tuple[float, float]] = []
-    folds = _folds(np.flatnonzero(answers.answered), n_folds, random_state)
-    for number, (train, test) in enumerate(folds, 1):
+    folds = folds_of(answers.answered, n_folds, random_state)
+    probabilities = np.full(answers.shape, np.nan)
+    for number in range(n_folds):
+        of_fold = folds == number
+        train, test = (np.flatnonzero(answers.answered & each) for each in (~of_fold, of_fold))
         with warnings.catch_warnings():
             # The fit on all answers gives the same warnings.
             warnings.simplefilter("ignore")
             model = clone(classifier).fit(rows[train], answers[train])
             blind = _without_features(last, len(train), answers[train])
+            probabilities[test] = model.predict_proba(rows[test])
         nothing = np.zeros((len(test), 1))
         try:
             pair = score(model, rows[test], answers[test]), score(blind, nothing, answers[test])
@@ -144,7 +155,7 @@ def held_out_score(
             continue
         scores.append(pair)
         if on_fold is not None:
-            on_fold(number)
+            on_fold(number + 1)
     if not scores:
         raise AnnotationError(
             "no held-out answer says that a label does not apply, so there is nothing to score;"
@@ -162,6 +173,8 @@ def held_out_score(
         constant=float(values[:, 1].mean()),
         gain_error=float(error[1]),
         n_folds=len(values),
+        probabilities=probabilities,
+        folds=folds,
     )
 
 
@@ -225,23 +238,21 @@ def cross_fit_probabilities(
     _last_step(classifier)
     check_integer("n_folds", n_folds, at_least=2)
     rows, answers = _paired(X, answers)
-    # Items without an answer are spread over the folds, too: so all items have like predictions.
-    answered, others = np.flatnonzero(answers.answered), np.flatnonzero(~answers.answered)
-    rest = np.array_split(np.random.default_rng(random_state).permutation(others), n_folds)
     found = np.empty(answers.shape)
-    folds = _folds(answered, n_folds, random_state)
-    for number, ((train, test), more) in enumerate(zip(folds, rest, strict=True), 1):
+    folds = folds_of(answers.answered, n_folds, random_state)
+    for number in range(n_folds):
+        left_out = np.flatnonzero(folds == number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit on all answers gives the same warnings
-            left_out = np.concatenate([test, more])
             if fit is None:
+                train = np.flatnonzero(answers.answered & (folds != number))
                 model = clone(classifier).fit(rows[train], answers[train])
             else:
-                items = np.setdiff1d(np.arange(len(found)), left_out)
+                items = np.flatnonzero(folds != number)
                 model = fit(items, rows[items], answers[items])
         found[left_out] = model.predict_proba(rows[left_out])
         if on_fold is not None:
-            on_fold(number)
+            on_fold(number + 1)
     return found
 
 
@@ -252,6 +263,18 @@ def _paired(X: ArrayLike, answers: Answers) -> tuple[Any, Answers]:
     rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
     refuse_other_number_of_rows(answers, rows.shape[0], name="answers")
     return getattr(rows, "iloc", rows), answers
+
+
+def folds_of(answered: Bools, n_folds: int, random_state: int = 0) -> Ints:
+    """Return the fold (n,) that leaves each item out; items without an answer are spread, too."""
+    # So all items have like predictions.
+    rest = np.random.default_rng(random_state).permutation(np.flatnonzero(~answered))
+    found = np.empty(len(answered), dtype=np.intp)
+    for number, (_, test) in enumerate(_folds(np.flatnonzero(answered), n_folds, random_state)):
+        found[test] = number
+    for number, more in enumerate(np.array_split(rest, n_folds)):
+        found[more] = number
+    return found
 
 
 def _folds(answered: Ints, n_folds: int, random_state: int) -> Iterator[tuple[Ints, Ints]]:

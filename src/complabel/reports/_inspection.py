@@ -40,6 +40,7 @@ def render_inspection(
     people: Mapping[str, Any] | None = None,
     doubtful: Mapping[str, Any] | None = None,
     found_by: str = "",
+    told: Sequence[str] = (),
 ) -> str:
     """Render the findings as one HTML page without external files.
 
@@ -68,6 +69,7 @@ def render_inspection(
         n_judges=0 if people is None else int((people["judged"] > 0).sum()),
         doubtful=_rows(doubtful or {})[:_DRAWN_DOUBTFUL],
         found_by=found_by,
+        told=told,
         top_of_scale=top_of_scale,
         annotators=inspection.annotators[:_DRAWN_ANNOTATORS],
         contradictions=inspection.contradictions[:_DRAWN_CONTRADICTIONS],
@@ -97,6 +99,7 @@ def write_inspection_page(
     people: Mapping[str, Any] | None = None,
     doubtful: Mapping[str, Any] | None = None,
     found_by: str = "",
+    told: Sequence[str] = (),
 ) -> None:
     """Write the findings as one HTML page; an error leaves an older file unchanged.
 
@@ -112,6 +115,8 @@ def write_inspection_page(
         returns, or ``doubtful`` of the consensus. The page shows twenty of them.
     found_by : str, default=""
         A sentence that says how both were found.
+    told : sequence of str, default=()
+        Lines that say what the features tell: :class:`~complabel.trust.FeaturesTell`.
 
     Raises
     ------
@@ -120,7 +125,8 @@ def write_inspection_page(
     OutputError
         If the file cannot be written.
     """
-    page = render_inspection(inspection, people=people, doubtful=doubtful, found_by=found_by)
+    about: Any = {"people": people, "doubtful": doubtful, "found_by": found_by, "told": told}
+    page = render_inspection(inspection, **about)
     write_text(Path(path), page)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from complabel import __version__
 from complabel.answers import STATEMENT_KINDS
 from complabel.reports._templates import get_template, top_of_scale
+from complabel.trust import LabelOrder
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 _DRAWN = 60  # labels or people; nobody can read a chart with a thousand
 _NAMES = 5  # names in a line before the rest is only counted
 _LONGEST = 500  # characters of a text of the file
+_ORDER = "right order, of 100"
 _ITEMS = 5  # the likeliest items of a label, and the unlikeliest
 # What is chosen or estimated is shown, but not these.
 _OTHER = ("n_features_in_", "n_iter_")
@@ -115,6 +117,10 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"label": str(name), **dict(zip(columns, row, strict=True))}
         for name, *row in zip(classifier.classes_, *lists, strict=True)
     ]
+    with contextlib.suppress(KeyError, ValueError, TypeError):
+        told = [notes["features_tell"]["labels"][row["label"]] for row in rows]
+        for row, each in zip(rows, [_order(each) for each in told], strict=True):
+            row[_ORDER] = each
     if "low" in columns:
         rows.sort(key=lambda row: -(row["high"] - row["low"]) / max(row["frequency"], 1e-9))
     return rows
@@ -127,6 +133,14 @@ def _numbers(values: Any, n: int) -> Array | None:
         if found.shape == (n,) and np.isfinite(found).all():
             return found
     return None
+
+
+def _order(told: Mapping[str, Any]) -> str:
+    """Return a figure of ``features_tell`` that a file keeps, as text."""
+    value, low, high = (
+        math.nan if told[x] is None else float(told[x]) for x in ("value", "low", "high")
+    )
+    return str(LabelOrder(value, low, high, 0, 0))
 
 
 def _people(classifier: Any) -> list[dict[str, Any]]:
@@ -188,6 +202,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "features": f"{described['n_features']:,}{named}",
         "labels": f"{len(described['labels']):,}",
         "held-out answers": _held_out(notes.get("held_out")),
+        "what features tell": _tell(notes.get("features_tell")),
         "fitted": ", ".join(filter(None, [date if isinstance(date, str) else "", taken])),
         "saved by": ours + (f" ({others})" if others else ""),
     }
@@ -230,6 +245,17 @@ def _held_out(score: Any) -> str:
         f"{_CRITERIA[score['criterion']]} {value:.4f}; one guess for all items {constant:.4f}; gain"
         f" from the features {value - constant:.4f}{about} ({n_folds:.0f} folds, higher is better)"
     )
+
+
+def _tell(told: Any) -> str:
+    with contextlib.suppress(KeyError, ValueError, TypeError):
+        score, guess = (f"{100 * float(told[name]):.0f}" for name in ("score", "guess"))
+        doubt = f"; {told['sentence']}" if told["sentence"] else ""
+        return (
+            "of two labels, one that applies and one that does not, the right one is first in"
+            f" {score} of 100 cases, by label frequencies alone in {guess}{doubt}"
+        )
+    return ""
 
 
 def render_model(described: Mapping[str, Any]) -> str:

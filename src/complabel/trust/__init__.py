@@ -3,6 +3,10 @@
 from complabel.trust._evaluation import COLUMNS as COLUMNS
 from complabel.trust._evaluation import FIGURES as FIGURES
 from complabel.trust._evaluation import Evaluation, evaluate_model
+from complabel.trust._features import FeaturesTell, features_tell
+from complabel.trust._features import LabelOrder as LabelOrder
+from complabel.trust._features import area as area
+from complabel.trust._features import some as some
 from complabel.trust._goals import FREQUENCIES as FREQUENCIES
 from complabel.trust._goals import MODEL as MODEL
 from complabel.trust._goals import Goal, Standing, how_far
@@ -24,6 +28,7 @@ from complabel.trust._truth import evaluate_on_truth as evaluate_on_truth
 __all__ = [
     "ChosenThresholds",
     "Evaluation",
+    "FeaturesTell",
     "Figure",
     "Figures",
     "Goal",
@@ -33,6 +38,7 @@ __all__ = [
     "choose_thresholds",
     "estimate_metrics",
     "evaluate_model",
+    "features_tell",
     "how_far",
     "reliability",
     "suggest_evaluation_questions",

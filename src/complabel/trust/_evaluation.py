@@ -15,8 +15,14 @@ from complabel._parameters import Array
 from complabel.answers import Answers, pair_rows
 from complabel.errors import AnnotationError
 from complabel.frequencies import about_the_others, inverse_probability, judged_at_random
-from complabel.methods import ComplementaryClassifier, Predictions, cross_fit_probabilities
+from complabel.methods import (
+    ComplementaryClassifier,
+    Predictions,
+    cross_fit_probabilities,
+    folds_of,
+)
 from complabel.metrics import complementary_ranking_error
+from complabel.trust._features import features_tell
 from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
 from complabel.trust._pairs import JudgedPairs
 from complabel.trust._reliability import Reliability, reliability
@@ -224,6 +230,9 @@ def evaluate_model(
             more = ", ..." * (len(without) > 5)
             told = f"warning: no random question was about {names}{more}"
             remarks = (*remarks, f"{told}; figures over all labels are about the others")
+    folds = None if n_folds is None else folds_of(answers.answered, n_folds)
+    if told := features_tell(answers, probabilities, folds=folds).sentence():
+        remarks = (*remarks, f"warning: {told}")
     if predictions is not None:
         ranked, lacking = _ranked(predictions, answers, estimates)
         remarks = (*remarks, *lacking)

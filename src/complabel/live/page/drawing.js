@@ -107,10 +107,10 @@ export function hintFor(question) {
 const decimals = (value) => (value ?? 0).toFixed(3).replace(/^0/, "");
 
 // The held-out score against minutes, with a band of one standard error.
-export function drawCurve(into, points) {
+export function drawCurve(into, points, guess = null) {
   const [left, right, top, bottom] = [34, 330, 10, 98];
-  const low = Math.min(...points.map(([, score, error]) => score - (error ?? 0)));
-  const high = Math.max(...points.map(([, score, error]) => score + (error ?? 0)));
+  const low = Math.min(...points.map(([, score, error]) => score - (error ?? 0)), guess ?? 1);
+  const high = Math.max(...points.map(([, score, error]) => score + (error ?? 0)), guess ?? 0);
   const longest = Math.max(...points.map(([minutes]) => minutes), 1e-9);
   const x = (minutes) => (left + ((right - left) * minutes) / longest).toFixed(1);
   const y = (score) => (bottom - ((bottom - top) * (score - low)) / (high - low || 1)).toFixed(1);
@@ -120,9 +120,15 @@ export function drawCurve(into, points) {
   const middle = points.map(([minutes, score]) => [x(minutes), y(score)]);
   const [lastMinutes, lastScore] = points.at(-1);
   const label = (content, at, anchor) => svg("text", { ...at, "text-anchor": anchor }, content);
+  const isNear = Math.abs(y(guess) - y(lastScore)) < 24; // then there is no room on the right
+  const without = guess === null ? [] : [
+    svg("path", { class: "guess", d: `M${left} ${y(guess)}H${right}` }),
+    label(`${decimals(guess)} without features`, { x: isNear ? left + 6 : right, y: Math.max(y(guess) - 4, 12) }, isNear ? "start" : "end"),
+  ];
   into.replaceChildren(
     svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
     svg("polygon", { class: "band", points: path([...upper, ...lower.reverse()]) }),
+    ...without,
     svg("polyline", { class: "line", points: path(middle) }),
     svg("circle", { class: "now", cx: x(lastMinutes), cy: y(lastScore), r: 4 }),
     label(decimals(high), { x: left - 5, y: top + 5 }, "end"),
@@ -132,7 +138,23 @@ export function drawCurve(into, points) {
     label(decimals(lastScore), { x: x(lastMinutes), y: Math.max(y(lastScore) - 9, 9) }, "end"),
   );
   const said = `${decimals(lastScore)} after ${lastMinutes.toFixed(0)} minutes`;
-  into.setAttribute("aria-label", `Score on held-out answers: ${said}`);
+  const beside = guess === null ? "" : `; ${decimals(guess)} without features`;
+  into.setAttribute("aria-label", `Score on held-out answers: ${said}${beside}`);
+}
+
+// What the features tell of a label: its order, with the interval as a bar, and 50 as a mark.
+export function orderOf([label, { value, low, high, told }]) {
+  const bar = element("div", { className: "bar", ariaHidden: "true" });
+  const range = element("div");
+  range.style.left = `${100 * low}%`;
+  range.style.width = `${100 * (high - low)}%`;
+  bar.append(range);
+  const whole = (share) => (100 * share).toFixed(0);
+  const figure = value === null ? "–" : `${whole(value)} (${whole(low)} to ${whole(high)})`;
+  const more = { true: "", false: ", nothing so far", null: ", too few answers" }[told];
+  const row = element("li", { className: told ? "" : "untold" });
+  row.append(isolated(label), bar, element("span", { textContent: figure + more }));
+  return row;
 }
 
 // ---------------------------------------------------------------------- small things

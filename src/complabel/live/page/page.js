@@ -6,7 +6,8 @@
 // questions in `line`.
 
 import {
-  count, drawCurve, element, goalOf, hintFor, isolated, naming, prepare, sentence, single, wording,
+  count, drawCurve, element, goalOf, hintFor, isolated, naming, orderOf, prepare, sentence, single,
+  wording,
 } from "./drawing.js";
 
 const address = new URLSearchParams(location.search);
@@ -588,10 +589,16 @@ async function readProgress() {
 function showLearning(learning) {
   $("learning").hidden = !learning;
   if (!learning) return;
-  const { curve = [], advice = "" } = learning;
+  const { curve = [], advice = "", features } = learning;
   $("curve").toggleAttribute("hidden", !curve.length);
-  if (curve.length) drawCurve($("curve"), curve);
+  if (curve.length) drawCurve($("curve"), curve, features?.guess);
   $("advice").textContent = advice;
+  const untold = features?.sentence ?? "";
+  $("untold").textContent = untold && untold[0].toUpperCase() + untold.slice(1) + (untold.endsWith("?") ? "" : ".");
+  const labels = Object.entries(features?.labels ?? {});
+  labels.sort(([, one], [, other]) => (one.value ?? -1) - (other.value ?? -1)); // the least told first
+  $("told").hidden = !labels.length;
+  $("told").querySelector("ul").replaceChildren(...labels.slice(0, 40).map(orderOf));
 }
 
 // ---------------------------------------------------------------------- begin
