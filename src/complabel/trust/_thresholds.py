@@ -188,7 +188,8 @@ def choose_thresholds(
         if always.any():
             remarks = (
                 f"{_listed(names, always)}: predicted for nearly every item, though most of them"
-                " lack it, because the probabilities hardly tell items apart; fit to more answers",
+                " lack it, because the probabilities hardly tell items apart; fit to more answers,"
+                " or to other features",
             )
     return ChosenThresholds(
         values=values,
