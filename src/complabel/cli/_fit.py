@@ -105,10 +105,11 @@ def fit(
     from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
-    if machine is not None and (dask or type(classifier).__name__ != _BESIDE):
+    learner = getattr(classifier, "classifier", classifier)  # of --match-frequencies
+    if machine is not None and (dask or type(learner).__name__ != _BESIDE):
         raise InputError(
-            "--machine needs --method selection-likelihood on this computer; leave out --dask,"
-            " --match-frequencies and other methods"
+            "--machine needs --method selection-likelihood on this computer; leave out --dask and"
+            " other methods"
         )
     feature_table = _features_for(classifier, features, items, dask)
     in_pieces = hasattr(feature_table.X, "pieces")
@@ -224,15 +225,23 @@ def _say_unsure(paths: list[Path], people: Answers, question: Any) -> None:
 def _about_machine(beside: BesideMachine) -> list[str]:
     """Return lines that say what the machine's answers were worth."""
     helps = beside.gain > 2 * beside.gain_error
-    found: Any = beside.classifier
-    return [
-        f"the machine misses {found.missed_[-1]:.2g} of the labels that apply, and invents"
-        f" {found.invented_[-1]:.2g} of the others (the mean of labels; complabel audit has each)",
+    missed, invented = beside.audit.missed.overall[0], beside.audit.invented.overall[0]
+    lines = [
+        f"the machine misses {missed:.2g} of the labels that apply, and invents {invented:.2g} of"
+        " the others (all pairs; complabel audit has each label)",
         f"each answer of the machine counts {beside.weight:.2g} of a person's answer"
         + (":" if helps else ", but it is not shown that this helps:"),
         f"  log-likelihood of {beside.n_answers:,} held-out answers of people (nats per answer)",
         f"  gain over people's answers alone  {beside.gain:.4f} ± {beside.gain_error:.4f}",
     ]
+    weights, names = beside.label_weights, beside.audit.label_names
+    least, most = int(weights.argmin()), int(weights.argmax())
+    lines[2:2] = [
+        f"  {weights[least]:.2g} ({names[least]}) to {weights[most]:.2g} ({names[most]}), by label"
+    ]
+    if told := beside.audit.about_nothing():
+        lines.append(f"{told}; of these labels, the model knows what people said")
+    return lines
 
 
 def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:

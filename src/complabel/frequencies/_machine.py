@@ -93,6 +93,24 @@ class MachineAudit:
         """Which labels of the machine are probably not good enough, (n_labels,)."""
         return np.asarray(self.good <= 1 - _SURE)
 
+    @property
+    def tells_nothing(self) -> Bools:
+        """Of which labels the machine says the same of all items, or nothing, (n_labels,)."""
+        return np.asarray(np.isnan(self.machine_shares) | np.isin(self.machine_shares, (0, 1)))
+
+    def about_nothing(self) -> str:
+        """Return a sentence about the labels of which the machine tells nothing, or no text."""
+        kinds = {"no": self.machine_shares == 0, "yes": self.machine_shares == 1}
+        kinds["nothing"] = np.isnan(self.machine_shares)
+        parts = [
+            f"{word} of {', '.join(np.array(self.label_names, dtype=object)[at])}"
+            for word, at in kinds.items()
+            if at.any()
+        ]
+        if not parts:
+            return ""
+        return f"Of all items the machine says {'; '.join(parts)}: it tells nothing about that"
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; what has no meaning is None."""
 

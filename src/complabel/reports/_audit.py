@@ -68,6 +68,8 @@ def audit_sentences(
         f"About {audit.n_more[widest]:,} more answers about {audit.label_names[widest]} would halve"
         " the widest interval",
     ]
+    if constant := audit.about_nothing():
+        sentences.append(constant)
     nothing = np.isnan(said)
     if nothing.any():
         n_items = int(nothing.all(axis=1).sum())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,28 +12,34 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize, special
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from complabel._parameters import Array, Bools, Ints
-from complabel._training import LinearMap, one_thread
+from complabel._training import LinearFits, LinearMap, one_thread
 from complabel.answers import Answers, Statements
 from complabel.errors import InputError
-from complabel.frequencies import audit_machine, checked_probabilities
+from complabel.frequencies import MachineAudit, audit_machine, checked_probabilities
 from complabel.methods._features import moments_of
 from complabel.methods._held_out import _folds, _paired
+from complabel.methods.matched import FrequencyMatchedClassifier, matched_around
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
 from complabel.methods.selection._plan import plan_for
-from complabel.methods.selection._trials import fit_maps, probably_best
+from complabel.methods.selection._trials import fit_maps
 
 # How much an answer of the machine counts beside one of a person, and the penalties.
 _WEIGHTS, _ALPHAS = (0.0, 0.03, 0.1, 0.3, 1.0), (0.1, 0.03, 0.01, 0.003, 0.001)
-# Features are chosen with the first; with the second, people are alone, but for the features.
-_CHOOSING, _NEARLY_NOTHING = 0.1, 1e-6
+# Features are chosen with the first weight, by half of the items, or by so many if these are more.
+_CHOOSING, _LEAST_CHOOSING = 0.1, 1000
 # Fits that are the best with less than this probability are left out of the mean.
 _LEAST_SHARE = 0.02
-# Rates of a machine are kept from 0, and their sum from 1; unknown ones are half the most.
-_LEAST, _MOST = 1e-3, 0.95
+# A penalty beside one that is worse by so many standard errors is not tried.
+_ERRORS_OF_LOSERS = 1.0
+# Rates of a machine are kept from 0.
+_LEAST = 1e-3
+# What other labels' answers count in the comparison of fits for a label, and draws of the answers.
+_POWERS, _DRAWS = (0.0, 0.1, 0.3, 1.0), 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,29 +48,36 @@ class BesideMachine:
 
     Attributes
     ----------
-    classifier : SelectionLikelihoodClassifier
-        The mean of fits to all answers. Its ``alpha_`` is the one of the greatest share.
+    classifier : SelectionLikelihoodClassifier or FrequencyMatchedClassifier
+        The mean of fits to all answers. Its ``alpha_`` is the one of the greatest share. As a
+        FrequencyMatchedClassifier, if one was given, around it.
     weight : float
-        How much an answer of the machine counts beside one of a person, the mean of the fits; 0:
-        people alone.
+        How much an answer of the machine counts beside one of a person, the mean of the fits and
+        labels; 0: people alone.
+    label_weights : ndarray of shape (K,), dtype float64
+        The same for each label.
     weights : ndarray of shape (W,), dtype float64
         The weights that were tried.
     alphas : ndarray of shape (A,), dtype float64
-        The values of ``alpha`` that were tried with each of them.
-    shares : ndarray of shape (W, A), dtype float64
-        The share of each fit in the mean.
+        The values of ``alpha`` that were tried with them.
+    shares : ndarray of shape (W, A, K), dtype float64
+        The share of each fit in the mean, for each label.
     log_likelihood : ndarray of shape (W, A), dtype float64
         Mean log-likelihood of people's held-out answers with each fit, in nats per answer, after
-        one slope of all log-odds and a shift of each label.
+        one slope of all log-odds and a shift of each label; NaN where others were clearly better
+        and this one was not tried.
     gain, gain_error : float
         By how much the log-likelihood of the mean is greater than the one of the best fit to
         people's answers alone, and its standard error.
     n_answers : int
         Number of people's answers about single labels.
+    audit : MachineAudit
+        How good the machine is, by label.
     """
 
-    classifier: SelectionLikelihoodClassifier
+    classifier: SelectionLikelihoodClassifier | FrequencyMatchedClassifier
     weight: float
+    label_weights: Array
     weights: Array
     alphas: Array
     shares: Array
@@ -71,15 +85,16 @@ class BesideMachine:
     gain: float
     gain_error: float
     n_answers: int
+    audit: MachineAudit
 
 
 def fit_beside_machine(
-    classifier: SelectionLikelihoodClassifier,
+    classifier: SelectionLikelihoodClassifier | FrequencyMatchedClassifier,
     X: ArrayLike,
     answers: Answers,
     machine: ArrayLike,
     *,
-    n_folds: int = 5,
+    n_folds: int = 3,
     random_state: int = 0,
     on_fit: Callable[[int, int], None] | None = None,
 ) -> BesideMachine:
@@ -89,25 +104,28 @@ def fit_beside_machine(
     a fit to both can be worse than one to people's answers alone. Here its answers have rates of
     mistakes by label, from :func:`complabel.frequencies.audit_machine`. Features are chosen once.
     Then fits with several weights of the machine's answers and penalties are compared by people's
-    held-out answers, and averaged by how probable each is to be the best. People are often asked by
-    what the machine says, so one slope and a shift of each label are fitted to log-odds first.
+    held-out answers, and averaged by how probable each is to be the best for a label. What other
+    labels' answers count in that, held-out answers say, too. People are often asked by what the
+    machine says, so one slope and a shift of each label are fitted to log-odds first.
 
     Parameters
     ----------
-    classifier : SelectionLikelihoodClassifier
+    classifier : SelectionLikelihoodClassifier or FrequencyMatchedClassifier
         It is cloned, and not changed. Its ``missed`` and ``invented``, two numbers, are people's.
+        With a FrequencyMatchedClassifier of one, labels apply as often as people's answers beside
+        the machine's tell, or as its ``label_frequencies`` say.
     X : array-like or sparse matrix of shape (n_items, n_features)
     answers : Answers
         What people said; some of it is about single labels.
     machine : array-like of shape (n_items, n_labels)
         What the machine says: 1 where a label applies and 0 where it does not, or probabilities, of
         which .5 and more are yes; NaN where it says nothing.
-    n_folds : int, default=5
+    n_folds : int, default=3
         Items with answers of people are divided into so many folds.
     random_state : int, default=0
         Seed of the folds.
     on_fit : callable or None, default=None
-        Called with the number of steps that are done, and of all steps.
+        Called with the number of steps that are done, and of all steps; some are left out.
 
     Returns
     -------
@@ -117,8 +135,8 @@ def fit_beside_machine(
     ------
     InputError
         If no answer is about a single label, there are fewer items with answers than folds,
-        ``machine`` has another shape or values outside [0, 1], people's rates are not numbers, or
-        X is read in blocks.
+        ``machine`` has another shape or values outside [0, 1], people's rates are not numbers,
+        X is read in blocks, or the classifier is another one.
 
     Examples
     --------
@@ -133,10 +151,15 @@ def fit_beside_machine(
     >>> found.weight < 1, found.classifier.predict_proba(data.X).shape
     (True, (200, 3))
     """
-    rates = [classifier.missed, classifier.invented]
-    if classifier.error_rate != 0.0 or any(
-        isinstance(rate, str) or np.ndim(rate) for rate in rates
-    ):
+    matched = classifier if isinstance(classifier, FrequencyMatchedClassifier) else None
+    inner = classifier if matched is None else matched.classifier
+    if not isinstance(inner, SelectionLikelihoodClassifier):
+        raise InputError(
+            f"beside a machine, the method is SelectionLikelihoodClassifier, not"
+            f" {type(inner).__name__}; give this one, or a FrequencyMatchedClassifier of it"
+        )
+    rates = [inner.missed, inner.invented]
+    if inner.error_rate != 0.0 or any(isinstance(rate, str) or np.ndim(rate) for rate in rates):
         raise InputError(
             "beside a machine, people's mistakes are missed and invented, two numbers; set these,"
             " and leave out error_rate"
@@ -150,72 +173,115 @@ def fit_beside_machine(
     audit = audit_machine(people, said, missed=rates[0], invented=rates[1])
     both, of_machine = _together(people, said)
     known: dict[str, Any] = {}
-    for name, of_people in zip(("missed", "invented"), rates, strict=True):
-        found = np.nan_to_num(getattr(audit, name).values, nan=_MOST / 2)
+    for name, of_people, found in zip(("missed", "invented"), rates, _rates_of(audit), strict=True):
         known[name] = np.full((len(both.annotator_names), both.n_labels), of_people, np.float64)
-        known[name][of_machine] = np.clip(found, _LEAST, _MOST / 2)
+        known[name][of_machine] = found
     kept = np.flatnonzero(both.answered)
     rows, both, people = rows[kept], both[kept], people[kept]
     folds = [test for _, test in _folds(np.flatnonzero(people.answered), n_folds, random_state)]
     judged = people.only(people.judges).statements()
-    log_odds: list[Array] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as one about labels that nobody named
-        model = clone(classifier).set_params(callback=None, warm_start=False, **known)
-        fits = _Fits.of(model, rows, both, both.annotator == of_machine)
+        model = clone(inner).set_params(callback=None, warm_start=False)
+        fits = _Fits.of(model, rows, people, both, both.annotator == of_machine, known)
         n_steps = len(_WEIGHTS) * len(fits.settings) + 2
         tell = on_fit or (lambda *_: None)
         tell(1, n_steps)
-        for weight in _WEIGHTS:
-            for each in fits.held_out(weight, folds):
-                log_odds.append(each[judged.item, judged.label])
-                tell(len(log_odds) + 1, n_steps)
-        values = np.stack([_recalibrated(each, judged) for each in log_odds])
-        shares = probably_best(values, random_state)
-        shares[shares < _LEAST_SHARE * shares.max()] = 0
-        shares /= shares.sum()
-        mean = _recalibrated(shares @ np.stack(log_odds), judged)
-        shares = shares.reshape(len(_WEIGHTS), -1)
-        fits.average(shares)
+        compared = fits.compare(folds, judged, lambda number: tell(number + 1, n_steps))
+        values = np.array([each.values for each in compared.values()])
+        of_fits = np.array([each.log_odds for each in compared.values()])
+        # Where the machine tells nothing, its answers would only change what all labels share.
+        with_machine = np.array([number > 0 for number, _ in compared])
+        useful = ~(with_machine[:, np.newaxis] & audit.tells_nothing)
+        by_label = _shares(values, judged.label, useful, random_state)
+        mean, slope = _recalibrated((by_label[:, judged.label] * of_fits).sum(axis=0), judged)
+        fits.average(compared, by_label)
         tell(n_steps, n_steps)
-    alone = values[: len(fits.settings)]
-    gain = mean - alone[alone.sum(axis=1).argmax()]
+        shape = len(_WEIGHTS), len(fits.settings)
+        shares, likelihoods = np.zeros((*shape, people.n_labels)), np.full(shape, np.nan)
+        for place, of_it, each in zip(compared, by_label, values, strict=True):
+            shares[place], likelihoods[place] = of_it, each.mean()
+        learned: Any = model
+        if matched is not None:
+            learned = matched_around(matched, model, X, slope, audit.frequencies)
+    alone = likelihoods[0]
+    best_alone = compared[0, int(np.nanargmax(alone))].values
+    gain = mean - best_alone
+    label_weights = _WEIGHTS @ shares.sum(axis=1)
     return BesideMachine(
-        model,
-        float(shares.sum(axis=1) @ _WEIGHTS),
+        learned,
+        float(label_weights.mean()),
+        label_weights,
         np.array(_WEIGHTS),
         np.array([each.alpha for each in fits.settings]),
         shares,
-        values.mean(axis=1).reshape(shares.shape),
+        likelihoods,
         float(gain.mean()),
         float(gain.std(ddof=1) / np.sqrt(len(gain))),
         len(gain),
+        audit,
     )
 
 
 def fit_again(classifier: Any, X: Any, answers: Answers, machine: Any) -> Any:
     """Return another fit with the settings of a classifier that learned beside a machine."""
-    rates = {name: np.ravel(getattr(classifier, name))[0] for name in ("missed", "invented")}
+    again = clone(classifier)
+    matches = isinstance(again, FrequencyMatchedClassifier)
+    inner = again.classifier if matches else again
     # The rates of the first annotator, who is a person: the machine is the last one.
-    again = clone(classifier).set_params(**{name: float(rate) for name, rate in rates.items()})
+    rates = {name: float(np.ravel(getattr(inner, name))[0]) for name in ("missed", "invented")}
+    inner.set_params(**rates)
     return fit_beside_machine(again, X, answers, machine).classifier
+
+
+def _rates_of(audit: MachineAudit) -> tuple[Array, Array]:
+    """Return how much the machine misses and invents of each label, (K,), as a fit takes it.
+
+    A machine that says the same of all items tells nothing: yes is as probable where the label
+    applies as where it does not. Rates of one that seems worse than chance are taken to be so.
+    """
+    missed, invented = (
+        np.clip(np.nan_to_num(each.values, nan=0.5), _LEAST, 1 - _LEAST)
+        for each in (audit.missed, audit.invented)
+    )
+    total = np.maximum(missed + invented, 1.0)
+    return missed / total, invented / total
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Fits with one weight and penalty to the others of each fold, and what they say of judged."""
+
+    fits: LinearFits
+    log_odds: Array  # (J,), of people's answers by the fits without their items
+    values: Array  # (J,), the log-likelihoods
 
 
 @dataclass(frozen=True, eq=False)
 class _Fits:
     """Fits of the same features to people's answers and a machine's."""
 
-    model: SelectionLikelihoodClassifier
+    model: SelectionLikelihoodClassifier  # with the rates of all
+    alone: SelectionLikelihoodClassifier  # with people's
     prepared: PreparedFeatures
+    short: PreparedFeatures
+    people: Answers
     answers: Answers
     of_machine: Bools
     settings: list[Setting]
 
     @classmethod
-    def of(cls, model: Any, X: Any, answers: Answers, of_machine: Bools) -> _Fits:
+    def of(
+        cls, model: Any, X: Any, people: Answers, both: Answers, of_machine: Bools, known: Any
+    ) -> _Fits:
         """Let a model choose the features, the cardinality and the rank."""
-        weighted = answers.with_weight(answers.weight * np.where(of_machine, _CHOOSING, 1.0))
-        rows = model.fit(X, weighted)._validate_new(X)
+        rates = {"missed": model.missed, "invented": model.invented}
+        model.set_params(**known)
+        weighted = both.with_weight(both.weight * np.where(of_machine, _CHOOSING, 1.0))
+        # More items would not make the choice better; those of which people say something tell it.
+        order = np.lexsort((np.random.default_rng(0).random(len(both)), ~people.answered))
+        some = np.sort(order[: max(_LEAST_CHOOSING, len(both) // 2)])
+        rows = model.fit(_safe_indexing(X, some), weighted[some])._validate_new(X)
         chosen = ("scaling_", "gamma_", "rank_")
         scaling, gamma, rank = (getattr(model, each, None) for each in chosen)
         features, kernel = FeatureMap(scaling, gamma), getattr(model.model_, "transformer", None)
@@ -226,42 +292,110 @@ class _Fits:
         settings = [Setting(features, alpha, model.cardinality_, rank) for alpha in alphas]
         if hasattr(model, "propensities_"):
             model.set_params(propensities=model.propensities_)
-        return cls(model, prepared, answers, of_machine, settings)
+        alone = copy(model).set_params(**rates)
+        short = prepared.in_short()
+        return cls(model, alone, prepared, short, people, both, of_machine, settings)
 
     def choices(self, weight: float) -> Choices:
         """Return what is learned from if the machine's answers have this weight."""
-        counts = np.where(self.of_machine, max(weight, _NEARLY_NOTHING), 1.0)
+        if not weight:
+            return plan_for(self.alone, self.people, n_features=self.model.n_features_in_)[0]
+        counts = np.where(self.of_machine, weight, 1.0)
         weighted = self.answers.with_weight(self.answers.weight * counts)
         return plan_for(self.model, weighted, n_features=self.model.n_features_in_)[0]
 
-    def held_out(self, weight: float, folds: list[Ints]) -> Iterator[Array]:
-        """Yield log-odds (n, K) for each alpha, of items in folds by fits to the others."""
-        train = [np.setdiff1d(np.arange(self.answers.n_items), test) for test in folds]
-        choices, fits = self.choices(weight).of_rows(np.concatenate(train)), None
-        short = self.prepared.in_short()
-        for setting in self.settings:
+    def rows_of(self, weight: float) -> Ints:
+        """Return the items with answers, with this weight."""
+        answers = self.answers if weight else self.people
+        return np.flatnonzero(answers.answered)
+
+    def compare(
+        self, folds: list[Ints], judged: Statements, on_fit: Callable[[int], None]
+    ) -> dict[tuple[int, int], _HeldOut]:
+        """Return fits by the numbers of their weight and penalty, without clearly worse ones."""
+        found: dict[tuple[int, int], _HeldOut] = {}
+        at, n_settings = len(self.settings) // 2, len(self.settings)
+        for number, weight in enumerate(_WEIGHTS):
+            held_out = self._held_out_with(weight, folds, judged)
+            best, done = (number, at), number * n_settings - len(found)
+            found[best] = held_out(self.settings[at], found.get((number - 1, at)))
+            on_fit(done + len(found))
+            for step in (1, -1):
+                near, place = (number, at), (number, at + step)
+                while 0 <= place[1] < n_settings:
+                    found[place] = held_out(self.settings[place[1]], found[near])
+                    on_fit(done + len(found))
+                    lost = found[best].values - found[place].values
+                    if lost.mean() > _ERRORS_OF_LOSERS * lost.std() / np.sqrt(len(lost)):
+                        break
+                    best = place if lost.mean() < 0 else best
+                    near, place = place, (number, place[1] + step)
+            at = best[1]
+        return found
+
+    def _held_out_with(
+        self, weight: float, folds: list[Ints], judged: Statements
+    ) -> Callable[[Setting, _HeldOut | None], _HeldOut]:
+        """Return what fits the others of each fold with a setting, from fits that are near."""
+        train = [np.setdiff1d(self.rows_of(weight), test) for test in folds]
+        choices = self.choices(weight).of_rows(np.concatenate(train))
+
+        def held_out(setting: Setting, near: _HeldOut | None) -> _HeldOut:
+            start = None if near is None else near.fits
             with one_thread():
-                fits = fit_maps(short, choices, setting, rows=train, start=fits)
+                fits = fit_maps(self.short, choices, setting, rows=train, start=start)
             log_odds = np.full(self.answers.shape, np.nan)
             log_odds[np.concatenate(folds)] = fits.logits_of(folds)
-            yield log_odds
+            of_judged = log_odds[judged.item, judged.label]
+            return _HeldOut(fits, of_judged, _recalibrated(of_judged, judged)[0])
 
-    def average(self, shares: Array) -> None:
-        """Give the model the mean of maps, by shares (W, A), that are fitted to all items."""
-        maps = []
-        for weight, row in zip(_WEIGHTS, shares, strict=True):
-            choices, fits = self.choices(weight), None
-            for at in np.flatnonzero(row):
-                with one_thread():
-                    fits = fit_maps(self.prepared, choices, self.settings[at], start=fits)
-                maps.append(fits.models[0])
-        mean = LinearMap.mean(maps, shares[shares > 0].tolist())
+        return held_out
+
+    def average(self, compared: dict[tuple[int, int], _HeldOut], shares: Array) -> None:
+        """Give the model the mean of maps by the shares (S, K), fitted to all items."""
+        few = self.short.X.shape[1] < self.prepared.X.shape[1]
+        features = self.short if few else self.prepared
+        coef: Any = 0.0
+        intercept: Any = 0.0
+        choices, latest, last = self.choices(0.0), None, -1
+        for (number, at), held_out, share in zip(compared, compared.values(), shares, strict=True):
+            if not share.any():
+                continue
+            if number != last:
+                rows = self.rows_of(_WEIGHTS[number])
+                choices, latest, last = self.choices(_WEIGHTS[number]).of_rows(rows), None, number
+                some = replace(features, X=features.X[rows])
+                vars(some)["spread"] = features.spread
+            if few:  # the mean of those of folds is near
+                near = LinearMap.mean(held_out.fits.models, np.ones(len(held_out.fits.models)))
+                logits = held_out.fits.logits[:, :, rows].mean(dim=0, keepdim=True)
+                latest = replace(held_out.fits, models=[near], logits=logits)
+            with one_thread():
+                of_them = [np.arange(len(rows))] if few else None
+                latest = fit_maps(some, choices, self.settings[at], rows=of_them, start=latest)
+            linear = latest.models[0]
+            coef = coef + linear.coef * share[:, np.newaxis]
+            intercept = intercept + linear.intercept * share
+        mean = LinearMap(coef, intercept)
+        mean = self._of_all_features(mean) if few else mean
         # A mean of maps has a greater rank, and the interval belongs to one of them.
         self.model._forget("rank_", "cardinality_interval_")
-        self.model.alpha_ = self.settings[int(shares.sum(axis=0).argmax())].alpha
+        of_alphas = np.bincount([at for _, at in compared], shares.sum(axis=1))
+        self.model.alpha_ = self.settings[int(of_alphas.argmax())].alpha
         self.model.model_ = self.prepared.model(mean)
         self.model.mean_cardinality_ = self.prepared.mean_cardinality(mean, None)
         self.model._set_derived()
+
+    def _of_all_features(self, linear: LinearMap) -> LinearMap:
+        """Return the map of all features that has the logits of one of the rotated features."""
+        # The rotated rows are U S, of scaled rows U S V^T. Weights V w are those rows' transpose
+        # times U S^-1 w, so V is not needed.
+        rows = self.short.X.astype(np.float64)
+        by_rows = rows / np.square(rows).sum(axis=0) @ linear.coef.T
+        X, scaling = self.prepared.X, self.prepared.scaling
+        through = np.asarray(X.T @ by_rows).T - np.outer(by_rows.sum(axis=0), scaling.shift)
+        coef = through * scaling.factor**2
+        return LinearMap(coef, linear.intercept - coef @ scaling.shift)
 
 
 def _together(people: Answers, said: Array) -> tuple[Answers, int]:
@@ -289,8 +423,40 @@ def _together(people: Answers, said: Array) -> tuple[Answers, int]:
     return both, list(both.annotator_names).index(name)
 
 
-def _recalibrated(log_odds: Array, judged: Statements) -> Array:
-    """Return the log-likelihood (J,) of yes and no after one slope, and a shift of each label.
+def _shares(values: Array, label: Ints, useful: Bools, seed: int) -> Array:
+    """Return how probable it is that each of S fits is the best for a label, (S, K), if ``useful``.
+
+    These are the weights of pseudo-BMA+ (see ``probably_best``), but answers (S, J) about other
+    labels count with a power from 0 to 1. Powers count by how well shares from four fifths of the
+    answers predict the others: where labels are alike, all answers tell it, and few are noise.
+    """
+    rng, n = np.random.default_rng(seed), values.shape[1]
+    part = rng.permutation(n) % 5
+    without = np.where(part == np.arange(5)[:, np.newaxis], 0.0, 1.25)
+    told = []
+    for power in _POWERS:
+        of_rest = _best_by_label(values, label, useful, without, power)[label, part]
+        told.append(float(special.logsumexp(values.T, b=of_rest, axis=1).sum()))
+    drawn = rng.exponential(size=(_DRAWS, n))  # the Bayesian bootstrap
+    found = np.zeros(useful.shape)
+    for power, share in zip(_POWERS, special.softmax(told), strict=True):
+        found += share * _best_by_label(values, label, useful, drawn, power).mean(axis=1).T
+    found[found < _LEAST_SHARE * found.max(axis=0)] = 0
+    return np.asarray(found / found.sum(axis=0))
+
+
+def _best_by_label(values: Array, label: Ints, useful: Bools, counts: Array, power: float) -> Array:
+    """Return the shares (K, D, S) of fits for each label if answers count so often, (D, J)."""
+    own = np.stack(
+        [counts[:, label == each] @ values[:, label == each].T for each in range(useful.shape[1])]
+    )
+    told = own + power * (own.sum(axis=0) - own)
+    told[np.broadcast_to(~useful.T[:, np.newaxis], told.shape)] = -np.inf
+    return np.asarray(special.softmax(told, axis=2))
+
+
+def _recalibrated(log_odds: Array, judged: Statements) -> tuple[Array, float]:
+    """Return the log-likelihood (J,) of yes and no after a slope and shifts of labels; the slope.
 
     Labels have different shares of yes among the questions, which depend on what the machine says.
     The slope is normal around 1, the shifts of labels around a common one; all spreads are 1.
@@ -311,4 +477,4 @@ def _recalibrated(log_odds: Array, judged: Statements) -> Array:
 
     bounds = [(0.05, 5.0)] + [(None, None)] * (len(start) - 1)
     found: Any = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(-np.logaddexp(0, -margins(found.x)))
+    return np.asarray(-np.logaddexp(0, -margins(found.x))), float(found.x[0])
