@@ -8,8 +8,8 @@ quality
     questions, half of them where the machine says yes. A fit to people's answers alone stands
     beside one to both; both are linear. Printed is by how much the second is better, in
     thousandths, with the standard error over draws: F1 at .5 and average precision over the test
-    items, of the label,
-    and the mean of the other labels; and the mean probability of the label beside its frequency.
+    items, of the label, and the mean of the other labels; and the mean probability of the label
+    beside its frequency.
     `--match-frequencies` scales both models to the frequencies that people's answers tell.
 speed
     Processor seconds of `fit_beside_machine` on texts of 16,384 hashed words, and of
@@ -105,7 +105,9 @@ def quality_of(data: str, machine: str, draw: int, given: argparse.Namespace) ->
     label = int(Y.mean(axis=0).argmax())
     said = made_odd(said, machine, label, draw)
     people = against(Y, said, given.answers, draw)
-    learner: Any = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+    learner: Any = SelectionLikelihoodClassifier(
+        kernel="linear", scaling="global", rank=None, random_state=0
+    )
     if given.match_frequencies:
         learner = FrequencyMatchedClassifier(learner)
     alone = learner.fit(X, people)

@@ -330,8 +330,10 @@ def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_pat
     write_table(tmp_path / "machine.csv", ["item", "label"], [["i0", name] for name in NAMES])
     code, _, error = run("fit", "people.csv", *options, "--force")
     assert (code, "--only-yes" in error) == (1, True)
-    code, out, error = run("fit", "people.csv", *options, "--only-yes", "--folds", 0, "--force")
+    more = ("--only-yes", "--match-frequencies", "--folds", 0, "--force")
+    code, out, error = run("fit", "people.csv", *options, *more)
     assert (code, error, "yes about 4 pairs" in out) == (0, "", True)
+    assert "how often each label applies" in out
 
 
 def test_a_model_beside_a_machine_is_measured_by_fits_beside_it(folder, tmp_path, run):

@@ -81,6 +81,12 @@ def test_a_label_that_is_never_said_has_no_precision():
     assert audited.as_dict()["labels"]["1"]["precision"]["value"] is None
     assert not audited.usable[1]
     np.testing.assert_array_equal(audited.recall.intervals[1], 0)
+    assert audited.tells_nothing.tolist() == [False, True, False]
+    said = np.where([False, False, True], np.nan, np.where([True, False, False], 1.0, machine))
+    constant = audit_machine(asked_about(Y, items, labels), said)
+    assert constant.tells_nothing.all()
+    assert "no of 1; yes of 0; nothing of 2" in constant.about_nothing()
+    assert audit_machine(asked_about(Y, items, labels), 1 - Y).about_nothing() == ""
 
 
 def test_answers_about_no_pair_are_refused():

@@ -10,13 +10,15 @@ from complabel.answers import Answers, Statements, UnansweredRowWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.methods import (
+    FrequencyMatchedClassifier,
+    PriorClassifier,
     SelectionLikelihoodClassifier,
     cross_fit_probabilities,
     fit_again,
     fit_beside_machine,
     load,
 )
-from complabel.methods.selection._beside import _recalibrated, _together
+from complabel.methods.selection._beside import _recalibrated, _shares, _together
 from complabel.simulate import draw_answers
 
 DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)
@@ -54,6 +56,86 @@ def test_a_machine_that_says_what_it_likes_does_no_harm():
     alone = clone(LINEAR).fit(DATA.X, PEOPLE)
     assert found.gain < 2 * found.gain_error
     assert log_likelihood(found.classifier) > log_likelihood(alone) - 0.02
+
+
+@pytest.mark.parametrize("word", [0, 1, np.nan])
+def test_of_a_label_of_which_the_machine_always_says_the_same_the_model_knows_peoples_word(word):
+    machine = DATA.Y.astype(float)
+    machine[:, 1] = word
+    found = beside(machine, classifier=CHOSEN)
+    assert found.label_weights[1] == 0
+    assert (found.label_weights[[0, 2]] > 0).all()
+    # With one penalty, it is the fit to people's answers alone, bit by bit but for rounding.
+    alone = clone(CHOSEN).fit(DATA.X, PEOPLE).decision_function(DATA.X)
+    decision = found.classifier.decision_function(DATA.X)
+    np.testing.assert_allclose(decision[:, 1], alone[:, 1], rtol=1e-3, atol=1e-3)
+
+
+def test_answers_that_are_the_same_of_all_items_change_no_label_whatever_they_count():
+    """The likelihood itself: with the rates of such a machine, its words cancel."""
+    machine = DATA.Y.astype(float)
+    machine[:, 1] = 0
+    learned = beside(machine, classifier=CHOSEN).classifier
+    assert learned.missed[-1, 1] + learned.invented[-1, 1] == pytest.approx(1)
+    both = _together(PEOPLE, machine)[0]
+    decisions = [
+        clone(learned).fit(DATA.X, both.with_weight(np.where(both.annotator, w, 1.0)))
+        for w in (0.01, 1.0)
+    ]
+    first, second = (each.predict_proba(DATA.X).mean(axis=0)[1] for each in decisions)
+    assert first == pytest.approx(second, abs=0.02)
+
+
+def test_labels_share_what_they_do_not_know_of_fits():
+    """A label with many answers goes its own way; one with few follows the others."""
+    rng = np.random.default_rng(0)
+    label = np.repeat([0, 1, 2, 3], [400, 400, 400, 4])
+    better = np.array([0.2, 0.2, -0.2, 0.0])[label]
+    values = rng.normal(size=(2, len(label))) * 0.1 - 0.6
+    values[1] += better
+    own = _shares(values, label, np.ones((2, 4), bool), 0)
+    np.testing.assert_allclose(own[1, :3], [1, 1, 0], atol=0.05)
+    alike = np.append(values[:1], values[:1] + 0.05 + 0.01 * rng.normal(size=1204), axis=0)
+    assert _shares(alike, label, np.ones((2, 4), bool), 0)[1].min() > 0.8  # of four answers, too
+    only = np.array([[True] * 4, [True, False, True, True]])
+    assert _shares(alike, label, only, 0)[:, 1].tolist() == [1, 0]
+
+
+def test_a_model_beside_a_machine_matches_frequencies(tmp_path):
+    matched = FrequencyMatchedClassifier(CHOSEN)
+    machine = np.where(np.random.default_rng(1).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
+    found = beside(machine, classifier=matched)
+    model = found.classifier
+    np.testing.assert_allclose(model.label_frequencies_, found.audit.frequencies.values)
+    mean = model.predict_proba(DATA.X).mean(axis=0)
+    np.testing.assert_allclose(mean, model.label_frequencies_, rtol=1e-6)
+    scores = beside(machine, classifier=CHOSEN).classifier.decision_function(DATA.X)
+    expected = model.scale_ * scores + model.shift_
+    np.testing.assert_allclose(model.decision_function(DATA.X), expected, rtol=1e-6, atol=1e-6)
+    model.save(tmp_path / "model.safetensors")
+    again = fit_again(load(tmp_path / "model.safetensors"), DATA.X, PEOPLE, machine)
+    np.testing.assert_allclose(again.decision_function(DATA.X), expected, rtol=1e-6, atol=1e-6)
+    given = FrequencyMatchedClassifier(CHOSEN, [0.1, 0.2, 0.3])
+    known = beside(machine, classifier=given).classifier
+    np.testing.assert_allclose(known.predict_proba(DATA.X).mean(axis=0), [0.1, 0.2, 0.3])
+    assert known.label_frequencies_errors_ is None
+    with pytest.raises(InputError, match="not PriorClassifier"):
+        beside(machine, classifier=FrequencyMatchedClassifier(PriorClassifier()))
+
+
+def test_features_of_more_columns_than_rows_give_the_same_model():
+    """It is fitted to rotated rows; its weights are those of the columns that were given."""
+    X = np.hstack([DATA.X, np.random.default_rng(5).normal(size=(300, 400))])
+    found = fit_beside_machine(CHOSEN, X, PEOPLE, DATA.Y)
+    mean = np.zeros(DATA.Y.shape)
+    both, of_machine = _together(PEOPLE, DATA.Y.astype(float))
+    rates = {name: getattr(found.classifier, name) for name in ("missed", "invented")}
+    for number, share in enumerate(found.shares[:, 0]):
+        weights = np.where(both.annotator == of_machine, found.weights[number], 1.0)
+        given = both.with_weight(weights) if number else PEOPLE
+        one = clone(CHOSEN).set_params(**(rates if number else {})).fit(X, given)
+        mean += share * one.decision_function(X)
+    np.testing.assert_allclose(found.classifier.decision_function(X), mean, rtol=0.05, atol=0.03)
 
 
 def test_the_model_is_the_mean_of_fits_with_the_weights_and_penalties_by_their_shares(tmp_path):
@@ -106,6 +188,15 @@ def test_probabilities_of_a_fold_come_from_a_fit_beside_the_machine_without_it()
         again = fit_beside_machine(erring, DATA.X[rest], people[rest], machine[rest])
         expected = again.classifier.predict_proba(DATA.X[fold])
         np.testing.assert_allclose(found[fold], expected, rtol=1e-6)
+
+
+def test_people_may_contradict_each_other():
+    other = PEOPLE.only(np.arange(PEOPLE.n_answers) < 5)
+    other = Answers.from_arrays(
+        relevant=other.absent, absent=other.relevant, question="asked", item=other.item, n_items=300
+    )
+    found = beside(DATA.Y, Answers.concatenate([PEOPLE, other]), CHOSEN)
+    assert np.isfinite(found.classifier.decision_function(DATA.X)).all()
 
 
 def test_answers_of_people_with_the_weight_0_are_left_out():

@@ -292,7 +292,9 @@ class _Fits:
         settings = [Setting(features, alpha, model.cardinality_, rank) for alpha in alphas]
         if hasattr(model, "propensities_"):
             model.set_params(propensities=model.propensities_)
-        alone = copy(model).set_params(**rates)
+        # Answers that contradict each other need rates, also if these are 0.
+        people = both.only(~of_machine)
+        alone = model if len(people.contradictions()) else copy(model).set_params(**rates)
         short = prepared.in_short()
         return cls(model, alone, prepared, short, people, both, of_machine, settings)
 
