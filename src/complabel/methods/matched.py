@@ -280,7 +280,7 @@ def matched_around(
 
     Its frequencies are those that were given, or else those that were found.
     """
-    made = clone(matched)
+    made: FrequencyMatchedClassifier = clone(matched)
     for name in ("classes_", "_single", "_from_answers", "n_features_in_", "feature_names_in_"):
         if hasattr(fitted, name):
             setattr(made, name, getattr(fitted, name))

@@ -94,7 +94,7 @@ def fit_beside_machine(
     answers: Answers,
     machine: ArrayLike,
     *,
-    n_folds: int = 3,
+    n_folds: int = 5,
     random_state: int = 0,
     on_fit: Callable[[int, int], None] | None = None,
 ) -> BesideMachine:
@@ -120,7 +120,7 @@ def fit_beside_machine(
     machine : array-like of shape (n_items, n_labels)
         What the machine says: 1 where a label applies and 0 where it does not, or probabilities, of
         which .5 and more are yes; NaN where it says nothing.
-    n_folds : int, default=3
+    n_folds : int, default=5
         Items with answers of people are divided into so many folds.
     random_state : int, default=0
         Seed of the folds.
@@ -369,7 +369,8 @@ class _Fits:
                 some = replace(features, X=features.X[rows])
                 vars(some)["spread"] = features.spread
             if few:  # the mean of those of folds is near
-                near = LinearMap.mean(held_out.fits.models, np.ones(len(held_out.fits.models)))
+                models = held_out.fits.models
+                near = LinearMap.mean(models, [1.0] * len(models))
                 logits = held_out.fits.logits[:, :, rows].mean(dim=0, keepdim=True)
                 latest = replace(held_out.fits, models=[near], logits=logits)
             with one_thread():
