@@ -104,12 +104,13 @@ def test_labels_share_what_they_do_not_know_of_fits():
 def test_a_model_beside_a_machine_matches_frequencies(tmp_path):
     matched = FrequencyMatchedClassifier(CHOSEN)
     machine = np.where(np.random.default_rng(1).random(DATA.Y.shape) < 0.2, 1 - DATA.Y, DATA.Y)
-    found = beside(machine, classifier=matched)
+    found = fit_beside_machine(matched, DATA.X, PEOPLE, machine)
     model = found.classifier
     np.testing.assert_allclose(model.label_frequencies_, found.audit.frequencies.values)
     mean = model.predict_proba(DATA.X).mean(axis=0)
     np.testing.assert_allclose(mean, model.label_frequencies_, rtol=1e-6)
-    scores = beside(machine, classifier=CHOSEN).classifier.decision_function(DATA.X)
+    plain = fit_beside_machine(CHOSEN, DATA.X, PEOPLE, machine).classifier
+    scores = plain.decision_function(DATA.X)
     expected = model.scale_ * scores + model.shift_
     np.testing.assert_allclose(model.decision_function(DATA.X), expected, rtol=1e-6, atol=1e-6)
     model.save(tmp_path / "model.safetensors")
