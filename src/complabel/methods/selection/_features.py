@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,18 @@ class PreparedFeatures:
 
         return Spread.of(self.X, self.scaling)
 
+    def once(self, name: str, of: object, make: Callable[[], Any]) -> Any:
+        """Return what is made of these features and of an object, and is made once."""
+        kept = vars(self).setdefault("_once", {})
+        if (name, id(of)) not in kept:  # the object is kept, so that its identity stays its own
+            kept[name, id(of)] = of, make()
+        return kept[name, id(of)][1]
+
+    @cached_property
+    def gram(self) -> Array:
+        """The inner products (n, n) of rows of scaled features."""
+        return _inner_products(self.X, self.scaling)
+
     def model(self, linear: LinearMap) -> LinearMap | MappedLinear:
         return model_of(self.transformer, linear)
 
@@ -144,19 +157,21 @@ def _as_many_as_rows(X: Features, scaling: Scaling) -> tuple[Any, Array]:
 
     Inner products of rows are those of scaled features, and the minimum lies in what rows span.
     """
+    values, vectors = np.linalg.eigh(_inner_products(X, scaling))
+    kept = values > _ROUNDING * values[-1]
+    rotated = (vectors[:, kept] * np.sqrt(values[kept])).astype(np.float32)
+    return rotated, values[kept] / len(rotated)
+
+
+def _inner_products(X: Features, scaling: Scaling) -> Array:
     shift, factor, scaled = scaling.shift, scaling.factor, X
     if sparse.issparse(X):
         scaled = scaled.multiply(factor)
         moved = np.asarray(scaled @ (shift * factor), dtype=np.float64)
         inner = (scaled @ scaled.T).toarray() - moved[:, np.newaxis] - moved
-        inner += float(np.square(shift * factor).sum())
-    else:
-        scaled = (scaled - shift) * factor
-        inner = scaled @ scaled.T
-    values, vectors = np.linalg.eigh(inner)
-    kept = values > _ROUNDING * values[-1]
-    rotated = (vectors[:, kept] * np.sqrt(values[kept])).astype(np.float32)
-    return rotated, values[kept] / len(rotated)
+        return np.asarray(inner + float(np.square(shift * factor).sum()))
+    scaled = (scaled - shift) * factor
+    return np.asarray(scaled @ scaled.T)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,15 @@ from scipy.stats import rankdata
 from sklearn.model_selection import KFold
 
 from complabel._parameters import AnyArray, Array, Features, Floats, Ints
-from complabel._training import IterationCallback, LinearFits, LinearMap, minimize_linear
+from complabel._training import (
+    Cells,
+    DualFits,
+    DualNewton,
+    IterationCallback,
+    LinearFits,
+    LinearMap,
+    minimize_linear,
+)
 from complabel.errors import InputError
 from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
@@ -45,6 +53,9 @@ _FIRST_TOLERANCE = 1e-3
 # Where a product of all rows has so many multiplications, products take most of the time, and those
 # with labels that nobody judged are left out.
 _MUCH = 2**25
+# Where at most so many cells of a label are judged, systems of their size take the least time; all
+# inner products of more rows would take more memory than the rows.
+_FEW_CELLS = 256
 # A fit takes some dozens of iterations. It warns if it has not converged after this many.
 _MAX_ITER = 1000
 # Draws of the held-out rows for the weights of settings.
@@ -70,6 +81,8 @@ def fit_maps(
     if isinstance(prepared, PreparedBlocks):
         how: dict[str, Any] = {"max_iter": _MAX_ITER, "on_iteration": on_iteration}
         return fit_blocks(prepared, choices, setting, stages=(_FIRST_TOLERANCE, _FINAL), **how)
+    if rows is None and (few := fit_few_cells(prepared, choices, setting, None, on_iteration)):
+        return few.as_linear(prepared.X, prepared.scaling)
     n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how = {
@@ -122,6 +135,61 @@ def fit_maps(
     )
 
 
+def fit_few_cells(
+    prepared: PreparedFeatures,
+    choices: Choices,
+    setting: Setting,
+    rows: Sequence[Ints] | None,
+    on_iteration: IterationCallback | None = None,
+    *,
+    start: DualFits | None = None,
+) -> DualFits | None:
+    """Do as :func:`fit_maps`, to few answers that judge labels; None if they are not these."""
+    newton, (_, n_labels) = None, choices.answers.shape
+    limits = setting.rank is not None and setting.rank < min(n_labels, prepared.X.shape[1])
+    if not limits and replace(setting, alpha=0.0, rank=None) == Setting(
+        setting.features, 0.0, None
+    ):
+        newton = prepared.once("newton", choices, partial(_few_cells, prepared, choices, rows))
+    if newton is None:
+        return None
+    sizes = [len(each) for each in newton.cells.rows]
+    constant = choices.constant_logits(None)
+    for _ in range(2 if start is None else 1):
+        logits = None if start is None else start.logits(newton.cells.rows)
+        variance = choices.variances_of_biases(setting, sizes, logits)
+        start = newton.minimize(
+            setting.alpha,
+            None if variance is None else variance.double().numpy(),
+            constant=constant,
+            start=start,
+            on_iteration=on_iteration,
+        )
+    return start
+
+
+def _few_cells(
+    prepared: PreparedFeatures, choices: Choices, rows: Sequence[Ints] | None
+) -> DualNewton | None:
+    """Lay out the cells that answers judge, if each has a loss of its own, and they are few."""
+    known = (choices.error_rates, choices.frequencies, choices.weights)
+    if not choices.judge or any(each is not None for each in known):
+        return None
+    (n, n_labels), said = choices.answers.shape, choices.answers.statements()
+    if prepared.X.shape[0] > _FEW_ROWS or not len(said) or len(said.contradicted):
+        return None
+    pair, first = np.unique(said.pair, return_index=True)
+    of_maps = [np.arange(n)] if rows is None else [*rows]
+    of_map = np.repeat(np.arange(len(of_maps)), [len(index) for index in of_maps])
+    item, label = pair // n_labels, pair % n_labels
+    output, n_outputs = of_map[item] * n_labels + label, len(of_maps) * n_labels
+    if np.bincount(output).max() > _FEW_CELLS:
+        return None
+    row = np.concatenate(of_maps)[item]
+    applies = said.applies[first].astype(np.float64)
+    return DualNewton(prepared.gram, Cells.of(row, output, applies, of_maps, n_outputs))
+
+
 def likeliest_rates(
     choices: Choices, logits: Floats, log_propensities: Array | None, start: Array
 ) -> tuple[float, ...]:
@@ -167,8 +235,12 @@ class _Prepared:
     """Features of one kind, for the final fit and for trials (in short), with the latest fits."""
 
     whole: PreparedFeatures
-    short: PreparedFeatures
-    fits: dict[tuple[Setting, int], LinearFits] = field(default_factory=dict)
+    n_labels: int
+    fits: dict[tuple[Setting, int], LinearFits | DualFits] = field(default_factory=dict)
+
+    @cached_property
+    def short(self) -> PreparedFeatures:
+        return self.whole.in_short(self.n_labels)
 
 
 @dataclass
@@ -319,8 +391,13 @@ class Trials:
         prepared = self._prepared[setting.features]
         number = next(number for number, each in enumerate(self._parts) if each is part)
         key = (replace(setting, alpha=0.0), number)
+        start: Any = prepared.fits.get(key)
+        few = fit_few_cells(prepared.whole, part.trained, setting, part.train, start=start)
+        if few is not None:
+            prepared.fits[key] = few
+            return few.logits(part.test), None
         fits = prepared.fits[key] = fit_maps(
-            prepared.short, part.trained, setting, rows=part.train, start=prepared.fits.get(key)
+            prepared.short, part.trained, setting, rows=part.train, start=start
         )
         logits = fits.logits_of(part.test)
         if setting.spread is not None:
@@ -352,8 +429,7 @@ class Trials:
                 del self._prepared[oldest]  # frees memory before more is allocated
             prepared = features.fit_transform(self.X, self.choices.weights, self.choices.device)
             assert not isinstance(prepared, PreparedBlocks)
-            short = prepared.in_short(self.choices.answers.n_labels)
-            self._prepared[features] = _Prepared(prepared, short)
+            self._prepared[features] = _Prepared(prepared, self.choices.answers.n_labels)
         return self._prepared[features].whole
 
 
