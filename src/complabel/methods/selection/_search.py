@@ -135,9 +135,9 @@ class Search:
 
     def choose_features(self, starts: Sequence[Setting], grid: Sequence[float]) -> Setting:
         """Return the best of several kinds of features, with alpha and gamma tuned."""
-        # All kinds are tried with the alpha of their start, and that of the first kind. If these
-        # are far apart, also halfway. Kinds that are clearly worse than the best are not tuned
-        # further.
+        # Other kinds are tried with the alpha of the first kind, times what their starts differ by.
+        # If it is far from its start, also halfway. Kinds that are clearly worse than the best are
+        # not tuned further.
         first = self.tune_alpha(starts[0])
         if self.is_first and len(grid) > 1:
             # All cardinalities are tried: if labels are hard to learn, small and large ones can
@@ -152,8 +152,8 @@ class Search:
         for start in starts[1:]:
             if start.cardinality == starts[0].cardinality:
                 start = replace(start, cardinality=first.cardinality)
-            others = [replace(start, alpha=three_digits(start.alpha * each)) for each in factors]
-            kinds.append(self._best(start, others))
+            tried = [replace(start, alpha=three_digits(start.alpha * each)) for each in factors]
+            kinds.append(self._best(tried[0], tried[1:]))
         leader = self._best(first, kinds[1:])
         tuned = [self.tune_gamma(self.tune_alpha(k)) for k in kinds if self._is_near(k, leader)]
         return self._best(tuned[0], tuned[1:])
@@ -206,7 +206,7 @@ class Search:
             if abs(step) > _GAMMA_STEPS:
                 return None
             other = replace(start.features, gamma=three_digits(gamma * 10 ** (step / 2)))
-            return self._anew(replace(best, features=other), best)
+            return replace(best, features=other)
 
         return self._climb(start, further)
 
@@ -292,8 +292,10 @@ class Search:
         """Return the best rank, or the first one if the best is not clearly better."""
         if len(ranks) == 1:
             return start
-        first = replace(start, rank=ranks[0])
-        best = self._best(start, [replace(start, rank=n) for n in ranks if n != start.rank])
+        # From the middle upwards or downwards: ranks below and above the best are worse and worse.
+        first, low = replace(start, rank=ranks[0]), [rank for rank in ranks if rank is not None]
+        middle = replace(start, rank=low[len(low) // 2])
+        best = self._best(first, [self.tune_along(middle, "rank", low, anew=False)])
         return first if self.trials.within_errors(first, best, errors=_ERRORS_OF_RANK) else best
 
     def tune_spread(self, start: Setting, grid: Sequence[float]) -> Setting:

@@ -386,16 +386,19 @@ class Trials:
     def _fit(self, setting: Setting, part: _Part) -> tuple[AnyArray, AnyArray | None]:
         """Fit a setting to the folds of a part; return held-out logits and log-propensities."""
         # The latter are (n, K) if fitted, (K,) if known, else None. A fit starts from the last one
-        # that differs only in alpha. Others may lead to another local minimum.
+        # that differs only in alpha, or from that of full rank. Others may lead to another local
+        # minimum.
         self.prepare(setting.features)
         prepared = self._prepared[setting.features]
         number = next(number for number, each in enumerate(self._parts) if each is part)
         key = (replace(setting, alpha=0.0), number)
-        start: Any = prepared.fits.get(key)
+        full = (replace(setting, alpha=0.0, rank=None), number)
+        start: Any = prepared.fits.get(key, prepared.fits.get(full))
         few = fit_few_cells(prepared.whole, part.trained, setting, part.train, start=start)
         if few is not None:
             prepared.fits[key] = few
             return few.logits(part.test), None
+        start = None if isinstance(start, DualFits) else start
         fits = prepared.fits[key] = fit_maps(
             prepared.short, part.trained, setting, rows=part.train, start=start
         )
