@@ -39,7 +39,7 @@ def test_it_finds_the_minimum_of_the_loss_as_written(variances):
     table = np.array([(at, *cell) for at, each in enumerate(cells) for cell in each]).T
     of_map, row, label, sign = table
     laid = Cells.of(row, of_map * K + label, (sign > 0).astype(float), MAPS, 2 * K)
-    newton, how = DualNewton(features @ features.T, laid), {"constant": np.zeros(K)}
+    newton, how = DualNewton(features @ features.T, laid), {"constant": np.array([2.0, -3.0, 0.0])}
     far = newton.minimize(10 * ALPHA, variances, start=None, **how)
     for start in (None, far):
         found = newton.minimize(ALPHA, variances, start=start, **how)

@@ -145,6 +145,7 @@ class DualNewton:
         a, mean = np.zeros_like(cells.real), np.tile(constant, len(self.inner))
         if start is not None:
             a, mean = start.weights * (alpha / start.alpha), start.mean
+        mean = (np.bincount(group, mean) / np.bincount(group))[group]
         told = np.bincount(group, cells.real.sum(axis=1))[group] > 0
         loss, inner = self._loss(a, mean, kernel)
         eye = np.eye(kernel.shape[1])

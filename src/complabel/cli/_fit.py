@@ -271,7 +271,13 @@ def _held_out(
             far(f"{done} of {folds} folds, about {duration(left)} left")
 
         return held_out_score(
-            classifier, X, answer_set, n_folds=folds, random_state=seed, on_fold=show
+            classifier,
+            X,
+            answer_set,
+            n_folds=folds,
+            random_state=seed,
+            same_features=True,
+            on_fold=show,
         )
 
 

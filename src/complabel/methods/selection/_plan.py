@@ -220,7 +220,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
     known_rates, error_rates = _rates_of_mistakes(classifier, answers, rates)
     space = Space(
         features=(),
-        cardinalities=_cardinalities(classifier, kinds, answers.n_labels, frequencies),
+        cardinalities=_cardinalities(classifier, kinds, answers, frequencies),
         alpha=FIRST_ALPHA if isinstance(classifier.alpha, str) else classifier.alpha,
         ranks=_ranks(classifier, kinds, answers, most=min(answers.n_labels, n_features)),
         spreads=spreads,
@@ -269,8 +269,16 @@ def _estimated(
     return estimate_label_frequencies(answers, predictions=predictions, **mistakes)
 
 
+def _all_judged(answers: Answers) -> bool:
+    """Return whether answers judge each label of each item that they are about."""
+    if not answers.judges.all():
+        return False
+    pairs = np.unique(answers.statements().pair)
+    return len(pairs) == int(answers.answered.sum()) * answers.n_labels
+
+
 def _cardinalities(
-    classifier: Any, kinds: AnswerKinds, n_labels: int, frequencies: LabelFrequencies | None
+    classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
 ) -> Sequence[float | None]:
     """Return the cardinalities to choose from; None if the answers determine the cardinality."""
     c = classifier.cardinality
@@ -280,9 +288,10 @@ def _cardinalities(
         # With one class per row, exactly one label is relevant, as predict_proba assumes.
         if classifier._single:
             return [1.0]
-        return [None] if 2 * kinds.determining >= kinds.all else cardinality_grid(n_labels)
+        determined = 2 * kinds.determining >= kinds.all or _all_judged(answers)
+        return [None] if determined else cardinality_grid(answers.n_labels)
     if c is not None:
-        check_real("cardinality", c, above=0, below=n_labels)
+        check_real("cardinality", c, above=0, below=answers.n_labels)
     return [c]
 
 
