@@ -136,8 +136,8 @@ class Search:
     def choose_features(self, starts: Sequence[Setting], grid: Sequence[float]) -> Setting:
         """Return the best of several kinds of features, with alpha and gamma tuned."""
         # Other kinds are tried with the alpha of the first kind, times what their starts differ by.
-        # If it is far from its start, also halfway. Kinds that are clearly worse than the best are
-        # not tuned further.
+        # If it is far from its start, also halfway; and at their start if the cardinality is
+        # chosen, too. Kinds that are clearly worse than the best are not tuned further.
         first = self.tune_alpha(starts[0])
         if self.is_first and len(grid) > 1:
             # All cardinalities are tried: if labels are hard to learn, small and large ones can
@@ -153,6 +153,7 @@ class Search:
             if start.cardinality == starts[0].cardinality:
                 start = replace(start, cardinality=first.cardinality)
             tried = [replace(start, alpha=three_digits(start.alpha * each)) for each in factors]
+            tried = [start, *tried] if len(grid) > 1 else tried
             kinds.append(self._best(tried[0], tried[1:]))
         leader = self._best(first, kinds[1:])
         tuned = [self.tune_gamma(self.tune_alpha(k)) for k in kinds if self._is_near(k, leader)]
@@ -206,7 +207,8 @@ class Search:
             if abs(step) > _GAMMA_STEPS:
                 return None
             other = replace(start.features, gamma=three_digits(gamma * 10 ** (step / 2)))
-            return replace(best, features=other)
+            setting = replace(best, features=other)
+            return setting if best.cardinality is None else self._anew(setting, best)
 
         return self._climb(start, further)
 
