@@ -21,9 +21,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import commands
 import numpy as np
 
+import commands
 from complabel._training import one_thread
 from complabel.answers import Answers
 from complabel.datasets import make_digits

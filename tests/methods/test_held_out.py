@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import KFold
@@ -105,6 +106,15 @@ def test_it_says_which_folds_are_done_and_leaves_the_classifier_alone(data, answ
     held_out_score(classifier, data.X, answers, n_folds=2, on_fold=done.append)
     assert done == [1, 2]
     assert not hasattr(classifier, "classes_")
+
+
+def test_folds_take_the_features_of_a_fitted_classifier_and_choose_the_penalty(data, answers):
+    given = data.X[answers.answered], answers[np.flatnonzero(answers.answered)]
+    fitted = SelectionLikelihoodClassifier(random_state=0).fit(*given)
+    names = [each for each in ("kernel", "scaling", "gamma") if hasattr(fitted, f"{each}_")]
+    chosen = {"rank": None, **{name: getattr(fitted, f"{name}_") for name in names}}
+    expected = held_out_score(clone(fitted).set_params(**chosen), *given)
+    assert held_out_score(fitted, *given, same_features=True) == expected
 
 
 def test_there_must_be_something_to_score_on(data):

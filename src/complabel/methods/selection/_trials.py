@@ -53,9 +53,9 @@ _FIRST_TOLERANCE = 1e-3
 # Where a product of all rows has so many multiplications, products take most of the time, and those
 # with labels that nobody judged are left out.
 _MUCH = 2**25
-# Where at most so many cells of a label are judged, systems of their size take the least time; all
-# inner products of more rows would take more memory than the rows.
-_FEW_CELLS = 256
+# Where at most so many cells of a label are judged, systems of their size take the least time. All
+# these systems together have at most so many entries: 16 MB.
+_FEW_CELLS, _MOST_ENTRIES = 256, 2**21
 # A fit takes some dozens of iterations. It warns if it has not converged after this many.
 _MAX_ITER = 1000
 # Draws of the held-out rows for the weights of settings.
@@ -145,12 +145,11 @@ def fit_few_cells(
     start: DualFits | None = None,
 ) -> DualFits | None:
     """Do as :func:`fit_maps`, to few answers that judge labels; None if they are not these."""
-    newton, (_, n_labels) = None, choices.answers.shape
-    limits = setting.rank is not None and setting.rank < min(n_labels, prepared.X.shape[1])
-    if not limits and replace(setting, alpha=0.0, rank=None) == Setting(
-        setting.features, 0.0, None
-    ):
-        newton = prepared.once("newton", choices, partial(_few_cells, prepared, choices, rows))
+    is_plain = replace(setting, alpha=0.0, rank=None) == Setting(setting.features, 0.0, None)
+    n_outputs = min(choices.answers.n_labels, prepared.X.shape[1])
+    if not is_plain or (setting.rank is not None and setting.rank < n_outputs):
+        return None
+    newton = prepared.once("newton", choices, partial(_few_cells, prepared, choices, rows))
     if newton is None:
         return None
     sizes = [len(each) for each in newton.cells.rows]
@@ -183,7 +182,8 @@ def _few_cells(
     of_map = np.repeat(np.arange(len(of_maps)), [len(index) for index in of_maps])
     item, label = pair // n_labels, pair % n_labels
     output, n_outputs = of_map[item] * n_labels + label, len(of_maps) * n_labels
-    if np.bincount(output).max() > _FEW_CELLS:
+    most = np.bincount(output).max()
+    if most > _FEW_CELLS or n_outputs * most**2 > _MOST_ENTRIES:
         return None
     row = np.concatenate(of_maps)[item]
     applies = said.applies[first].astype(np.float64)
