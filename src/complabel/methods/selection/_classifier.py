@@ -216,7 +216,7 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
 
     The fit is full-batch L-BFGS and deterministic. One evaluation takes O(n K^2 / 2 + n d K) time,
     where d is the mean number of non-zeros per row, or ``n_components`` with a kernel. A fit with
-    automatic choices takes some thousand evaluations, on one thread. To at most 256 judgements of
+    automatic choices takes some thousand evaluations, on one thread. To at most 128 judgements of
     each label, of up to 3,000 rows, Newton's method takes some four steps. In memory are ``cv``
     copies of the features; with a kernel, of n x ``n_components`` numbers. The objective is not
     convex.

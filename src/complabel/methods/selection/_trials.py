@@ -55,7 +55,7 @@ _FIRST_TOLERANCE = 1e-3
 _MUCH = 2**25
 # Where at most so many cells of a label are judged, systems of their size take the least time. All
 # these systems together have at most so many entries: 16 MB.
-_FEW_CELLS, _MOST_ENTRIES = 256, 2**21
+_FEW_CELLS, _MOST_ENTRIES = 128, 2**21
 # A fit takes some dozens of iterations. It warns if it has not converged after this many.
 _MAX_ITER = 1000
 # Draws of the held-out rows for the weights of settings.
