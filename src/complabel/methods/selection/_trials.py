@@ -159,7 +159,7 @@ def fit_few_cells(
         variance = choices.variances_of_biases(setting, sizes, logits)
         start = newton.minimize(
             setting.alpha,
-            None if variance is None else variance.double().numpy(),
+            None if variance is None else variance.double().cpu().numpy(),
             constant=constant,
             start=start,
             on_iteration=on_iteration,
