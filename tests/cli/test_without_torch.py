@@ -38,11 +38,11 @@ TOOL = [
     ("import export.json --absent not_this --out imported.csv", TRAINING | LABORATORY),
     (ASK, TRAINING | LABORATORY),
     (INSPECT, TRAINING | LABORATORY),
-    (f"{INSPECT} asked.csv", {"torch"} | LABORATORY),
     (f"{FIT} --method ridge --out new.safetensors", {"torch"} | LABORATORY),
     ("predict ridge.safetensors X.csv --out ridge.csv", {"torch"}),
     ("predict prior.safetensors X.csv --out prior.csv", {"torch"}),
     *((f"evaluate {name}.safetensors X.csv --truth truth.csv", {"torch"}) for name in MODELS),
+    (f"{INSPECT} asked.csv", LABORATORY),
     (f"{FIT} --out s.safetensors --folds 0 --method selection-likelihood:{SETTINGS}", LABORATORY),
     # One that is only compared with is found by its name.
     (f"{FIT} --out l.safetensors --folds 0 --method lift", {"complabel.experiments.studies"}),

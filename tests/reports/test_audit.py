@@ -66,9 +66,11 @@ def test_the_headline_says_how_much_is_wrong_and_how_much_is_missed(audited):
 
 def test_sentences_say_what_more_answers_give_and_what_is_not_there(audited):
     said = np.zeros((50, 4))
-    assert len(audit_sentences(audited, said)) == 3
+    *_, silent = sentences = audit_sentences(audited, said)
+    assert len(sentences) == 4
+    assert "says no of never said" in silent
     said[:2], said[5, 0] = np.nan, np.nan
-    *_, more, nothing, unsure = audit_sentences(audited, said, 7)
+    *_, more, _, nothing, unsure = audit_sentences(audited, said, 7)
     widest = np.ptp(audited.frequencies.intervals, axis=1).argmax()
     assert f"{audited.n_more[widest]:,} more answers about {audited.label_names[widest]}" in more
     assert "9 of 200 pairs" in nothing

@@ -152,13 +152,13 @@ def _say_what_features_tell(X: Any, answer_set: Answers, found: dict[str, Any]) 
     """Say what features tell of held-out answers, if enough judge labels; return it for a page."""
     import numpy as np
 
+    rows = np.unique(answer_set.item[answer_set.judges])
+    if X is None or len(rows) < _FEWEST_FITTED:
+        return {}
     from complabel.answers import resolve_contradictions
     from complabel.methods import SelectionLikelihoodClassifier, held_out_score
     from complabel.trust import features_tell
 
-    rows = np.unique(answer_set.item[answer_set.judges])
-    if X is None or len(rows) < _FEWEST_FITTED:
-        return {}
     if len(rows) > _MOST_FITTED:
         rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_FITTED, replace=False))
     X, answer_set = X[rows], resolve_contradictions(answer_set[rows], "majority")

@@ -268,35 +268,36 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         )
         return likelihood(decision)
 
+    def around(
+        self,
+        fitted: ComplementaryClassifier,
+        X: ArrayLike,
+        scale: float,
+        found: LabelFrequencies,
+    ) -> FrequencyMatchedClassifier:
+        """Return a clone around a fitted classifier, which matches scores times ``scale``.
 
-def matched_around(
-    matched: FrequencyMatchedClassifier,
-    fitted: ComplementaryClassifier,
-    X: ArrayLike,
-    scale: float,
-    found: LabelFrequencies,
-) -> FrequencyMatchedClassifier:
-    """Return a clone around a fitted classifier, which matches scores times ``scale``.
-
-    Its frequencies are those that were given, or else those that were found.
-    """
-    made: FrequencyMatchedClassifier = clone(matched)
-    for name in ("classes_", "_single", "_from_answers", "n_features_in_", "feature_names_in_"):
-        if hasattr(fitted, name):
-            setattr(made, name, getattr(fitted, name))
-    estimates = isinstance(made.label_frequencies, str)
-    given = made.label_frequencies
-    values = (
-        found.values if estimates else given_frequencies(given, made.classes_, one_applies=False)
-    )
-    made.label_frequencies_errors_ = found.standard_errors if estimates else None
-    made.label_frequencies_intervals_ = found.intervals if estimates else None
-    made.classifier_, made.scale_ = fitted, scale
-    made.label_frequencies_ = np.clip(values, _RAREST, 1 - _RAREST)
-    scores = _scores(fitted, fitted._validate_new(X))
-    made.shift_ = made._shifts(scale * scores, made.label_frequencies_)
-    made._log_propensities, made._exclusion_rates = None, None
-    return made
+        Its frequencies are those that were given, or else ``found``.
+        """
+        made: FrequencyMatchedClassifier = clone(self)
+        for name in ("classes_", "_single", "_from_answers", "n_features_in_", "feature_names_in_"):
+            if hasattr(fitted, name):
+                setattr(made, name, getattr(fitted, name))
+        estimates = isinstance(made.label_frequencies, str)
+        given = made.label_frequencies
+        values = (
+            found.values
+            if estimates
+            else given_frequencies(given, made.classes_, one_applies=False)
+        )
+        made.label_frequencies_errors_ = found.standard_errors if estimates else None
+        made.label_frequencies_intervals_ = found.intervals if estimates else None
+        made.classifier_, made.scale_ = fitted, scale
+        made.label_frequencies_ = np.clip(values, _RAREST, 1 - _RAREST)
+        scores = _scores(fitted, fitted._validate_new(X))
+        made.shift_ = made._shifts(scale * scores, made.label_frequencies_)
+        made._log_propensities, made._exclusion_rates = None, None
+        return made
 
 
 def _parts(classes: AnyArray | None, n: int, cv: int) -> Ints:

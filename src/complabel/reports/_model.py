@@ -16,7 +16,6 @@ import numpy as np
 from complabel import __version__
 from complabel.answers import STATEMENT_KINDS
 from complabel.reports._templates import get_template, top_of_scale
-from complabel.trust import LabelOrder
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -140,6 +139,8 @@ def _order(told: Mapping[str, Any]) -> str:
     value, low, high = (
         math.nan if told[x] is None else float(told[x]) for x in ("value", "low", "high")
     )
+    from complabel.trust import LabelOrder  # loads SciPy
+
     return str(LabelOrder(value, low, high, 0, 0))
 
 

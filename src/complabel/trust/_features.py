@@ -180,7 +180,7 @@ def features_tell(
     >>> chances[:, 1] += rng.normal(0, 0.01, 300)  # features that know nothing of night
     >>> found = features_tell(answers, chances)
     >>> found.named(False), round(found.labels["sea"].low, 2)
-    (['night'], 0.77)
+    (['night'], 0.79)
     """
     p = checked_probabilities("probabilities", probabilities, answers.shape, gaps=True)
     fold = np.zeros(len(p), dtype=np.intp) if folds is None else np.asarray(folds, dtype=np.intp)

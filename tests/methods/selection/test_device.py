@@ -25,6 +25,12 @@ SMALL = {"alpha": 1.0, "n_components": 8}  # so that a fit takes few steps
 CASES = CASES | {name: (ASKED, CASES[name][1]) for name in ("rank", "rbf")}  # menus take longer
 
 
+@pytest.fixture(autouse=True)
+def _full_batches(monkeypatch):
+    """Minimize by L-BFGS, which alone uses a device."""
+    monkeypatch.setattr("complabel.methods.selection._trials._FEW_CELLS", 0)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_device_gives_what_the_processor_gives(name):
     answers, settings = CASES[name]

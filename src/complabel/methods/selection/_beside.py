@@ -19,9 +19,9 @@ from complabel._training import LinearFits, LinearMap, one_thread
 from complabel.answers import Answers, Statements
 from complabel.errors import InputError
 from complabel.frequencies import MachineAudit, audit_machine, checked_probabilities
+from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import moments_of
 from complabel.methods._held_out import _folds, _paired
-from complabel.methods.matched import FrequencyMatchedClassifier, matched_around
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
@@ -75,7 +75,7 @@ class BesideMachine:
         How good the machine is, by label.
     """
 
-    classifier: SelectionLikelihoodClassifier | FrequencyMatchedClassifier
+    classifier: ComplementaryClassifier
     weight: float
     label_weights: Array
     weights: Array
@@ -89,7 +89,7 @@ class BesideMachine:
 
 
 def fit_beside_machine(
-    classifier: SelectionLikelihoodClassifier | FrequencyMatchedClassifier,
+    classifier: ComplementaryClassifier,
     X: ArrayLike,
     answers: Answers,
     machine: ArrayLike,
@@ -151,7 +151,7 @@ def fit_beside_machine(
     >>> found.weight < 1, found.classifier.predict_proba(data.X).shape
     (True, (200, 3))
     """
-    matched = classifier if isinstance(classifier, FrequencyMatchedClassifier) else None
+    matched = classifier if hasattr(classifier, "around") else None
     inner = classifier if matched is None else matched.classifier
     if not isinstance(inner, SelectionLikelihoodClassifier):
         raise InputError(
@@ -203,7 +203,7 @@ def fit_beside_machine(
             shares[place], likelihoods[place] = of_it, each.mean()
         learned: Any = model
         if matched is not None:
-            learned = matched_around(matched, model, X, slope, audit.frequencies)
+            learned = matched.around(model, X, slope, audit.frequencies)
     alone = likelihoods[0]
     best_alone = compared[0, int(np.nanargmax(alone))].values
     gain = mean - best_alone
@@ -226,7 +226,7 @@ def fit_beside_machine(
 def fit_again(classifier: Any, X: Any, answers: Answers, machine: Any) -> Any:
     """Return another fit with the settings of a classifier that learned beside a machine."""
     again = clone(classifier)
-    matches = isinstance(again, FrequencyMatchedClassifier)
+    matches = hasattr(again, "around")
     inner = again.classifier if matches else again
     # The rates of the first annotator, who is a person: the machine is the last one.
     rates = {name: float(np.ravel(getattr(inner, name))[0]) for name in ("missed", "invented")}
