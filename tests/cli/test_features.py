@@ -13,6 +13,7 @@ import pytest
 from tests.cli.own import ITEMS, read_table, write_table
 from tests.features.pictures import noise, write_pictures
 from tests.features.test_networks import write_mean
+from tests.features.test_sentences import write_model
 from tests.spawned import python
 
 from complabel.features import text_features
@@ -234,6 +235,16 @@ def test_a_network_in_a_file_is_found_where_it_was_and_beside_the_model(run, fol
     code, out, _ = run(f"predict {model} photos --out d.csv")
     assert (code, f"--model {other / 'net.onnx'}" in out) == (0, True)
     assert (folder / "d.csv").read_bytes() == (folder / "a.csv").read_bytes()
+
+
+def test_the_command_that_makes_features_by_a_network_beside_words_is_whole(run, tickets):
+    write_model(tickets / "tiny")
+    made(run, "T.npz", "tiny+words")
+    assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
+    code, out, err = run("predict m.safetensors tickets.csv --out p.csv")
+    assert (code, "--model tiny/model.onnx+words --out X.npz" in out) == (0, True), err
+    made(run, "X-2.npz", "tiny/model.onnx+words")
+    assert run("predict m.safetensors X-2.npz --out q.csv")[0] == 0
 
 
 def test_a_model_that_does_not_say_how_its_features_were_made_names_the_command(run, tickets):

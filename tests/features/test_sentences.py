@@ -1,5 +1,6 @@
 """Sentence encoders in files: rows by hand, the same in any company; and what is refused."""
 
+import importlib.util
 import json
 import sys
 import types
@@ -110,6 +111,7 @@ def test_a_recipe_tells_networks_and_tokenizers_apart_and_finds_them_again(tmp_p
     assert encoder.file == "tiny/model.onnx"
     assert encoder_of(encoder.recipe, network=encoder.file).recipe == encoder.recipe
     models = tiny.rename(tmp_path / "models")
+    (tmp_path / "model.onnx").write_bytes(b"another network, which has no tokenizer")
     assert encoder_of(encoder.recipe, models / "m.safetensors").recipe == encoder.recipe
     write_tokenizer(models, WORDS[::-1])
     for where in (models / "m.safetensors", None):
@@ -175,7 +177,7 @@ def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package):
 def test_the_default_is_the_best_that_is_installed(tmp_path, monkeypatch):
     pytest.importorskip("wordllama")
     folder = write_model(tmp_path / "complabel_minilm")
-    real, hidden = sentences.importlib.util.find_spec, {"wordllama", "complabel_minilm"}
+    real, hidden = importlib.util.find_spec, {"wordllama", "complabel_minilm"}
     ours = types.SimpleNamespace(origin=str(folder / "__init__.py"))
 
     def found(name):
@@ -191,7 +193,7 @@ def test_the_default_is_the_best_that_is_installed(tmp_path, monkeypatch):
     hidden.clear()
     with pytest.raises(InputError, match=r"model\.onnx is not the file that this version of compl"):
         encoder_for("text")
-    digests = {name: sentences._digest((folder / name).read_bytes()) for name in sentences._DIGESTS}
+    digests = {name: sentences.digest((folder / name).read_bytes()) for name in sentences._DIGESTS}
     monkeypatch.setattr(sentences, "_DIGESTS", digests)
     encoder = encoder_for("text")
     assert (encoder.model, encoder.file) == ("minilm", "")

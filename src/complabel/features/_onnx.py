@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from complabel.errors import InputError
-from complabel.features._encoder import failed, missing
+from complabel.features._encoder import digest, failed, missing
 
 
 def open_network(path: Path, extra: str, *, n_threads: int = 0) -> tuple[Any, bytes]:
@@ -55,33 +54,26 @@ def _files_of(message: Any) -> Iterator[str]:
                 yield from _files_of(each)
 
 
-def digits_of(content: bytes) -> str:
-    """Return 12 digits that tell the content of files from others."""
-    return hashlib.sha256(content).hexdigest()[:12]
-
-
 def file_of(
     recipe: str,
     name: str,
     folders: Sequence[Path],
     content_of: Callable[[Path], bytes] = Path.read_bytes,
-) -> str:
-    """Return the path of the network in a file that a recipe is of, found by its weights."""
+) -> Path | None:
+    """Return the file of the network that a recipe names, found by its weights; None of others."""
     if not name.lower().endswith(".onnx"):
-        return name
+        return None
     # A stranger's recipe may hold a path, also one that leads to another machine.
     paths = [folder / Path(name).name for folder in dict.fromkeys((Path(), *folders))]
     found = re.search(r"weights ([0-9a-f]{12})\b", recipe)
     wanted, others = found[1] if found else "", []
     for path in paths:
-        with contextlib.suppress(OSError):
-            if path.is_file():
-                if digits_of(content_of(path)) == wanted:
-                    return str(path)
-                others.append(str(path))
-    other = f"; {' and '.join(others)} holds other weights" if others else ""
+        with contextlib.suppress(OSError, InputError):  # also a network that lacks its tokenizer
+            if digest(content_of(path))[:12] == wanted:
+                return path
+            others.append(f"; {path} holds other weights")
     raise InputError(
         f"{name} with the weights {wanted}, the first digits of the file's SHA-256, is in none of"
-        f" the folders {', '.join(str(path.parent.absolute()) for path in paths)}{other}. Put the"
-        " network's file into one of them; the model's own is a good place"
+        f" the folders {', '.join(str(path.parent.absolute()) for path in paths)}{''.join(others)}."
+        " Put the network's file into one of them, such as the folder of the model"
     )

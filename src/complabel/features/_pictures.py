@@ -18,9 +18,17 @@ from complabel._opening import StrPath
 from complabel._parameters import AnyArray, Indicator
 from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
-from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+from complabel.features._encoder import (
+    Encoder,
+    digest,
+    failed,
+    fingerprint,
+    missing,
+    scaled,
+    unknown,
+)
 from complabel.features._lite0 import Far, NetworkWarning, lite0
-from complabel.features._onnx import digits_of, file_of, open_network
+from complabel.features._onnx import file_of, open_network
 from complabel.files import HEIC
 
 PICTURE_MODELS = ("lite0", "colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
@@ -42,7 +50,9 @@ def picture_encoder(
         return _pretrained(far)
     if model.startswith("pictures by "):
         recipe = model
-        return Encoder.by(recipe, lambda name: picture_encoder(file_of(recipe, name, folders)))
+        return Encoder.by(
+            recipe, lambda name: picture_encoder(str(file_of(recipe, name, folders) or name))
+        )
     package, _, name = model.partition("/")
     if model == "lite0":
         return lite0(far)
@@ -350,7 +360,8 @@ def of_onnx(path: Path) -> Encoder:
         found = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
         return scaled(_pooled(np.concatenate(found)[: len(pictures)]))
 
-    how = f"whole picture as {width} x {height}, rows scaled (1), weights {digits_of(content)}"
+    weights = digest(content)[:12]
+    how = f"whole picture as {width} x {height}, rows scaled (1), weights {weights}"
     return Encoder("pictures", path.name, how, encode, prepare, file=str(path))
 
 

@@ -7,8 +7,6 @@ activations by the largest of a batch. Several threads take different texts.
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -19,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.errors import InputError
-from complabel.features._encoder import Encoder, failed, missing, scaled
-from complabel.features._onnx import digits_of, open_network
+from complabel.features._encoder import Encoder, digest, failed, home_of, missing, scaled
+from complabel.features._onnx import open_network
 
-PACKAGE = "complabel-minilm"
-_MODULE = PACKAGE.replace("-", "_")
+_PACKAGE = "complabel-minilm"
+MINILM = _PACKAGE.replace("-", "_")
 _NETWORK, _TOKENIZER = "model.onnx", "tokenizer.json"
 _DIGESTS = {  # SHA-256 of the files that packages/complabel-minilm makes
     _NETWORK: "d3bae2091bdb3c2be9739164a394033cde9806baace3dfe131fd31b189d4c17c",
@@ -34,44 +32,32 @@ _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _THREADS = min(4, os.cpu_count() or 1)
 
 
-def has_minilm() -> bool:
-    """Whether our package of weights is installed."""
-    return importlib.util.find_spec(_MODULE) is not None
-
-
 def minilm() -> Encoder:
     """Return the encoder of our package of weights, whose files are those that were measured."""
-    found = importlib.util.find_spec(_MODULE)
-    if found is None or found.origin is None:
+    folder = home_of(MINILM)
+    if folder is None:
         raise InputError(
-            f"minilm needs the package {PACKAGE}, which is not installed; build it as"
-            f" packages/{PACKAGE}/README.md says, or give the folder of a sentence encoder with"
+            f"minilm needs the package {_PACKAGE}, which is not installed; build it as"
+            f" packages/{_PACKAGE}/README.md says, or give the folder of a sentence encoder with"
             f" {_NETWORK} and {_TOKENIZER}: --model FOLDER",
             parameter="model",
         )
-    folder = Path(found.origin).parent
-    for name, digest in _DIGESTS.items():
-        try:
-            is_ours = _digest((folder / name).read_bytes()) == digest
-        except OSError as cause:
-            raise failed("minilm", cause) from cause
-        if not is_ours:
+    for name, known in _DIGESTS.items():
+        path = folder / name
+        if not path.is_file() or digest(path.read_bytes()) != known:
             raise InputError(
-                f"{folder / name} is not the file that this version of complabel knows, by its"
-                f" SHA-256; install the {PACKAGE} that belongs to it, or give the folder itself if"
+                f"{path} is not the file that this version of complabel knows, by its"
+                f" SHA-256; install the {_PACKAGE} that belongs to it, or give the folder itself if"
                 f" you trust it: --model {folder}",
                 parameter="model",
             )
     return sentence_encoder(folder, name="minilm")
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def is_sentence_encoder(model: str) -> bool:
-    """Whether a name is that of a folder, or of a file that ends in .onnx."""
-    return model.lower().endswith(".onnx") or Path(model).is_dir()
+def path_of(model: str) -> Path | None:
+    """Return the path that a name is, of a folder or of a file that ends in .onnx; else None."""
+    path = Path(model)
+    return path if model.lower().endswith(".onnx") or path.is_dir() else None
 
 
 def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
@@ -120,8 +106,8 @@ def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
                 found[at] = each
         return scaled(found)
 
-    how = f"{pooling} of at most {_LONGEST} tokens, rows scaled (1), weights"
-    how = f"{how} {digits_of(content + own)}"
+    weights = digest(content + own)[:12]
+    how = f"{pooling} of at most {_LONGEST} tokens, rows scaled (1), weights {weights}"
     file = "" if name else str(network)
     return Encoder("text", name or network.name, how, encode, rows=256, file=file)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,16 +13,18 @@ from scipy import sparse
 from complabel._parameters import check_integer
 from complabel._settings import setting
 from complabel.errors import InputError
-from complabel.features._encoder import Encoder, failed, fingerprint, missing, scaled, unknown
+from complabel.features._encoder import (
+    Encoder,
+    failed,
+    fingerprint,
+    home_of,
+    missing,
+    scaled,
+    unknown,
+)
 from complabel.features._lite0 import NetworkWarning
 from complabel.features._onnx import file_of
-from complabel.features._sentences import (
-    content_of,
-    has_minilm,
-    is_sentence_encoder,
-    minilm,
-    sentence_encoder,
-)
+from complabel.features._sentences import MINILM, content_of, minilm, path_of, sentence_encoder
 
 TEXT_MODELS = (
     *("words", "wordllama", "minilm", "FOLDER", "FILE.onnx", "model2vec/NAME"),
@@ -34,46 +35,47 @@ _LONGEST = 1_000_000  # characters of a text that are read
 _BITS, _BITS_BESIDE = 14, 12
 
 
-def text_encoder(
-    model: str | None = None, folders: Sequence[Path] = (), *, is_path: bool = True
-) -> Encoder:
+def text_encoder(model: str | None = None, folders: Sequence[Path] = ()) -> Encoder:
     """Return the encoder of texts of that name, one of ``TEXT_MODELS``, or of a recipe.
 
     The file of a recipe's network may lie in one of the ``folders``. A recipe, which a stranger may
-    have written, names no folder: it must not lead to another machine (``is_path``).
+    have written, names no folder: it must not lead to another machine.
     """
     if model is None:
         return _best()
     if model.startswith("text by "):
         recipe = model
 
-        def found(name: str) -> Encoder:
-            network, words, _ = name.partition("+words")
-            path = file_of(recipe, network, folders, content_of)
-            is_file = network.lower().endswith(".onnx")
-            return text_encoder(path + words, is_path=is_file)
+        def file(name: str) -> Path | None:
+            return file_of(recipe, name, folders, content_of)
 
-        return Encoder.by(recipe, found)
-    if model.endswith("+words"):
-        return _with_words(text_encoder(model.removesuffix("+words"), is_path=is_path))
-    package, _, name = model.partition("/")
+        return Encoder.by(recipe, lambda name: _named(name, file))
+    return _named(model, path_of)
+
+
+def _named(model: str, file: Callable[[str], Path | None]) -> Encoder:
+    """Return the encoder of a name; ``file`` says which path it is, if it is none of ours."""
+    alone = model.removesuffix("+words")
+    package, _, name = alone.partition("/")
     by_name = {"words": _words, "wordllama": _wordllama, "minilm": minilm}
-    if model in by_name:
-        return by_name[model]()
-    if package == "model2vec" and name:
-        return _model2vec(model, name)
-    if package == "sentence-transformers" and name:
-        return _sentence_transformers(model, name)
-    if is_path and is_sentence_encoder(model):
-        return sentence_encoder(Path(model))
-    raise unknown(model, "text", TEXT_MODELS)
+    if alone in by_name:
+        encoder = by_name[alone]()
+    elif package == "model2vec" and name:
+        encoder = _model2vec(alone, name)
+    elif package == "sentence-transformers" and name:
+        encoder = _sentence_transformers(alone, name)
+    elif path := file(alone):
+        encoder = sentence_encoder(path)
+    else:
+        raise unknown(model, "text", TEXT_MODELS)
+    return encoder if model == alone else _with_words(encoder)
 
 
 def _best() -> Encoder:
     """Return the best encoder that is there; warn where it is a poor one."""
-    if has_minilm():
+    if home_of(MINILM):
         return minilm()
-    if importlib.util.find_spec("wordllama"):
+    if home_of("wordllama"):
         return _wordllama()
     warnings.warn(
         "wordllama is not installed, so features are 'words': counts, for which words that mean the"
@@ -212,10 +214,9 @@ def _wordllama() -> Encoder:
     try:
         from tokenizers import Tokenizer
 
-        found = importlib.util.find_spec("wordllama")
-        if found is None or found.origin is None:
+        home = home_of("wordllama")
+        if home is None:
             raise ImportError("it is not installed")
-        home = Path(found.origin).parent
     except ImportError as cause:
         raise missing("wordllama", "wordllama", cause) from cause
     try:
