@@ -286,7 +286,7 @@ class _Compared:
 
 
 _SHARE = 0.75  # what a judgement on a form is worth, of one that comes alone
-_MOST_TICKED = 30  # nobody reads more labels than this for each item: a menu of them is tried
+_MOST_TICKED = 30  # a form of more labels does not fit on a page: a menu of them is tried
 _MENU = 10  # labels of this menu
 _LEAST_TIMED = 10  # answers of a kind or of a size; the median of fewer says too little
 

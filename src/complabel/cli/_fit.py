@@ -175,8 +175,10 @@ def fit(
             " apart, and give them to complabel evaluate"
         )
     elif folds:
+        from complabel.trust import features_tell
+
         score = _held_out(classifier, feature_table.X, answer_set, folds, seed, seconds)
-        tell = _told(score, answer_set)
+        tell = features_tell(answer_set, score.probabilities, folds=score.folds)
         named = {name: getattr(score, name) for name in _FIGURES}
         figures = {name: value if value == value else None for name, value in named.items()}
         notes |= {"held_out": figures, "features_tell": tell.as_dict()}
@@ -195,7 +197,9 @@ def fit(
             trusted=trusted,
             out="questions.csv",
         )
-        _warn(advice, asked)
+        # Where other features are needed, questions are no way out.
+        asked = f"\n  {asked}" if advice.endswith((":", "?")) else ""
+        remark(advice + asked, style="yellow")
     if not in_pieces:
         own.advise_on(feature_table, answer_set)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
@@ -350,35 +354,23 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
     return lines
 
 
-def _warn(advice: str, asked: str) -> None:
-    remark(advice, style="yellow")
-    if advice.endswith((":", "?")):  # where other features are needed, questions are no way out
-        remark(f"  {asked}", style="yellow")
-
-
-def _told(score: HeldOutScore, answers: Answers) -> FeaturesTell:
-    from complabel.trust import features_tell
-
-    return features_tell(answers, score.probabilities, folds=score.folds)
-
-
 def scored(score: HeldOutScore, tell: FeaturesTell) -> list[str]:
     """Return lines that compare a model with guesses that are the same for all items."""
-    lines = tell.lines()
-    if not tell.labels:  # the order of labels tells less than how likely what people named is
-        folds = "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
-        if score.criterion == "ranking":
-            lines += [
-                f"held-out answers ({folds}): of a label that somebody ruled out and another one,",
-                f"  this model puts the wrong one first in  {-100 * score.score:.0f} of 100",
-                f"  one order for all items does so in      {-100 * score.constant:.0f}",
-            ]
-        else:
-            lines += [
-                f"what people said of a held-out item is {math.exp(score.gain):.2f} times as likely"
-                f" as by label frequencies alone ({folds}; the geometric mean of items)",
-            ]
-    return lines
+    lines, folds = tell.lines(), "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
+    if tell.labels:  # the order of labels tells more than how likely what people named is
+        return lines
+    if score.criterion == "ranking":
+        return [
+            *lines,
+            f"held-out answers ({folds}): of a label that somebody ruled out and another one,",
+            f"  this model puts the wrong one first in  {-100 * score.score:.0f} of 100",
+            f"  one order for all items does so in      {-100 * score.constant:.0f}",
+        ]
+    return [
+        *lines,
+        f"what people said of a held-out item is {math.exp(score.gain):.2f} times as likely as by"
+        f" label frequencies alone ({folds}; the geometric mean of items)",
+    ]
 
 
 def verdict(score: HeldOutScore, tell: FeaturesTell) -> str:

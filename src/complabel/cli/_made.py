@@ -38,9 +38,9 @@ def features_for(
 def features_file(
     model: own.SavedModel, things: Path, columns: Columns, items: Path | None, *, skips: bool
 ) -> Iterator[tuple[Path, Source | None]]:
-    """Give a file of features: that of the user, or one made of texts or pictures for a while.
+    """Give the user's file of features, or one made of texts or pictures for a while.
 
-    ``columns`` are those of --text, --image and --item.
+    ``columns`` are given by --text, --image and --item.
     """
     source = None
     if model.recipe is not None or any(columns.values()) or things.is_dir():
@@ -97,7 +97,7 @@ def _source_of(model: own.SavedModel, things: Path, columns: Columns) -> Source 
 
 
 def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: str) -> Columns:
-    """Return columns where those that are not given are those that the model's file names.
+    """Return the given columns, and where none is given the one that the model's file names.
 
     A table of features gets none. What could be both, or neither, is refused.
     """

@@ -33,7 +33,7 @@ _THREADS = min(4, os.cpu_count() or 1)
 
 
 def minilm() -> Encoder:
-    """Return the encoder of our package of weights, whose files are those that were measured."""
+    """Return the encoder of our package of weights, whose files are known by their SHA-256."""
     folder = home_of(MINILM)
     if folder is None:
         raise InputError(
@@ -139,7 +139,7 @@ def _tokenizer_of(network: Path) -> Path:
             return folder / _TOKENIZER
     raise InputError(
         f"{network} has no {_TOKENIZER} beside it, which turns texts into what the network takes;"
-        " put that of the same model there",
+        " put the tokenizer of the same model there",
         parameter="model",
     )
 
@@ -161,7 +161,7 @@ def _tokenizer(path: Path) -> tuple[Any, bytes]:
 
 
 def _pooling_of(network: Path) -> str:
-    """Return how a model makes a row of those of its tokens, which some models say."""
+    """Return how a model makes one row of the rows of its tokens, which some models say."""
     path = _home_of(network) / "1_Pooling" / "config.json"
     if not path.is_file():
         return "mean"

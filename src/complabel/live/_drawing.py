@@ -25,6 +25,7 @@ from complabel._opening import StrPath, as_path, fault
 from complabel._parameters import Array, Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
+from complabel.asking import break_even, form_of
 from complabel.errors import InputError
 from complabel.files import (
     COLUMNS,
@@ -37,13 +38,11 @@ from complabel.files import (
     some_of,
 )
 
-MENU = 10  # labels of the menu in mixed questions
 # The same in all rows of an answer.
 _ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability", "drawn")
 FEW = 3  # timed answers of a kind; nothing is decided by fewer
 SKIPPED = 20  # answers of one kind while the other one was hardly ever answered
 _SPREAD = 0.6  # of the logarithm of seconds, from answer to answer
-MANY = 30  # a form of more labels does not fit on a page: mixed questions then tick a menu
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,8 @@ class Mixed:
     @classmethod
     def of(cls, n_labels: int) -> Mixed:
         """Choose between yes or no and ticking all labels, or a menu if there are many."""
-        ticked = KINDS["ticked"] if n_labels <= MANY else replace(KINDS["ticked-M"], size=MENU)
+        size = form_of(n_labels)
+        ticked = KINDS["ticked"] if size == n_labels else replace(KINDS["ticked-M"], size=size)
         return cls(KINDS["asked"], ticked, n_labels)
 
     def __call__(self) -> QuestionKind:
@@ -90,8 +90,6 @@ class Mixed:
             self.why = "one kind of question was skipped again and again; the other one is asked"
             return kinds[len(seconds[1]) == many]
         if few >= FEW:
-            from complabel.asking import break_even  # slow to import
-
             one, all_ = (max(float(np.median(each)), 0.1) for each in seconds)
             size = self.ticked.n_offered(self.n_labels)
             times, limit = all_ / one, break_even(size)

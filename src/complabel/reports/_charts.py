@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ET
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -148,11 +149,51 @@ def precision_recall_chart(
     return Chart(title, description, (WIDTH, WIDTH), draw)
 
 
-class _Display:
-    """What all displays have, as those of scikit-learn."""
+class _Display(ABC):
+    """What all displays have; they work like the displays of scikit-learn."""
 
     ax_: Axes
     figure_: Any
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, answers: Any, probabilities: Any, **settings: Any) -> Self:
+        """Estimate what is shown."""
+
+    @abstractmethod
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw into ``ax``, or a new figure; return the display."""
+
+    @classmethod
+    def from_predictions(
+        cls,
+        answers: Answers | ArrayLike,
+        probabilities: ArrayLike | None = None,
+        *,
+        ax: Axes | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Draw what answers to random questions say of probabilities.
+
+        Parameters
+        ----------
+        answers : Answers
+            ``ReliabilityDisplay`` also takes true labels of shape (n_items, n_labels).
+        probabilities : array-like of shape (n_items, n_labels) or None, default=None
+            Of a model that did not learn from the answers. Only ``LabelFrequencyDisplay`` can do
+            without them.
+        ax : matplotlib.axes.Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **settings
+            Further parameters of :func:`complabel.trust.reliability`,
+            :func:`complabel.trust.estimate_metrics` or
+            :func:`complabel.frequencies.estimate_label_frequencies`.
+
+        Returns
+        -------
+        The display, drawn, with the attributes ``ax_`` and ``figure_``.
+        """
+        return cls._of(answers, probabilities, **settings).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -171,19 +212,16 @@ class _Display:
         ax : matplotlib.axes.Axes or None, default=None
             Where to draw; None makes a new figure.
         **settings
-            As of ``from_predictions``.
+            Further parameters, as ``from_predictions`` takes them.
 
         Returns
         -------
         The display, drawn, with the attributes ``ax_`` and ``figure_``.
         """
-        probabilities = estimator.predict_proba(X)
         thresholds = getattr(estimator, "thresholds_", None)
         if issubclass(cls, ThresholdDisplay) and thresholds is not None:
             settings = {"threshold": thresholds, **settings}
-        made: Any = cls
-        found: Self = made.from_predictions(answers, probabilities, ax=ax, **settings)
-        return found
+        return cls.from_predictions(answers, estimator.predict_proba(X), ax=ax, **settings)
 
     def _begin(self, ax: Axes | None) -> tuple[Axes, Any]:
         """Return axes to draw in, and the colour of their texts."""
@@ -202,7 +240,7 @@ class _Display:
 
 @dataclass(eq=False)
 class ReliabilityDisplay(_Display):
-    """A picture of whether probabilities can be believed: those that can lie on the diagonal.
+    """A picture of how far probabilities can be believed: if they can, dots lie on the diagonal.
 
     Each dot is a bin of pairs of an item and a label: the share that applies, with an interval of
     95 %, over the mean probability.
@@ -228,19 +266,8 @@ class ReliabilityDisplay(_Display):
     reliability: Reliability
 
     @classmethod
-    def from_predictions(
-        cls,
-        answers: Answers | ArrayLike,
-        probabilities: ArrayLike,
-        *,
-        ax: Axes | None = None,
-        **settings: Any,
-    ) -> Self:
-        """Compare probabilities (n_items, n_labels) with answers to random questions, and draw.
-
-        Parameters are those of :func:`complabel.trust.reliability`; ``ax`` is where to draw.
-        """
-        return cls(reliability(answers, probabilities, **settings)).plot(ax)
+    def _of(cls, answers: Any, probabilities: Any, **settings: Any) -> Self:
+        return cls(reliability(answers, probabilities, **settings))
 
     def plot(self, ax: Axes | None = None, *, color: str = "C0") -> Self:
         """Draw into ``ax``, or a new figure; return the display."""
@@ -289,21 +316,9 @@ class ThresholdDisplay(_Display):
     threshold: ArrayLike | None = None
 
     @classmethod
-    def from_predictions(
-        cls,
-        answers: Answers,
-        probabilities: ArrayLike,
-        *,
-        threshold: ArrayLike = 0.5,
-        ax: Axes | None = None,
-        **settings: Any,
-    ) -> Self:
-        """Estimate precision and recall from answers to random questions, and draw them.
-
-        Parameters are those of :func:`complabel.trust.estimate_metrics`; ``ax`` is where to draw.
-        """
-        found = estimate_metrics(answers, probabilities, threshold=threshold, **settings)
-        return cls(found.curve(), found, threshold).plot(ax)
+    def _of(cls, answers: Any, probabilities: Any, **settings: Any) -> Self:
+        found = estimate_metrics(answers, probabilities, **settings)
+        return cls(found.curve(), found, settings.get("threshold", 0.5))
 
     def plot(
         self, ax: Axes | None = None, *, over: str = "threshold", color: str | None = None
@@ -382,21 +397,9 @@ class LabelFrequencyDisplay(_Display):
     label_names: Sequence[str] | None = None
 
     @classmethod
-    def from_predictions(
-        cls,
-        answers: Answers,
-        predictions: ArrayLike | None = None,
-        *,
-        ax: Axes | None = None,
-        **settings: Any,
-    ) -> Self:
-        """Estimate frequencies from answers, beside predictions if there are some, and draw them.
-
-        Parameters are those of :func:`complabel.frequencies.estimate_label_frequencies`; ``ax`` is
-        where to draw.
-        """
-        found = estimate_label_frequencies(answers, predictions=predictions, **settings)
-        return cls(found, answers.label_names).plot(ax)
+    def _of(cls, answers: Any, probabilities: Any, **settings: Any) -> Self:
+        found = estimate_label_frequencies(answers, predictions=probabilities, **settings)
+        return cls(found, answers.label_names)
 
     def plot(self, ax: Axes | None = None, *, color: str = "C0") -> Self:
         """Draw into ``ax``, or a new figure; return the display."""
