@@ -17,7 +17,13 @@ from complabel.methods import (
     notes_of,
     read_header,
 )
-from complabel.reports import describe_model, likeliest_items, model_facts, render_model
+from complabel.reports import (
+    describe_model,
+    held_out_in_words,
+    likeliest_items,
+    model_facts,
+    render_model,
+)
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 Y = (X @ [[1, -1, 0.5, 0], [0, 1, 0.5, 1]] > 0.4).astype(int)
@@ -89,7 +95,7 @@ def test_frequencies_and_choices_of_an_inner_classifier_are_shown(tmp_path):
     assert found["chosen"]["kernel_"] == "linear"
 
 
-HELD_OUT = {"criterion": "ranking", "score": -0.25, "constant": -0.5, "gain_error": None}
+HELD_OUT = {"criterion": "ranking", "score": -0.25, "constant": -0.5}
 
 
 def test_facts_say_what_was_learned_from_what(tmp_path):
@@ -102,11 +108,10 @@ def test_facts_say_what_was_learned_from_what(tmp_path):
     assert facts["learned from"] == "60 answers (60 ticked) about 60 items, by 2 people"
     assert facts["files"] == "a.csv, X.csv"
     assert facts["fitted"] == "2026-11-23, in 3.2 seconds"
-    assert (
-        "minus the ranking error -0.2500; one guess for all items -0.5000"
-        in (facts["held-out answers"])
-    )
-    assert "0.2500 (1 folds" in facts["held-out answers"]  # without a standard error
+    told = facts["held-out answers"]
+    assert told.endswith("in 25 of 100 cases, by one order for all items in 50 (1 fold)")
+    likely = {"criterion": "log-likelihood", "score": np.log(0.3), "constant": np.log(0.2)}
+    assert " 1.50 times as likely as" in held_out_in_words({**likely, "n_folds": 3})
     assert facts["predicts"] == "each label whose probability is above 0.5"
     assert facts["note"] == "for <Ann>"
     assert "SelectionLikelihoodClassifier(alpha=0.1" in facts["model"]
@@ -120,6 +125,7 @@ def test_facts_say_what_was_learned_from_what(tmp_path):
         {"labels": {"named": "abcd"}, "frequencies": [1, 2], "intervals": {"a": 1}},
         {"frequencies": [0.1] * 4, "intervals": [[0.0, 1.0]] * 3, "held_out": {"criterion": "x"}},
         {"held_out": {"criterion": "ranking", "score": [1]}, "questions": {"named": "many"}},
+        {"features_tell": {"score": "high", "labels": [1]}},
     ],
 )
 def test_odd_notes_of_strangers_are_left_out(tmp_path, notes):

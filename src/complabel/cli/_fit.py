@@ -356,21 +356,11 @@ def _frequencies(classifier: Any, path: Path) -> list[str]:
 
 def scored(score: HeldOutScore, tell: FeaturesTell) -> list[str]:
     """Return lines that compare a model with guesses that are the same for all items."""
-    lines, folds = tell.lines(), "1 fold" if score.n_folds == 1 else f"{score.n_folds} folds"
-    if tell.labels:  # the order of labels tells more than how likely what people named is
-        return lines
-    if score.criterion == "ranking":
-        return [
-            *lines,
-            f"held-out answers ({folds}): of a label that somebody ruled out and another one,",
-            f"  this model puts the wrong one first in  {-100 * score.score:.0f} of 100",
-            f"  one order for all items does so in      {-100 * score.constant:.0f}",
-        ]
-    return [
-        *lines,
-        f"what people said of a held-out item is {math.exp(score.gain):.2f} times as likely as by"
-        f" label frequencies alone ({folds}; the geometric mean of items)",
-    ]
+    from complabel.reports import held_out_in_words
+
+    # By label, the order tells more than how likely the answers are.
+    more = [] if tell.labels else [f"held-out answers: {held_out_in_words(vars(score))}"]
+    return [*tell.lines(), *more]
 
 
 def verdict(score: HeldOutScore, tell: FeaturesTell) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from complabel.reports._inspection import render_inspection as render_inspection
     from complabel.reports._inspection import write_inspection_page as write_inspection_page
     from complabel.reports._model import describe_model as describe_model
+    from complabel.reports._model import held_out_in_words as held_out_in_words
     from complabel.reports._model import likeliest_items as likeliest_items
     from complabel.reports._model import model_facts as model_facts
     from complabel.reports._model import render_model as render_model
@@ -52,7 +53,7 @@ _PLACES = places_in(
         " LabelFrequencyDisplay ReliabilityDisplay ThresholdDisplay",
         "_evaluation": "render_evaluation",
         "_inspection": "inspection_lines render_inspection write_inspection_page",
-        "_model": "describe_model likeliest_items model_facts render_model",
+        "_model": "describe_model held_out_in_words likeliest_items model_facts render_model",
         "_templates": "MINUS ahead environment_of get_template number",
     },
 )

@@ -39,11 +39,6 @@ _OF_LABELS = {
 # Which of STATEMENT_KINDS say so.
 _SIDES = {"yes": ("relevant", "implied"), "no": ("named", "absent", "excluded")}
 _OF_PEOPLE = {"missed": "missed_", "invented": "invented_", "error_rate": "error_rates_"}
-_CRITERIA = {
-    "log-likelihood": "log-likelihood of an item's answers",
-    "ranking": "minus the ranking error",
-}
-_FIGURES = ("score", "constant", "gain_error", "n_folds")
 
 
 def describe_model(
@@ -202,7 +197,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "files": ", ".join(_files(notes)),
         "features": f"{described['n_features']:,}{named}",
         "labels": f"{len(described['labels']):,}",
-        "held-out answers": _held_out(notes.get("held_out")),
+        "held-out answers": held_out_in_words(notes.get("held_out")),
         "what features tell": _tell(notes.get("features_tell")),
         "fitted": ", ".join(filter(None, [date if isinstance(date, str) else "", taken])),
         "saved by": ours + (f" ({others})" if others else ""),
@@ -234,18 +229,23 @@ def _learned_from(notes: Mapping[str, Any]) -> str:
     return f"{text}, by {people:,} {'person' if people == 1 else 'people'}"
 
 
-def _held_out(score: Any) -> str:
-    if not isinstance(score, dict) or score.get("criterion") not in _CRITERIA:
-        return ""
-    figures = [score.get(name) for name in _FIGURES]
-    value, constant, error, n_folds = (
-        float(each) if isinstance(each, int | float) else math.nan for each in figures
-    )
-    about = "" if math.isnan(error) else f" ± {error:.4f}"
-    return (
-        f"{_CRITERIA[score['criterion']]} {value:.4f}; one guess for all items {constant:.4f}; gain"
-        f" from the features {value - constant:.4f}{about} ({n_folds:.0f} folds, higher is better)"
-    )
+def held_out_in_words(figures: Any) -> str:
+    """Say what the figures of a ``HeldOutScore`` mean; empty if a file holds others."""
+    with contextlib.suppress(KeyError, ValueError, TypeError, OverflowError):
+        score, constant, n_folds = (figures[name] for name in ("score", "constant", "n_folds"))
+        folds = "1 fold" if n_folds == 1 else f"{n_folds:d} folds"
+        if figures["criterion"] == "ranking":
+            return (
+                "of a label that somebody ruled out and another one, the wrong one is first in"
+                f" {-100 * score:.0f} of 100 cases, by one order for all items in"
+                f" {-100 * constant:.0f} ({folds})"
+            )
+        if figures["criterion"] == "log-likelihood":
+            return (
+                f"what people said of an item is {math.exp(score - constant):.2f} times as likely"
+                f" as by label frequencies alone ({folds}; the geometric mean of items)"
+            )
+    return ""
 
 
 def _tell(told: Any) -> str:
