@@ -1,5 +1,7 @@
 """`complabel decide` as it is typed."""
 
+import json
+
 import numpy as np
 import pytest
 from tests.cli.own import DATA, ITEMS, NAMES, fit_to_asked, read_table, write_table
@@ -17,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 def model(folder):
     """Save a model with few answers, and judgements of most pairs in questions.csv."""
     classifier, _ = fit_to_asked()
-    classifier.save(MODEL, provenance={"answers": "asked.csv"})
+    classifier.save(MODEL, provenance={"answers": ["asked.csv"]})
     pairs = np.random.default_rng(0).permutation(len(ITEMS) * 4)[:320]
     rows = [
         [ITEMS[item], NAMES[label], "yes" if DATA.Y[item, label] else "no", "asked", 0.25]
@@ -58,7 +60,7 @@ def test_the_model_that_is_written_has_the_thresholds_of_python(run, folder, mod
     np.testing.assert_array_equal(found.thresholds_, expected.values)
     np.testing.assert_array_equal(found.predict_proba(DATA.X), model.predict_proba(DATA.X))
     noted = read_header("d.safetensors")["provenance"]["given"]
-    assert noted == {"answers": "asked.csv", "thresholds": f"for {expected.aim}"}
+    assert noted == {"answers": ["asked.csv"], "thresholds": f"for {expected.aim}"}
     f1 = expected.estimates.f1
     assert f"F1        {f1.value:.3f}, from {f1.low:.3f} to {f1.high:.3f}" in out
     assert ("promised: " in out) == bool({"precision", "recall"} & given.keys())
@@ -68,15 +70,6 @@ def test_the_model_that_is_written_has_the_thresholds_of_python(run, folder, mod
         "wrote d.safetensors\n"
         "next: complabel predict d.safetensors X.csv --labels --out labels.csv\n"
     )
-
-
-def test_the_next_step_writes_what_the_thresholds_say(run, folder, model):
-    decide(run, "--by-label")
-    assert run("predict", "d.safetensors", "X.csv", "--labels", "--out", "labels.csv")[0] == 0
-    cuts = chosen(model, by_label=True).values
-    expected = (model.predict_proba(DATA.X) >= cuts).astype(int)
-    rows = read_table(folder / "labels.csv")
-    np.testing.assert_array_equal([[int(row[name]) for name in NAMES] for row in rows], expected)
 
 
 def test_labels_are_shown_with_what_is_promised(run, model):
@@ -127,6 +120,27 @@ def test_figures_that_no_answer_tells_are_not_known(run, folder, model):
     code, out, _ = decide(run)
     assert (code, "nan" in out) == (0, False)
     assert "F1        not known" in out
+
+
+def test_features_that_tell_nothing_are_told(run, folder, model):
+    rng = np.random.default_rng(1)
+    write_table(folder / "noise.csv", ["item", "a"], [[item, rng.normal()] for item in ITEMS])
+    method = "selection-likelihood:kernel=linear,alpha=10"
+    fit = ("fit", "questions.csv", "--features", "noise.csv", "--method", method)
+    told = "the features tell nothing of"
+    code, _, err = run(*fit, "--label-names", "labels.txt", "--out", "n.safetensors")
+    assert (code, told in err, "complabel ask questions.csv" in err) == (0, True, True)
+    about = ("n.safetensors", "noise.csv", "--answers", "questions.csv")
+    code, _, err = run("decide", *about, "--out", "d.safetensors")
+    assert (code, f"warning: {told}" in err) == (0, True)
+    assert "100% of the items get the same labels (" in err
+    assert f"warning: {told}" in run("evaluate", *about, "--cross-fit", 2)[2]
+    inspect = ("inspect", "questions.csv", "--features", "noise.csv", "--label-names", "labels.txt")
+    code, out, _ = run(*inspect, "--html", "page.html", "--json", "found.json")
+    assert (code, told in out) == (0, True)
+    assert told in (folder / "page.html").read_text("utf-8")
+    found = json.loads((folder / "found.json").read_text("utf-8"))["features_tell"]
+    assert {*found["labels"]} == {*NAMES}
 
 
 def test_two_aims_are_refused(run, model):

@@ -63,7 +63,7 @@ def test_texts_of_a_strangers_file_do_not_steer_the_terminal(run):
     classifier = PriorClassifier().fit(np.zeros((3, 1)), np.eye(3, dtype=int))
     classifier.classes_ = np.array(names, dtype=object)
     notes = {
-        "answers": "\x1b[31ma.csv", "date": "now\x07", "\x1b[1mkey": "\x1b[1mvalue",
+        "answers": ["\x1b[31ma.csv"], "date": "now\x07", "\x1b[1mkey": "\x1b[1mvalue",
         "labels": {"named": [1, 1, 1]}, "questions": {"\x1b[1mnamed": 3}, "n_items": 3,
     }  # fmt: skip
     classifier.save(MODEL, provenance=notes)

@@ -100,7 +100,7 @@ def a_model():
     )
     classifier.fit(np.ones((400, 1)), answers)
     classifier.set_thresholds([0.1, 0.2, 0.3, 0.4])
-    given = {"answers": "<i>.csv", "<i>note": "<b>", **notes_of(answers, classifier)}
+    given = {"answers": ["<i>.csv"], "<i>note": "<b>", **notes_of(answers, classifier)}
     header = {"method": "<i>", "parameters": {}, "provenance": {"numpy": "<i>", "given": given}}
     items = [f"<i>{row}" for row in range(400)]
     named = likeliest_items(classifier.predict_proba(np.ones((400, 1))), items, HOSTILE)

@@ -100,7 +100,7 @@ HELD_OUT = {"criterion": "ranking", "score": -0.25, "constant": -0.5}
 
 def test_facts_say_what_was_learned_from_what(tmp_path):
     found = described(
-        fitted(), tmp_path / "m", answers="a.csv", features="X.csv", date="2026-11-23",
+        fitted(), tmp_path / "m", answers=["a.csv"], features="X.csv", date="2026-11-23",
         seconds=3.25, held_out={**HELD_OUT, "n_folds": 1}, note="for <Ann>",
         **notes_of(ANSWERS, fitted()),
     )  # fmt: skip

@@ -463,7 +463,9 @@ def about_learned_answers(
             " answers about other items. They stand for the model if it learned from all these"
             " answers"
         )
-    learned = [name for name in map(str, answers) if name in _learned_from(model.notes)]
+    names = model.notes.get("answers")  # of the files, which are all that a model keeps of them
+    names = names if isinstance(names, list) else []
+    learned = [name for name in map(str, answers) if name in names]
     if learned:
         return (
             f"warning: the model was fitted to {' and '.join(learned)}, as its file says. So"
@@ -488,15 +490,6 @@ def refuse_other_folds(model: SavedModel, cross_fit: int | None, machine: Path |
             f"{model.path} learned beside a machine, and so must the fits of --cross-fit: complabel"
             " evaluate takes its file as --machine"
         )
-
-
-def _learned_from(notes: Mapping[str, Any]) -> list[str]:
-    """Return the names of the files of answers, which are all that a model keeps of them."""
-    names = notes.get("answers")
-    if isinstance(names, list):
-        return [str(name) for name in names]
-    # Files of before there were lists hold the names in one text, with spaces between them.
-    return [str(names), *str(names).split()]
 
 
 def refuse_without_people(model: SavedModel, option: str) -> None:

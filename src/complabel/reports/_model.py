@@ -211,9 +211,9 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _files(notes: Mapping[str, Any]) -> list[str]:
-    """Return the files of answers, in one text in older files, and that of features."""
+    """Return the files of answers and features."""
     answers = notes.get("answers")
-    files = [*(answers if isinstance(answers, list) else [answers]), notes.get("features")]
+    files = [*(answers if isinstance(answers, list) else []), notes.get("features")]
     return [name for name in files if isinstance(name, str)]
 
 
