@@ -149,7 +149,6 @@ def test_ten_minutes_are_worth_it_while_they_may_bring_one_case_of_a_hundred(now
     found = ten_more(np.array([5.0, 10.0]), curve_of(0.8, now, errors=(0.01, 0.002)))
     assert found["low"] < found["gain"] < found["high"]
     assert worth_it(found) == worth
-    assert worth_it(found, least=found["high"])
     assert ("you may stop" in _learner._advice(now, 0.01, TOLD, found)) != worth
 
 

@@ -36,7 +36,7 @@ _LOAD_DATASET = "complabel.experiments:load_dataset"
 _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
 _ENOUGH_REPEATED = 30  # pairs; with fewer, complabel.people says that nothing tells who errs
-_MOST_PEOPLE, _MOST_NAMED = 20, 5
+_MOST_PEOPLE = 20
 _FEWEST_FITTED = 30
 _MOST_FITTED = 2_000  # items whose answers tell what features know; more would take minutes
 _MOST_JUDGED = 100_000  # judgements from which people are compared; more would take minutes
@@ -238,6 +238,8 @@ def _load(
 
 def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
     """Print how often people err, those who judged most first; return all as plain values."""
+    from complabel.trust import some
+
     values = {name: column.tolist() for name, column in columns.items()}
     people = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
     people.sort(key=lambda person: -person["judged"])
@@ -261,11 +263,10 @@ def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
     )
     alike = [repr(person["annotator"]) for person in people if not person.get("told_apart", True)]
     if alike:
-        more = f" and {len(alike) - _MOST_NAMED:,} more" if len(alike) > _MOST_NAMED else ""
         explain(
-            f"Nothing tells whether {', '.join(alike[:_MOST_NAMED])}{more} err, or those who judged"
-            " the same: the intervals reach from none to all of what they contradict. If a third"
-            " person judges the same pairs as two of them, the answers tell."
+            f"Nothing tells whether {some(alike)} err, or those who judged the same: the intervals"
+            " reach from none to all of what they contradict. If a third person judges the same"
+            " pairs as two of them, the answers tell."
         )
     return people
 

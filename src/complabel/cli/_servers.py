@@ -244,9 +244,10 @@ def _check_token(token: str | None) -> None:
 
 def _warn_of(things: Things) -> None:
     """Say what the things could do elsewhere: they may come from strangers."""
+    from complabel.trust import some
+
     if hosts := things.hosts:
-        more = f" and {len(hosts) - 3:,} others" if len(hosts) > 3 else ""
-        remark(f"the browser loads pictures from {', '.join(hosts[:3])}{more}, as the table says")
+        remark(f"the browser loads pictures from {some(hosts)}, as the table says")
 
 
 def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:

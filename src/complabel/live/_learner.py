@@ -334,9 +334,9 @@ def ten_more(minutes: Array, areas: list[tuple[float, Array]]) -> dict[str, floa
     return {"gain": gain, "low": gain - reach, "high": gain + reach}
 
 
-def worth_it(ten_minutes: dict[str, float] | None, least: float = 0.01) -> bool:
-    """Return whether ten more minutes may still gain so much; True while that is not known."""
-    return ten_minutes is None or ten_minutes["high"] >= least
+def worth_it(ten_minutes: dict[str, float] | None) -> bool:
+    """Whether ten more minutes may bring one more case of 100; True while that is not known."""
+    return ten_minutes is None or ten_minutes["high"] >= 0.01
 
 
 def _minutes_of(seconds: Array) -> float:

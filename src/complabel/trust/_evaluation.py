@@ -22,7 +22,7 @@ from complabel.methods import (
     folds_of,
 )
 from complabel.metrics import complementary_ranking_error
-from complabel.trust._features import features_tell
+from complabel.trust._features import features_tell, some
 from complabel.trust._metrics import Figure, Figures, MetricEstimates, estimate_metrics
 from complabel.trust._pairs import JudgedPairs
 from complabel.trust._reliability import Reliability, reliability
@@ -226,9 +226,8 @@ def evaluate_model(
         labels = estimates._pairs.place % answers.n_labels
         judged = np.bincount(labels, minlength=answers.n_labels)
         if judged.mean() >= _CHANCE_OF_NONE and (without := np.flatnonzero(judged == 0)).size:
-            names = ", ".join(estimates._label_names[label] for label in without[:5])
-            more = ", ..." * (len(without) > 5)
-            told = f"warning: no random question was about {names}{more}"
+            names = some([estimates._label_names[label] for label in without])
+            told = f"warning: no random question was about {names}"
             remarks = (*remarks, f"{told}; figures over all labels are about the others")
     folds = None if n_folds is None else folds_of(answers.answered, n_folds)
     if told := features_tell(answers, probabilities, folds=folds).sentence():

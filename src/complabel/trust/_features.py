@@ -24,7 +24,7 @@ _OF_FOLDS = 2.0
 # A label is said to be told nothing of if the interval holds .5 and not this, and there are so many
 # answers of both kinds (benchmarks/features_tell.py). Below _HARDLY, answers are not what lacks.
 _WELL, _FEWEST, _HARDLY = 0.9, 3, 0.6
-_SHOWN = 12  # labels
+_SHOWN, _NAMED = 12, 5  # labels in lines, and in a sentence
 
 
 class LabelOrder(NamedTuple):
@@ -255,7 +255,7 @@ def area(scores: Array, applies: Bools, item: Ints) -> tuple[float, Array]:
     return float(value), np.bincount(item, weights=influence).astype(np.float64)
 
 
-def some(names: Sequence[str], most: int = 5) -> str:
+def some(names: Sequence[str]) -> str:
     """Return the first names and how many more there are."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -19,10 +19,9 @@ from complabel.frequencies import (
     estimate_label_frequencies,
     judged_at_random,
 )
+from complabel.trust._features import some
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
-
-_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,9 +267,7 @@ class _Promise:
 def _listed(names: Sequence[str], labels: Bools) -> str:
     if labels.all():
         return "all labels together"
-    shown = [names[label] for label in np.flatnonzero(labels).tolist()]
-    more = len(shown) - _MOST_NAMED
-    return ", ".join(shown[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return some([names[label] for label in np.flatnonzero(labels).tolist()])
 
 
 def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
