@@ -20,7 +20,7 @@ pictures FOLDER...
     one to three of ten photographs: those in the folders with the names in PHOTOGRAPHS (packages
     scikit-image and scikit-learn). Training collages have crops of the left halves, test collages
     of the right halves. Photographs of solar cells, with the labels "monocrystalline" and
-    "defective", are those of the package elpv-dataset, if its folder `data` is among the folders;
+    "defective", come from the package elpv-dataset, if its folder `data` is among the folders;
     their figure is the mean of the labels, over the items. `--onnx FILE` adds a network; `export`
     writes one. The rival without weights is the histogram of gradients of scikit-image. `--only`
     names the pictures and the models that count.

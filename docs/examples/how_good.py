@@ -86,7 +86,7 @@ axis.spines[["top", "right"]].set_visible(False)
 # %%
 # At other thresholds, and label by label
 # ---------------------------------------
-# Displays work as those of scikit-learn: from a fitted model, or from its probabilities.
+# Displays work as in scikit-learn: from a fitted model, or from its probabilities.
 
 fig, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
 ThresholdDisplay.from_estimator(model, X, asked, ax=left)

@@ -16,7 +16,7 @@ from complabel.files import COLUMNS
 from complabel.live import Learner, _learner
 from complabel.live._asker import Asker, News
 from complabel.live._drawing import RandomQuestions
-from complabel.live._learner import LearningError, Refits, area, ten_more, worth_it
+from complabel.live._learner import LearningError, Refits, ten_more, worth_it
 from complabel.methods import read_header
 from complabel.trust import FeaturesTell
 
@@ -75,22 +75,6 @@ def learned():
 def started():
     """A learner whose process nobody has asked for anything."""
     return Learner(DATA.X, range(N_ITEMS), notes={"recipe": "text by lengths: x"})
-
-
-def test_the_area_and_its_error_are_those_of_other_algorithms():
-    rng = np.random.default_rng(0)
-    item = rng.integers(60, size=200)
-    scores, applies = rng.normal(size=200).round(1), rng.random(200) < 0.3
-    scores = scores + applies
-    value, by_item = area(scores, applies, item)
-    assert value == pytest.approx(roc_auc_score(applies, scores))
-    # The jackknife over items leaves one out at a time.
-    left_out = np.array(
-        [roc_auc_score(applies[item != at], scores[item != at]) for at in np.unique(item)]
-    )
-    n = len(left_out)
-    jackknife = np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
-    assert np.sqrt((by_item**2).sum()) == pytest.approx(jackknife, rel=0.1)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.simulate import draw_answers
-from complabel.trust import features_tell
+from complabel.trust import area, features_tell
 
 NAMES = ("sea", "night", "rare")
 
@@ -65,6 +65,22 @@ def test_the_interval_holds_what_newcombe_says(drawn):
         excess = 1 + more * ((1 - end) / (2 - end) + end / (1 + end))
         error = np.sqrt(end * (1 - end) * excess / (each.n_yes * each.n_no))
         assert abs(each.value - end) == pytest.approx(stats.norm.ppf(0.975) * error, abs=0.002)
+
+
+def test_the_area_and_its_error_are_those_of_other_algorithms():
+    rng = np.random.default_rng(0)
+    item = rng.integers(60, size=200)
+    scores, applies = rng.normal(size=200).round(1), rng.random(200) < 0.3
+    scores = scores + applies
+    value, by_item = area(scores, applies, item)
+    assert value == pytest.approx(roc_auc_score(applies, scores))
+    # The jackknife over items leaves one out at a time.
+    left_out = np.array(
+        [roc_auc_score(applies[item != at], scores[item != at]) for at in np.unique(item)]
+    )
+    n = len(left_out)
+    jackknife = np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+    assert np.sqrt((by_item**2).sum()) == pytest.approx(jackknife, rel=0.1)
 
 
 def test_people_who_contradict_each_other_count_once(drawn):

@@ -1,4 +1,4 @@
-"""Pictures of models: displays as those of scikit-learn, and the same as inline SVG of a page."""
+"""Pictures of models: displays as in scikit-learn, and the same as inline SVG of a page."""
 
 from __future__ import annotations
 
