@@ -41,7 +41,7 @@ def test_a_table_of_texts_becomes_features_with_names(run, tickets):
     )
     found = read_features("T.npz")
     assert found.items.tolist() == list(ITEMS)
-    assert abs(found.X - text_features(TEXTS, model="words")).max() == 0
+    assert (found.X.dtype, abs(found.X - text_features(TEXTS, model="words")).max()) == ("f4", 0)
 
 
 def test_zeros_and_left_out_pictures_are_told(run, folder):
@@ -173,18 +173,16 @@ def write_photos(folder):
         (folder / name).write_text(text, "utf-8")
 
 
-@pytest.mark.parametrize("model", ["colours", "pixels"])
-def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder, model):
-    """Also by the model that an older version took by default."""
+def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder):
     write_photos(folder)
     (folder / "photos" / "notes.txt").touch()
-    run(f"features photos --model {model} --out X.npz")
+    run("features photos --model pixels --out X.npz")
     assert run(f"{FIT} --features X.npz --out m.safetensors")[0] == 0
     assert run("predict m.safetensors X.npz --out a.csv")[0] == 0
     code, out, err = run("predict m.safetensors photos --out b.csv")
     assert (code, err) == (0, "photos: 1 file is left out: 1 .txt\n")
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
-    assert f"complabel features photos --model {model} --out X-2.npz\n" in out
+    assert "complabel features photos --model pixels --out X-2.npz\n" in out
     assert "complabel evaluate m.safetensors X-2.npz" in out
     (folder / "photos" / f"{ITEMS[0]}.png").write_bytes(b"")
     code, _, err = run("predict m.safetensors photos --out c.csv")
@@ -219,6 +217,9 @@ def test_a_network_in_a_file_is_found_where_it_was_and_beside_the_model(run, fol
         if not command.startswith("decide"):
             first, second = ((folder / name).read_bytes() for name in written)
             assert first == second, command
+    assert run("features photos --model colours --out C.npz")[0] == 0
+    code, _, err = run("predict m.safetensors C.npz --out c.csv")
+    assert (code, "--model nets/net.onnx --out C" in err) == (1, True)
     other = folder / "other"
     other.mkdir()
     model = (folder / "m.safetensors").rename(other / "m.safetensors")

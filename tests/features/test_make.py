@@ -57,18 +57,6 @@ class Lengths:
         return Encoder("text", "lengths", how, self.encode, rows=self.rows)
 
 
-def test_sparse_rows_are_those_of_python_with_names_and_recipe(tmp_path, tickets):
-    encoder = encoder_for("text", "words")
-    made = make_features(open_source(tickets, text="body"), encoder, tmp_path / "X.npz")
-    found = read_features(tmp_path / "X.npz")
-    assert sparse.issparse(found.X)
-    assert found.X.dtype == np.float32
-    assert abs(found.X - text_features(TEXTS, model="words")).max() == 0
-    assert found.items.tolist() == list(made.items) == ["t0", "t1", "t2", "t3"]
-    assert found.recipe == encoder.recipe
-    assert (made.n_features, made.n_empty, made.skipped) == (found.X.shape[1], 1, ())
-
-
 @pytest.mark.parametrize("name", ["X.npz", "X.parquet"])
 def test_dense_rows_of_several_parts_are_in_order(tmp_path, tickets, name):
     made = make_features(open_source(tickets, text="body"), Lengths().encoder(), tmp_path / name)

@@ -349,11 +349,12 @@ class SavedModel:
         from complabel.features import model_of
 
         kind, name = model_of(self.recipe)
+        network = self.notes.get("network")
         again = command(
             "features",
             "TABLE" if kind == "text" else "FOLDER",
             text="COLUMN" if kind == "text" else None,
-            model=name,
+            model=Path(network).parent / name if isinstance(network, str) else name,
             out=path if path.suffix in (".npz", ".parquet") else path.with_suffix(".npz"),
         )
         if table.recipe is not None:
