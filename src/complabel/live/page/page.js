@@ -18,6 +18,7 @@ const AHEAD = Number(address.get("ahead") ?? 3); // questions that wait behind t
 // labels there is a box to find one.
 const KEYS = [..."1234567890bcdefghijklmpqrtvwxz"];
 const ROOMY = 12; // labels; more of them stand closer to each other
+const MOST_TOLD = 40; // labels of which it is shown what the features tell
 
 const $ = (id) => document.getElementById(id);
 const main = document.querySelector("main");
@@ -598,7 +599,9 @@ function showLearning(learning) {
   const labels = Object.entries(features?.labels ?? {});
   labels.sort(([, one], [, other]) => (one.value ?? -1) - (other.value ?? -1)); // the least told first
   $("told").hidden = !labels.length;
-  $("told").querySelector("ul").replaceChildren(...labels.slice(0, 40).map(orderOf));
+  const list = $("told").querySelector("ul");
+  list.replaceChildren(...labels.slice(0, MOST_TOLD).map(orderOf));
+  if (labels.length > MOST_TOLD) list.append(`and ${labels.length - MOST_TOLD} more, which are told better`);
 }
 
 // ---------------------------------------------------------------------- begin
