@@ -46,7 +46,7 @@ def test_a_device_gives_what_the_processor_gives(name):
 
 def test_features_are_brought_once_and_all_digits_count():
     before, seen = torch.get_float32_matmul_precision(), set()
-    settings = {"alpha": "auto", "cv": 2}
+    settings = {"alpha": "auto", "cv": 2, "cardinality": 1.5}
     expected = fixed(**settings).fit(X, ASKED)
 
     def note(*_):
@@ -67,9 +67,10 @@ def test_features_are_brought_once_and_all_digits_count():
 
 def test_blocks_without_room_stay_and_are_copied_for_each_product(monkeypatch):
     monkeypatch.setattr(_full_batch, "_BLOCK", 25)
-    expected = fixed(**SMALL).fit(X, ASKED).predict_proba(X)
+    settings = SMALL | {"cardinality": 1.5}  # not for Newton's method, which needs no products
+    expected = fixed(**settings).fit(X, ASKED).predict_proba(X)
     with elsewhere(room=X.nbytes * 0.7) as used:
-        found = fixed(device="cuda", **SMALL).fit(X, ASKED)
+        found = fixed(device="cuda", **settings).fit(X, ASKED)
     # Of the five blocks, three have room. Both others are copied for each product.
     whole, rest = (used.brought.count(rows * X.shape[1] * 8) for rows in (25, 20))
     assert whole == 3 + rest
