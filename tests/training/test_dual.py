@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from complabel._training import Cells, DualNewton, Scaling
+from complabel._training import DualNewton, Scaling
 
 N, D, K, ALPHA = 24, 5, 3, 0.02
 MAPS = [np.arange(16), np.arange(6, 24)]
@@ -38,8 +38,9 @@ def test_it_finds_the_minimum_of_the_loss_as_written(variances):
     ]
     table = np.array([(at, *cell) for at, each in enumerate(cells) for cell in each]).T
     of_map, row, label, sign = table
-    laid = Cells.of(row, of_map * K + label, (sign > 0).astype(float), MAPS, 2 * K)
-    newton, how = DualNewton(features @ features.T, laid), {"constant": np.array([2.0, -3.0, 0.0])}
+    laid = {"row": row, "output": of_map * K + label, "applies": sign > 0}
+    newton = DualNewton(features @ features.T, rows=MAPS, **laid, n_outputs=2 * K)
+    how = {"constant": np.array([2.0, -3.0, 0.0])}
     far = newton.minimize(10 * ALPHA, variances, start=None, **how)
     for start in (None, far):
         found = newton.minimize(ALPHA, variances, start=start, **how)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from complabel._training._device import full_precision as full_precision
     from complabel._training._device import resolve_device as resolve_device
     from complabel._training._device import torch_as_released as torch_as_released
-    from complabel._training._dual import Cells as Cells
     from complabel._training._dual import DualFits as DualFits
     from complabel._training._dual import DualNewton as DualNewton
     from complabel._training._full_batch import CellProducts as CellProducts
@@ -53,7 +52,7 @@ _PLACES = places_in(
         "_blocks": "Blocks Moments dask_client",
         "_descent": "Schedule descend network_outputs set_output_bias train_network",
         "_device": "CPU MUCH_WORK device_for full_precision resolve_device torch_as_released",
-        "_dual": "Cells DualFits DualNewton",
+        "_dual": "DualFits DualNewton",
         "_full_batch": "CellProducts IterationCallback LinearFits LogitObjective MapObjective"
         " Scaling Spread minimize_linear minimize_maps products_of",
         "_linear": "LinearTraining train_linear train_side_by_side",

@@ -69,12 +69,6 @@ class LinearFits:
         """Return models that are only a start."""
         return cls(models, others, np.empty(len(models)), torch.empty(0), 0)
 
-    @classmethod
-    def of_logits(cls, models: list[LinearMap], logits: Floats, n_iter: int) -> LinearFits:
-        """Return models with their logits (B, K, n)."""
-        others = np.empty((len(models), 0))
-        return cls(models, others, np.empty(len(models)), torch.from_numpy(logits), n_iter)
-
     def logits_of(self, rows: Sequence[Ints] | None) -> Floats:
         """Return the logits (N, K) of each map's own rows, stacked map by map."""
         if rows is None:

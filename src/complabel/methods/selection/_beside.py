@@ -366,8 +366,7 @@ class _Fits:
             if number != last:
                 rows = self.rows_of(_WEIGHTS[number])
                 choices, latest, last = self.choices(_WEIGHTS[number]).of_rows(rows), None, number
-                some = replace(features, X=features.X[rows])
-                vars(some)["spread"] = features.spread
+                some = features.with_prepared(features.X[rows])
             if few:  # the mean of those of folds is near
                 models = held_out.fits.models
                 near = LinearMap.mean(models, [1.0] * len(models))

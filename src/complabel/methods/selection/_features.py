@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -73,28 +73,19 @@ class PreparedFeatures:
     X: Features
     transformer: RowsToLengthOne | LandmarkKernel | None
     scaling: Scaling  # of the features that the penalty refers to; not applied to X
-    _products: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _made: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def products(self, device: torch.device) -> Any:
-        """Return the products of X on a device, where X is put only once."""
-        from complabel._training import products_of  # imports torch
-
-        if device not in self._products:
-            self._products[device] = products_of(self.X, device)
-        return self._products[device]
+    def once(self, key: object, make: Callable[[], Any]) -> Any:
+        """Return what is made of these features for a key, and is made once."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @cached_property
     def spread(self) -> Spread:
         from complabel._training import Spread  # imports torch
 
         return Spread.of(self.X, self.scaling)
-
-    def once(self, name: str, of: object, make: Callable[[], Any]) -> Any:
-        """Return what is made of these features and of an object, and is made once."""
-        kept = vars(self).setdefault("_once", {})
-        if (name, id(of)) not in kept:  # the object is kept, so that its identity stays its own
-            kept[name, id(of)] = of, make()
-        return kept[name, id(of)][1]
 
     @cached_property
     def gram(self) -> Array:
@@ -115,13 +106,15 @@ class PreparedFeatures:
 
     def without_rows(self) -> PreparedFeatures:
         """Return the map, scaling and spread alone; ``with_rows`` applies them to other rows."""
-        kept = PreparedFeatures(self.X[:0], self.transformer, self.scaling)
-        vars(kept)["spread"] = self.spread
-        return kept
+        return self.with_prepared(self.X[:0])
 
     def with_rows(self, X: Features) -> PreparedFeatures:
-        rows = X if self.transformer is None else _transformed(self.transformer, X)
-        found = PreparedFeatures(rows, self.transformer, self.scaling)
+        kernel = self.transformer
+        return self.with_prepared(X if kernel is None else _transformed(kernel, X))
+
+    def with_prepared(self, X: Features) -> PreparedFeatures:
+        """Return the same with other rows, to which the map was applied."""
+        found = replace(self, X=X)
         vars(found)["spread"] = self.spread
         return found
 
@@ -136,9 +129,7 @@ class PreparedFeatures:
             scaled, variances = _as_many_as_rows(self.X, self.scaling)
         elif sparse.issparse(self.X):
             X: Features = self.X
-            short = PreparedFeatures(X.astype(np.float32), None, self.scaling)
-            vars(short)["spread"] = self.spread
-            return short
+            return self.with_prepared(X.astype(np.float32))
         else:
             variances, vectors = self.spread.values, self.spread.vectors
             turn = None if vectors is None else vectors.astype(np.float32)

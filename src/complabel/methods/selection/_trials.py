@@ -16,13 +16,13 @@ from sklearn.model_selection import KFold
 
 from complabel._parameters import AnyArray, Array, Features, Floats, Ints
 from complabel._training import (
-    Cells,
     DualFits,
     DualNewton,
     IterationCallback,
     LinearFits,
     LinearMap,
     minimize_linear,
+    products_of,
 )
 from complabel.errors import InputError
 from complabel.methods.selection._blocks import PreparedBlocks
@@ -93,15 +93,16 @@ def fit_maps(
         "max_iter": _MAX_ITER,
     }
     minimize: Callable[..., LinearFits] | None = None
+    device = choices.device
     # A GPU takes longer for many small products with the rows of one label than for all logits.
     is_much = n_items * choices.answers.n_labels * prepared.X.shape[1] >= _MUCH
-    if is_much and choices.device.type == "cpu":
+    if is_much and device.type == "cpu":
         minimize = over_cells(prepared.X, choices, setting, rows)
     minimize = minimize or (
         lambda near, **how: minimize_linear(
             prepared.X,
             choices.objective(setting, sizes, near),
-            products=prepared.products(choices.device),
+            products=prepared.once(device, partial(products_of, prepared.X, device)),
             rows=rows,
             **how,
         )
@@ -149,13 +150,13 @@ def fit_few_cells(
     n_outputs = min(choices.answers.n_labels, prepared.X.shape[1])
     if not is_plain or (setting.rank is not None and setting.rank < n_outputs):
         return None
-    newton = prepared.once("newton", choices, partial(_few_cells, prepared, choices, rows))
+    newton = prepared.once(choices, partial(_few_cells, prepared, choices, rows))
     if newton is None:
         return None
-    sizes = [len(each) for each in newton.cells.rows]
+    sizes = [len(each) for each in newton.rows]
     constant = choices.constant_logits(None)
     for _ in range(2 if start is None else 1):
-        logits = None if start is None else start.logits(newton.cells.rows)
+        logits = None if start is None else start.logits(newton.rows)
         variance = choices.variances_of_biases(setting, sizes, logits)
         start = newton.minimize(
             setting.alpha,
@@ -185,9 +186,14 @@ def _few_cells(
     most = np.bincount(output).max()
     if most > _FEW_CELLS or n_outputs * most**2 > _MOST_ENTRIES:
         return None
-    row = np.concatenate(of_maps)[item]
-    applies = said.applies[first].astype(np.float64)
-    return DualNewton(prepared.gram, Cells.of(row, output, applies, of_maps, n_outputs))
+    return DualNewton(
+        prepared.gram,
+        rows=of_maps,
+        row=np.concatenate(of_maps)[item],
+        output=output,
+        applies=said.applies[first],
+        n_outputs=n_outputs,
+    )
 
 
 def likeliest_rates(
