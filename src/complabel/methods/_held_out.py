@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -273,27 +273,20 @@ def _paired(X: ArrayLike, answers: Answers) -> tuple[Any, Answers]:
 
 def folds_of(answered: Bools, n_folds: int, random_state: int = 0) -> Ints:
     """Return the fold (n,) that leaves each item out; items without an answer are spread, too."""
-    # So all items have like predictions.
-    rest = np.random.default_rng(random_state).permutation(np.flatnonzero(~answered))
-    found = np.empty(len(answered), dtype=np.intp)
-    for number, (_, test) in enumerate(_folds(np.flatnonzero(answered), n_folds, random_state)):
-        found[test] = number
-    for number, more in enumerate(np.array_split(rest, n_folds)):
-        found[more] = number
-    return found
-
-
-def _folds(answered: Ints, n_folds: int, random_state: int) -> Iterator[tuple[Ints, Ints]]:
-    """Yield the numbers of items to learn from, and of those that are left out."""
     check_integer("n_folds", n_folds, at_least=2)
-    if len(answered) < n_folds:
+    items, others = np.flatnonzero(answered), np.flatnonzero(~answered)
+    if len(items) < n_folds:
         raise InputError(
-            f"only {len(answered)} items have answers, which is too few for {n_folds} folds; give"
+            f"only {len(items)} items have answers, which is too few for {n_folds} folds; give"
             " fewer folds or more answers"
         )
+    found = np.empty(len(answered), dtype=np.intp)
     folds = KFold(n_folds, shuffle=True, random_state=random_state)
-    for train, test in folds.split(answered):
-        yield answered[train], answered[test]
+    # All items have like predictions if the others are spread.
+    rest = np.array_split(np.random.default_rng(random_state).permutation(others), n_folds)
+    for number, ((_, test), more) in enumerate(zip(folds.split(items), rest, strict=True)):
+        found[items[test]] = found[more] = number
+    return found
 
 
 def _last_step(classifier: Any) -> ComplementaryClassifier:

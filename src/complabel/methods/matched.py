@@ -181,22 +181,26 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
 
     def _frequencies(self, answers: Answers, *, predictions: Array | None = None) -> Array:
         """Return the frequencies (K,), given or estimated; store errors and propensities."""
+        if not isinstance(self.label_frequencies, str):
+            return self._given_or(None)
+        used = answers if predictions is None else drawn_at_random(answers)
+        return self._given_or(estimate_label_frequencies(used, predictions=predictions))
+
+    def _given_or(self, found: LabelFrequencies | None) -> Array:
+        """Return frequencies (K,) that were found, or else given; store what belongs to them."""
         self._forget("propensities_")
-        self.label_frequencies_errors_: Array | None = None
-        self.label_frequencies_intervals_: Array | None = None
+        self.label_frequencies_errors_ = None if found is None else found.standard_errors
+        self.label_frequencies_intervals_ = None if found is None else found.intervals
         self._log_propensities: Array | None = None
-        if isinstance(self.label_frequencies, str):
-            used = answers if predictions is None else drawn_at_random(answers)
-            found = estimate_label_frequencies(used, predictions=predictions)
-            values, self.label_frequencies_errors_ = found.values, found.standard_errors
-            self.label_frequencies_intervals_ = found.intervals
-            if found.propensities is not None:
-                self.propensities_ = found.propensities
-                self._log_propensities = np.log(found.propensities)
-        else:
+        if found is None:
             values = given_frequencies(
                 self.label_frequencies, self.classes_, one_applies=self._single
             )
+        else:
+            values = found.values
+            if found.propensities is not None:
+                self.propensities_ = found.propensities
+                self._log_propensities = np.log(found.propensities)
         values = np.clip(values, _RAREST, 1 - _RAREST)
         return values / values.sum() if self._single else values
 
@@ -284,19 +288,10 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
             if hasattr(fitted, name):
                 setattr(made, name, getattr(fitted, name))
         estimates = isinstance(made.label_frequencies, str)
-        given = made.label_frequencies
-        values = (
-            found.values
-            if estimates
-            else given_frequencies(given, made.classes_, one_applies=False)
-        )
-        made.label_frequencies_errors_ = found.standard_errors if estimates else None
-        made.label_frequencies_intervals_ = found.intervals if estimates else None
-        made.classifier_, made.scale_ = fitted, scale
-        made.label_frequencies_ = np.clip(values, _RAREST, 1 - _RAREST)
+        made.label_frequencies_ = made._given_or(found if estimates else None)
+        made.classifier_, made.scale_, made._exclusion_rates = fitted, scale, None
         scores = _scores(fitted, fitted._validate_new(X))
         made.shift_ = made._shifts(scale * scores, made.label_frequencies_)
-        made._log_propensities, made._exclusion_rates = None, None
         return made
 
 

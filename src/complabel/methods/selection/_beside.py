@@ -21,7 +21,7 @@ from complabel.errors import InputError
 from complabel.frequencies import MachineAudit, audit_machine, checked_probabilities
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import moments_of
-from complabel.methods._held_out import _folds, _paired
+from complabel.methods._held_out import _paired, folds_of
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
@@ -178,7 +178,8 @@ def fit_beside_machine(
         known[name][of_machine] = found
     kept = np.flatnonzero(both.answered)
     rows, both, people = rows[kept], both[kept], people[kept]
-    folds = [test for _, test in _folds(np.flatnonzero(people.answered), n_folds, random_state)]
+    of_items = np.where(people.answered, folds_of(people.answered, n_folds, random_state), -1)
+    folds = [np.flatnonzero(of_items == number) for number in range(n_folds)]
     judged = people.only(people.judges).statements()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as one about labels that nobody named
