@@ -360,13 +360,13 @@ class _Fits:
         features = self.short if few else self.prepared
         coef: Any = 0.0
         intercept: Any = 0.0
-        choices, latest, last = self.choices(0.0), None, -1
+        last = -1
         for (number, at), held_out, share in zip(compared, compared.values(), shares, strict=True):
             if not share.any():
                 continue
             if number != last:
-                rows = self.rows_of(_WEIGHTS[number])
-                choices, latest, last = self.choices(_WEIGHTS[number]).of_rows(rows), None, number
+                rows, latest, last = self.rows_of(_WEIGHTS[number]), None, number
+                choices = self.choices(_WEIGHTS[number]).of_rows(rows)
                 some = features.with_prepared(features.X[rows])
             if few:  # the mean of those of folds is near
                 models = held_out.fits.models
