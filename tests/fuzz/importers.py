@@ -27,7 +27,7 @@ from complabel.errors import ComplabelError
 from complabel.files import COLUMNS
 from complabel.importers import FORMATS, Head, Options, Tally, import_answers
 
-TABULAR = {"open-images", "coded", "table", "replies", "openmic", "pml"}
+TABULAR = {"open-images", "coded", "table", "replies"}
 FORMAT = {each.name: each for each in FORMATS}
 WORDS = {"answer": {"no", "yes", "unsure"}, "question": {"named", "asked", "ticked", "excluded"}}
 NUMBERS = {"asked_for": int, "probability": float, "seconds": float}

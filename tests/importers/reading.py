@@ -108,8 +108,6 @@ def imported(path, content, format_=None, **options):
 UNITS = {
     "table": lambda table, tally: len(table),
     "open-images": lambda table, tally: len(table),
-    "openmic": lambda table, tally: table["item"].nunique(),
-    "pml": lambda table, tally: table["item"].nunique(),
     "lvis": lambda table, tally: table["item"].nunique(),
 }
 

@@ -4,9 +4,7 @@ import csv
 import io
 import json
 
-import numpy as np
 import pandas as pd
-from scipy.io import savemat
 
 MENU = [{"value": "sea"}, {"value": "Sky", "alias": "sky"}, {"value": "city"}]
 
@@ -233,20 +231,6 @@ SAMPLES = {
 }
 
 
-def archive():
-    out = io.BytesIO()
-    key = np.array(["a", "b", "c"])
-    np.savez(out, X=np.eye(3), Y_true=np.eye(3), Y_mask=np.eye(3) > 0, sample_key=key)
-    return out.getvalue()
-
-
-def matlab():
-    out = io.BytesIO()
-    labels = np.array([[1, 0, 1], [0, 1, 1]])
-    savemat(out, {"data": np.eye(3), "partial_labels": labels, "target": labels})
-    return out.getvalue()
-
-
 def parquet():
     out = io.BytesIO()
     frame = pd.DataFrame({"item": ["a", "b"], "label": ["s", "t"], "offered": [["s", "t"], None]})
@@ -280,8 +264,6 @@ FILES = {
         b'{"id": "q2", "item": 3, "question": "named", "offered": ["sea", "sky"], "reply": '
         b'"{\\"named\\": [\\"sea\\"]}"}\n',
     ),
-    "openmic": ("o.npz", archive()),
-    "pml": ("p.mat", matlab()),
     "parquet": ("t.parquet", parquet()),
     "xlsx": ("t.xlsx", sheet()),
     "unicode text": ("t.txt", "item;label;answer\na;s;y\n;;\nb;t;n\n".encode("utf-16")),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # compares the two.
 NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
-    *("coded", "columns", "pml", "openmic", "replies", "results", "table"),
+    *("coded", "columns", "replies", "results", "table"),
 )
 
 

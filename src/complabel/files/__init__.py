@@ -11,7 +11,6 @@ from complabel.files._answers import UnmatchedItemsWarning, read_answers
 from complabel.files._answers import about_open_questions as about_open_questions
 from complabel.files._answers import read_judgments as read_judgments
 from complabel.files._arrays import CSR_PARTS as CSR_PARTS
-from complabel.files._arrays import array_names as array_names
 from complabel.files._arrays import as_texts as as_texts
 from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays

@@ -5,8 +5,6 @@
   which not every object was marked. Nothing is known about the others. COCO has only annotations,
   so the user says what the others mean.
 - Open Images: labels of images that people verified, one row for each.
-- OpenMIC-2018: clips of music, with judgements about some of the instruments.
-- Partial multi-label files of MATLAB: labels that are not candidates are excluded.
 
 The labels that people judged were chosen, often by a model, and not drawn at random. So no question
 has a probability.
@@ -23,14 +21,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import BaseModel
 
 from complabel._opening import existing, explained, fault, read_text
-from complabel._parameters import AnyArray, Bools
 from complabel._settings import setting
-from complabel.errors import ComplabelError, DatasetFormatError, InputError
-from complabel.files import array_names, read_arrays
+from complabel.errors import InputError
 from complabel.importers._format import (
     Format,
     Head,
@@ -41,24 +36,12 @@ from complabel.importers._format import (
     Text,
     checked,
     checked_as,
-    long_form,
     open_table,
     pieces,
     read_json,
-    shown,
 )
 
-_AT_ONCE = 1 << 20  # cells of a matrix in a piece
 _HEADERS = {"labelname", "code", "id", "mid", "label"}
-
-
-def _matrix_pieces(items: Any, names: Any, said: Any, question: str) -> Iterator[Any]:
-    """Yield the cells of a matrix in which something was said, some rows at a time."""
-    n_rows = max(_AT_ONCE // max(len(names), 1), 1)
-    for start in range(0, len(said), n_rows):
-        part = slice(start, start + n_rows)
-        yield long_form(items[part], names, said[part], question)
-
 
 # ---- LVIS ----
 
@@ -236,163 +219,21 @@ OPEN_IMAGES = Format(
     counts=("rows of the file", "machine-generated labels"),
 )
 
-# ---- OpenMIC-2018 ----
-
-_LABELS = ("Y_true", "Y_mask")
-_KEY = "sample_key"
-
-
-def _is_openmic(head: Head) -> bool:
-    try:
-        return head.start.startswith(b"PK") and {*_LABELS, _KEY} <= set(array_names(head.path))
-    except ComplabelError:
-        return False
-
-
-def _read_openmic(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
-    """Read the judged labels: present if the likelihood is at least .5, else absent."""
-    likely, judged, items = _openmic_arrays(path, tally)
-    names = _openmic_names(likely.shape[1], options, tally)
-    tally.list_labels(names)
-    tally.counts["rows of the file"] = len(likely)
-    tally.counts["items without an answer"] = int((~judged.any(axis=1)).sum())
-    tally.remark(
-        "A model chose which labels were judged, so the questions are not random: these answers do "
-        "not say how often labels apply"
-    )
-    yield from _matrix_pieces(items, names, np.where(judged, likely >= 0.5, -1), "asked")
-
-
-def _openmic_arrays(path: Path, tally: Tally) -> tuple[AnyArray, Bools, AnyArray]:
-    """Return the likelihoods (n, K), which labels are judged (n, K), and the items' names."""
-    there = array_names(path)
-    missing = [name for name in (*_LABELS, _KEY) if name not in there]
-    if missing:
-        raise fault(path, f"has no array {missing[0]!r}; found {', '.join(there) or 'none'}")
-    arrays = read_arrays(path, _LABELS)
-    likely, mask = (arrays[name] for name in _LABELS)
-    has_text = {*"US"} & {likely.dtype.kind, mask.dtype.kind}
-    if likely.shape != mask.shape or likely.ndim != 2 or has_text:
-        shapes = f"Y_true has shape {likely.shape}, Y_mask {mask.shape}"
-        raise fault(path, f"{shapes}; both must hold numbers, in items x labels")
-    judged = mask == 1
-    _refuse(path, "Y_mask", "0 or 1", ~np.isin(mask, (0, 1)))
-    outside = judged & ~((likely >= 0) & (likely <= 1))
-    _refuse(path, "Y_true", "from 0 to 1 where Y_mask is 1", outside)
-    try:
-        key = read_arrays(path, [_KEY])[_KEY]
-    except DatasetFormatError as refusal:
-        if "Python objects are not read" not in str(refusal):
-            raise
-        tally.remark(
-            "The names in sample_key are pickled Python objects, which are never read. Items are "
-            "the row numbers from 0, as for features without names. To keep the names, save the "
-            "file again with sample_key as np.array(names, dtype=str)"
-        )
-        return likely, judged, np.arange(len(likely)).astype(str).astype(object)
-    if key.shape != (len(likely),):
-        raise fault(path, f"sample_key has shape {key.shape}; give a name for each item")
-    with explained(path, "save valid names as sample_key"):
-        items = key.astype(np.str_).astype(object)
-    if "" in items:
-        raise fault(path, "sample_key has a blank; give each item a name")
-    return likely, judged, items
-
-
-def _refuse(path: Path, name: str, allowed: str, faulty: Bools) -> None:
-    if faulty.any():
-        row, column = np.argwhere(faulty)[0].tolist()
-        where = f"row {row}, column {column} (counted from 0)"
-        raise fault(path, f"{name} must be {allowed}, but it is not in {where}")
-
-
-def _openmic_names(n_labels: int, options: Options, tally: Tally) -> tuple[str, ...]:
-    if options.label_names is None and options.class_names is not None:
-        known = _class_names(options.class_names)
-        missing = [number for number in map(str, range(n_labels)) if number not in known]
-        if missing:
-            raise InputError(f"class_names has no name for label {missing[0]}; give one for each")
-        return tuple(known[str(number)] for number in range(n_labels))
-    if options.label_names is None:
-        told = "The file has no label names, so labels are numbers from 0"
-        tally.remark(f"{told}; give class-map.json as class_names")
-    return _names_or_numbers(options, n_labels)
-
-
-def _names_or_numbers(options: Options, n_labels: int) -> tuple[str, ...]:
-    names = options.label_names or tuple(map(str, range(n_labels)))
-    if len(names) != n_labels:
-        told = f"label_names has {len(names)} names, the file {n_labels} labels"
-        raise InputError(f"{told}; give one for each")
-    return names
-
-
-_OPENMIC_TITLE = "OpenMIC-2018: .npz with Y_true, Y_mask and sample_key"
-OPENMIC = Format(
-    "openmic",
-    _OPENMIC_TITLE,
-    _is_openmic,
-    _read_openmic,
-    uses="class_names",
-    reads="`Y_true`, `Y_mask`, `sample_key`",
-    counts=("rows of the file", "items without an answer"),
-)
-
-# ---- partial multi-label data ----
-
-
-def _read_pml(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
-    """Read which labels are excluded; features and true labels are not used."""
-    from complabel.datasets import read_pml
-
-    data = read_pml(path)
-    excluded = data.excluded
-    assert excluded is not None  # a PML file always has candidates
-    n_true, n_lost = int(data.Y.sum()), int((data.Y & excluded).sum())
-    if 2 * n_lost > n_true:
-        told = f"rules out {n_lost:,} of {n_true:,} true labels; 1 in partial_labels must mark"
-        raise fault(path, f"{told} candidates, the labels that are not ruled out")
-    n_items, n_labels = excluded.shape
-    names = _names_or_numbers(options, n_labels)
-    tally.list_labels(names)
-    tally.counts["rows of the file"] = n_items
-    tally.counts["items of which nothing is excluded"] = int((~excluded.any(axis=1)).sum())
-    tally.remark(
-        "Items are row numbers from 0"
-        + ("" if options.label_names else ", and labels numbers from 0, as the file has no names")
-    )
-    tally.remark("The true labels and the features of the file were not used")
-    items = np.arange(n_items).astype(str).astype(object)
-    for piece in _matrix_pieces(items, names, np.where(excluded, 0, -1), "excluded"):
-        # One answer for each item: labels that are not excluded count, too.
-        yield piece.assign(answer_id=piece["item"])
-
-
-PML = Format(
-    "pml",
-    "partial multi-label data: .mat with data, partial_labels and target",
-    lambda head: head.start.startswith(b"MATLAB ") and head.path.suffix.lower() == ".mat",
-    _read_pml,
-    reads="`partial_labels`; `data` and `target` are not used",
-    counts=("rows of the file", "items of which nothing is excluded"),
-)
-
 # ---- names of labels ----
 
 
 def _class_names(path: Path) -> dict[str, str]:
     """Read names by code; if several codes have the same name, the code is added to it."""
     existing("class_names", path)
-    pairs = _pairs_of_json(path) if path.suffix.lower() == ".json" else _pairs_of_csv(path)
     names: dict[str, str] = {}
-    for code, name in pairs:
+    for code, name in _codes_and_names(path):
         if names.setdefault(code, name) != name:
             raise fault(path, f"code {code!r} has two names, {names[code]!r} and {name!r}")
     times = Counter(names.values())
     return {code: name if times[name] == 1 else f"{name} ({code})" for code, name in names.items()}
 
 
-def _pairs_of_csv(path: Path) -> Iterator[tuple[str, str]]:
+def _codes_and_names(path: Path) -> Iterator[tuple[str, str]]:
     lines = csv.reader(io.StringIO(read_text(path)))
     with explained(path, "check the quotes"):
         for number, row in enumerate(filter(None, lines), 1):
@@ -402,13 +243,3 @@ def _pairs_of_csv(path: Path) -> Iterator[tuple[str, str]]:
             if not code or not name:
                 raise fault(path, "give a code and a name, as /m/011k07,Tortoise", row=number)
             yield code, name
-
-
-def _pairs_of_json(path: Path) -> Iterator[tuple[str, str]]:
-    found = read_json(path)
-    if not isinstance(found, dict):
-        raise fault(path, f"is {shown(found)}; give an object of names and numbers")
-    for key, value in found.items():
-        number = isinstance(value, int)
-        code, name = (str(value), key) if number else (key, value)
-        yield code, checked_as(Text, name, str(path), key)
