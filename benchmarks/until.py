@@ -19,8 +19,8 @@ from scipy import special
 
 from complabel._questions import KINDS
 from complabel.answers import Answers
-from complabel.datasets import load_file, make_digits
-from complabel.experiments.datasets import load_dataset
+from complabel.datasets import make_digits
+from complabel.experiments.datasets import load_dataset, load_file
 from complabel.frequencies import (
     Audit,
     answers_left,

@@ -169,8 +169,8 @@ def test_no_message_proposes_to_fill_a_label():
         if "impute" in (text := path.read_text(encoding="utf-8"))
     }
     assert told == {
-        "datasets/_arff.py": 2,  # of a feature; a label must not be
         "datasets/_dataset.py": 1,  # X
+        "experiments/datasets/_arff.py": 2,  # of a feature; a label must not be
         "methods/_features.py": 1,  # X
     }
     for path in SOURCE.rglob("*.py"):

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from complabel.datasets import MultiLabelDataset, make_synthetic, save_file
+from complabel.datasets import MultiLabelDataset, make_synthetic
+from complabel.experiments.datasets import save_file
 
 TABLE = """item,label,answer,question,annotator
 a,sea,no,named,ann

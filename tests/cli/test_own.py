@@ -6,7 +6,8 @@ import sys
 import pytest
 from tests.cli.own import write_arff
 
-from complabel.datasets import make_synthetic, save_file
+from complabel.datasets import make_synthetic
+from complabel.experiments.datasets import save_file
 
 pytestmark = [
     pytest.mark.usefixtures("without_charts"),

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import savemat
 
-from complabel.datasets import (
-    MultiLabelDataset,
+from complabel.datasets import MultiLabelDataset
+from complabel.experiments.datasets import (
     load_file,
     read_meka,
     read_mulan,

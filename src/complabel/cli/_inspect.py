@@ -24,14 +24,14 @@ from complabel.cli._console import (
 )
 from complabel.cli._options import argument, option, target
 from complabel.cli._outputs import unused
-from complabel.errors import AnnotationError, DatasetNotFoundError, InputError
+from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
-# Benchmark datasets, in which people really ruled labels out.
-_LOAD_DATASET = "complabel.experiments:load_dataset"
+# It loads benchmark datasets and files of one's own in which people really ruled labels out.
+_LOAD_EXCLUDED = "complabel.experiments.datasets:load_excluded"
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
@@ -300,30 +300,13 @@ def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
     """Return the answers and features of a dataset in which people ruled labels out."""
-    from complabel.answers import Answers
-    from complabel.datasets import load_file
-
     if len(names) > 1 or features is not None or label_names is not None:
         raise InputError(
             f"{' '.join(names)}: give either tables of answers ({', '.join(_TABLES)}), or one"
             " dataset without --features and --label-names, which it has itself"
         )
-    name = names[0]
-    if not Path(name).exists() and (Path(name).suffix or Path(name).name != name):
-        raise DatasetNotFoundError(f"{name}: no such file; check the path")
-    if Path(name).is_file():
-        data = load_file(name)
-    else:
-        data = resolve_name(_LOAD_DATASET)(name, data_dir=data_dir)
-    if data.excluded is None:
-        raise InputError(
-            f"{data.name} has no labels that people ruled out, so there are no answers to inspect;"
-            " take mirflickr or yeastbp, or a file of yours with an array 'excluded'"
-        )
-    answer_set = Answers.from_arrays(
-        excluded=data.excluded, question="excluded", label_names=data.label_names
-    )
-    return answer_set, data.X
+    found: tuple[Answers, Any] = resolve_name(_LOAD_EXCLUDED)(names[0], data_dir=data_dir)
+    return found
 
 
 @options.with_examples(

@@ -12,10 +12,7 @@ from complabel._parameters import Array, Bools, Indicator, Ints
 from complabel.answers import Answers
 from complabel.errors import InputError
 
-CSR: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 Features: TypeAlias = "Array | sparse.csr_array[np.float64, tuple[int, int]]"
-
-_MOST_NAMES = 1 << 24  # a small file can declare any number of columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +91,6 @@ class MultiLabelDataset:
     def n_known(self) -> int:
         """Number of instances whose true labels are known."""
         return self.n_samples if self.known is None else int(np.count_nonzero(self.known))
-
-
-def numbered(kind: str, count: int, first: int = 0) -> tuple[str, ...]:
-    """Return names of columns that have none; refuse so many that they would fill the memory."""
-    if count > _MOST_NAMES:
-        raise InputError(f"there are {count:,} {kind}s, more than {_MOST_NAMES:,}; give fewer")
-    return tuple(f"{kind}_{at}" for at in range(first, count + first))
 
 
 def _problems(dataset: MultiLabelDataset) -> Iterator[str]:

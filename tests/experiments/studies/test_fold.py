@@ -9,8 +9,9 @@ import pytest
 from sklearn.metrics import hamming_loss, label_ranking_average_precision_score, label_ranking_loss
 from tests.experiments.studies.small import assert_out_of_reach, fit_fold, run, small
 
-from complabel.datasets import make_digits, make_synthetic, save_file
+from complabel.datasets import make_digits, make_synthetic
 from complabel.errors import InputError, PlanError
+from complabel.experiments.datasets import save_file
 from complabel.experiments.methods import SupervisedBCEClassifier
 from complabel.experiments.studies import (
     Draw,

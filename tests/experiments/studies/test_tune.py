@@ -8,8 +8,9 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from complabel import metrics
-from complabel.datasets import make_synthetic, save_file
+from complabel.datasets import make_synthetic
 from complabel.errors import InputError
+from complabel.experiments.datasets import save_file
 from complabel.experiments.methods import MLKNNClassifier, make_paper_classifier
 from complabel.experiments.studies import (
     Draw,

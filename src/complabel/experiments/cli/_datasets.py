@@ -87,7 +87,7 @@ def describe_file(path: StrPaths) -> dict[str, Any]:
 
     ``n_some_labels`` is the number of instances that have some but not all labels.
     """
-    from complabel.datasets import find_own_files, read_files
+    from complabel.experiments.datasets import find_own_files, read_files
 
     files = find_own_files(path)
     dataset = read_files(files)

@@ -28,7 +28,7 @@ from complabel.cli import (
 from complabel.experiments.paper import PLANS, TABLES
 from complabel.methods import METHODS
 
-# Endings that complabel.datasets reads, without those of archives.
+# Endings that complabel.experiments.datasets reads, without those of archives.
 _DATASET_ENDINGS = (".arff", ".npz", ".mat", ".svm", ".svmlight", ".libsvm")
 
 

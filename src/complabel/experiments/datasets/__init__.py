@@ -1,16 +1,25 @@
-"""Benchmark datasets: a catalog with downloads, the paper's preprocessing, released labels."""
+"""Datasets in files: a catalog with downloads, the paper's preprocessing, files of one's own."""
 
 from typing import TYPE_CHECKING
 
-from complabel._lazy import lazily
+from complabel._lazy import lazily, places_in
 from complabel.experiments.datasets._catalog import CATALOG, download_dataset
 from complabel.experiments.datasets._catalog import EMBEDDED as EMBEDDED
 from complabel.experiments.datasets._catalog import CatalogEntry as CatalogEntry
 from complabel.experiments.datasets._entries import dataset_entries as dataset_entries
 from complabel.experiments.datasets._entries import other_half as other_half
 from complabel.experiments.datasets._load import describe_datasets, load_dataset, load_released
+from complabel.experiments.datasets._load import load_excluded as load_excluded
 
 if TYPE_CHECKING:
+    from complabel.experiments.datasets._arff import read_meka as read_meka
+    from complabel.experiments.datasets._arff import read_mulan as read_mulan
+    from complabel.experiments.datasets._matrices import read_pml as read_pml
+    from complabel.experiments.datasets._matrices import read_svmlight as read_svmlight
+    from complabel.experiments.datasets._matrices import save_file
+    from complabel.experiments.datasets._own import find_own_files as find_own_files
+    from complabel.experiments.datasets._own import load_file, load_tables
+    from complabel.experiments.datasets._own import read_files as read_files
     from complabel.experiments.datasets._preprocess import preprocess
 
 __all__ = [
@@ -18,9 +27,20 @@ __all__ = [
     "describe_datasets",
     "download_dataset",
     "load_dataset",
+    "load_file",
     "load_released",
+    "load_tables",
     "preprocess",
+    "save_file",
 ]
-# It needs NumPy, which a list of datasets does not.
-_PLACES = {"preprocess": "complabel.experiments.datasets._preprocess:preprocess"}
+# They need NumPy, which a list of datasets does not.
+_PLACES = places_in(
+    __name__,
+    {
+        "_arff": "read_meka read_mulan",
+        "_matrices": "read_pml read_svmlight save_file",
+        "_own": "find_own_files load_file load_tables read_files",
+        "_preprocess": "preprocess",
+    },
+)
 __getattr__, __dir__ = lazily(__name__, _PLACES)

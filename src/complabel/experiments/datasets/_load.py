@@ -17,7 +17,7 @@ import platformdirs
 
 from complabel._opening import StrPath, as_path, fault, is_file, read_text
 from complabel._settings import setting
-from complabel.errors import ComplabelError, DatasetNotFoundError
+from complabel.errors import ComplabelError, DatasetNotFoundError, InputError
 from complabel.experiments.datasets._catalog import (
     CATALOG,
     EMBEDDED,
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from complabel.datasets import MultiLabelDataset
+    from complabel.answers import Answers
+    from complabel.datasets import Features, MultiLabelDataset
     from complabel.simulate import Scheme
 
 _DATA_VARIABLE = "COMPLABEL_DATA"
@@ -112,7 +113,7 @@ def load_dataset(
         raise not_found(entry, directories)
     if verify:
         _verify(located)
-    from complabel.datasets import DatasetFiles, read_files
+    from complabel.experiments.datasets._own import DatasetFiles, read_files
     from complabel.experiments.datasets._preprocess import preprocess
 
     layout, folder = located.layout, located.folder
@@ -125,6 +126,26 @@ def load_dataset(
         dataset = preprocess(dataset)
     _compare(entry, dataset, located.folder)
     return dataset
+
+
+def load_excluded(name: str, *, data_dir: StrPath | None = None) -> tuple[Answers, Features]:
+    """Return what people ruled out, and the features, of a dataset that is a name or a file."""
+    from complabel.answers import Answers
+    from complabel.experiments.datasets._own import load_file
+
+    path = Path(name)
+    if not path.exists() and (path.suffix or path.name != name):
+        raise DatasetNotFoundError(f"{name}: no such file; check the path")
+    data = load_file(path) if path.is_file() else load_dataset(name, data_dir=data_dir)
+    if data.excluded is None:
+        raise InputError(
+            f"{data.name} has no labels that people ruled out, so there are no answers to inspect;"
+            " take mirflickr or yeastbp, or a file of yours with an array 'excluded'"
+        )
+    answers = Answers.from_arrays(
+        excluded=data.excluded, question="excluded", label_names=data.label_names
+    )
+    return answers, data.X
 
 
 def describe_datasets(

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel.answers import Answers, UnlistedLabelsWarning
-from complabel.datasets import MultiLabelDataset, find_own_files, load_file, load_tables
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import ComplabelError, InputError
 from complabel.experiments import datasets as benchmarks
+from complabel.experiments.datasets import find_own_files, load_file, load_tables
 from complabel.experiments.studies._draw import Draw
 from complabel.experiments.studies._plan import OwnTables, Plan, paths_of
 from complabel.files import UnmatchedItemsWarning

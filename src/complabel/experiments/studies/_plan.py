@@ -284,8 +284,8 @@ class Plan(BaseModel):
     reference : str, default=""
         Title of the row that the others are tested against; if empty, the first row.
     files : dict of str to str, list of str or tables, default={}
-        Files of datasets that are not in the catalog; see :func:`complabel.datasets.load_file`
-        and :func:`complabel.datasets.load_tables`.
+        Files of datasets that are not in the catalog; see ``load_file`` and ``load_tables`` of
+        :mod:`complabel.experiments.datasets`.
     criteria : bool, default=True
         Measure the criteria of :data:`complabel.metrics.METRICS`, on true labels.
     score : bool, default=False

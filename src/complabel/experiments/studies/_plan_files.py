@@ -96,9 +96,10 @@ def benchmark_plan(
     ----------
     datasets : sequence of str or mapping
         Names in the catalog, or paths of your own files; see
-        :func:`complabel.datasets.load_file`. ``"mine-train.arff"`` and ``"mine-test.arff"``
-        together are one dataset; an XML file names the labels of the ARFF file before it. A
-        mapping names your own tables, as :func:`complabel.datasets.load_tables` takes them:
+        :func:`~complabel.experiments.datasets.load_file`. ``"mine-train.arff"`` and
+        ``"mine-test.arff"`` together are one dataset; an XML file names the labels of the ARFF
+        file before it. A mapping names your own tables, as
+        :func:`~complabel.experiments.datasets.load_tables` takes them:
         ``{"features": "X.csv", "answers": "answers.csv", "truth": "truth.csv"}``. With answers,
         methods are also scored on held-out answers; without truth, on nothing else.
     methods : sequence of str

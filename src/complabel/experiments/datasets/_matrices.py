@@ -30,7 +30,7 @@ from complabel._opening import (
 from complabel._parameters import AnyArray, Indicator, check_integer
 from complabel._writing import explained, replacing
 from complabel.answers import check_indicator
-from complabel.datasets._dataset import CSR, Features, MultiLabelDataset, numbered
+from complabel.datasets import Features, MultiLabelDataset
 from complabel.errors import AnnotationError, InputError
 from complabel.files import (
     CSR_PARTS,
@@ -46,6 +46,7 @@ _KNOWN = [
     *(x for name in ("X", "Y", "excluded") for x in (name, *(f"{name}_{p}" for p in CSR_PARTS))),
     *_OPTIONAL,
 ]
+_MOST_NAMES = 1 << 24  # a small file can declare any number of columns
 
 
 def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
@@ -69,7 +70,8 @@ def save_file(dataset: MultiLabelDataset, path: StrPath) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from complabel.datasets import load_file, make_synthetic
+    >>> from complabel.datasets import make_synthetic
+    >>> from complabel.experiments.datasets import load_file
     >>> path = Path(tempfile.mkdtemp()) / "mine.npz"
     >>> save_file(make_synthetic(50), path)
     >>> load_file(path).Y.shape
@@ -136,6 +138,13 @@ def _names(path: Path, kind: str, arrays: dict[str, AnyArray], count: int) -> tu
     if given is None:
         return numbered(kind, count)
     return tuple(as_texts(path, f"{kind}_names", given, count))
+
+
+def numbered(kind: str, count: int, first: int = 0) -> tuple[str, ...]:
+    """Return names of columns that have none; refuse so many that they would fill the memory."""
+    if count > _MOST_NAMES:
+        raise InputError(f"there are {count:,} {kind}s, more than {_MOST_NAMES:,}; give fewer")
+    return tuple(f"{kind}_{at}" for at in range(first, count + first))
 
 
 _MOST_COLUMNS = 2**31 - 1  # the largest 32-bit index
@@ -256,7 +265,8 @@ def _features_of(name: str, values: Matrix, file: Path) -> Features:
     if not isinstance(values, np.ndarray) or (
         np.count_nonzero(values) <= _MOST_NONZERO * values.size
     ):
-        found: CSR = sparse.csr_array(values).astype(np.float64)
+        found: sparse.csr_array[np.float64, tuple[int, int]]
+        found = sparse.csr_array(values).astype(np.float64)
         found.sum_duplicates()
         return found
     refuse_large(file, f"{name} as float64", 8 * values.size, limit_of(file))

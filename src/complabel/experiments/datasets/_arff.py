@@ -30,7 +30,7 @@ from complabel._opening import (
     wrong_type,
 )
 from complabel._parameters import Array, Bools, Indicator, Ints, check_choice
-from complabel.datasets._dataset import CSR, Features, MultiLabelDataset
+from complabel.datasets import Features, MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
 _QUOTED_NAME = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
@@ -256,7 +256,7 @@ def _dense_values(rows: list[str], attributes: Sequence[Attribute]) -> Array:
     return values
 
 
-def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> CSR:
+def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> Features:
     """Parse rows of plain numbers; a ValueError says only that some row is wrong."""
     if not all(row[0] == "{" and row[-1] == "}" for row in rows):
         raise ValueError("a row is not sparse")
@@ -275,7 +275,8 @@ def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> CSR:
     _refuse_others(values, binary[index.astype(np.intp)])
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     parts = (np.ascontiguousarray(values), index.astype(np.int32), starts)
-    matrix: CSR = sparse.csr_array(parts, shape=(len(rows), binary.size))
+    matrix: sparse.csr_array[np.float64, tuple[int, int]]
+    matrix = sparse.csr_array(parts, shape=(len(rows), binary.size))
     matrix.sort_indices()
     if not matrix.has_canonical_format:
         raise ValueError("an index is there twice")

@@ -12,8 +12,8 @@ from scipy import sparse
 from tests.examples import examples
 
 from complabel.answers import Answers
-from complabel.datasets._arff import read_arff
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
+from complabel.experiments.datasets._arff import read_arff
 from complabel.importers import Options, import_answers
 
 VALUES = st.one_of(st.just(0.0), st.floats(-1e6, 1e6), st.integers(-50, 50).map(float))

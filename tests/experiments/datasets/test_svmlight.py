@@ -6,8 +6,8 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from complabel.datasets import read_svmlight
 from complabel.errors import DatasetFormatError
+from complabel.experiments.datasets import read_svmlight
 
 TEXT = "0,2 1:0.5 3:2\n1 2:-1e-1\n 4:1 # no label\n2,0 1:1\n"
 Y = [[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 0, 1]]

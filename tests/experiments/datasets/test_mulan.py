@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from complabel.datasets import MultiLabelDataset, read_meka, read_mulan, read_svmlight
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.experiments.datasets import read_meka, read_mulan, read_svmlight
 
 ARFF = """@relation example
 @attribute feature1 numeric

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from complabel.answers import Answers
-from complabel.datasets import MultiLabelDataset, load_tables, save_file
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import AnnotationError, DatasetFormatError, InputError
-from complabel.experiments.datasets import dataset_entries, preprocess
+from complabel.experiments.datasets import dataset_entries, load_tables, preprocess, save_file
 from complabel.experiments.studies._data import dataset_fingerprint
 
 FEATURES = "item,red,blue\nc,1,2\na,3,4\nb,5,6\n"

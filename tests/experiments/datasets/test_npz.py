@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from complabel.datasets import MultiLabelDataset, load_file, make_digits, save_file
+from complabel.datasets import MultiLabelDataset, make_digits
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
-from complabel.experiments.datasets import preprocess
+from complabel.experiments.datasets import load_file, preprocess, save_file
 from complabel.experiments.studies._data import dataset_fingerprint
 
 X = np.array([[0.5, 0, 2], [0, -1, 0], [0, 0, 1], [1, 0, 0]])

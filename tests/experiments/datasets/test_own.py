@@ -10,8 +10,13 @@ import pytest
 from scipy import io as scipy_io
 from scipy import sparse
 
-from complabel.datasets import (
+from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.experiments.cli._datasets import describe_file
+from complabel.experiments.datasets import (
+    describe_datasets,
+    download_dataset,
     find_own_files,
+    load_dataset,
     load_file,
     read_meka,
     read_mulan,
@@ -19,9 +24,6 @@ from complabel.datasets import (
     read_svmlight,
     save_file,
 )
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
-from complabel.experiments.cli._datasets import describe_file
-from complabel.experiments.datasets import describe_datasets, download_dataset, load_dataset
 
 ATTRIBUTES = """\
 @attribute size numeric

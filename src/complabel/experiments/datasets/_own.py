@@ -18,10 +18,16 @@ from complabel._opening import (
     wrong_type,
 )
 from complabel.answers import ContradictionPolicy, Question
-from complabel.datasets._arff import read_meka, read_mulan, xml_candidates
-from complabel.datasets._dataset import MultiLabelDataset, numbered
-from complabel.datasets._matrices import read_mat, read_npz, read_pml, read_svmlight
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetFormatError, InputError
+from complabel.experiments.datasets._arff import read_meka, read_mulan, xml_candidates
+from complabel.experiments.datasets._matrices import (
+    numbered,
+    read_mat,
+    read_npz,
+    read_pml,
+    read_svmlight,
+)
 from complabel.files import (
     SVMLIGHT,
     read_answers,

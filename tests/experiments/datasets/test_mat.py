@@ -12,9 +12,9 @@ from scipy import sparse
 from scipy.io import savemat
 from tests.examples import examples
 
-from complabel.datasets import MultiLabelDataset, read_pml
+from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
-from complabel.experiments.datasets import describe_datasets, load_dataset
+from complabel.experiments.datasets import describe_datasets, load_dataset, read_pml
 from complabel.experiments.studies._data import dataset_fingerprint
 
 X = np.array([[0.5, 0, 2], [0, -1, 0], [0, 0, 1], [1, 0, 0]])
