@@ -23,7 +23,6 @@ from complabel.experiments.datasets import (
     load_file,
     read_meka,
     read_mulan,
-    read_pml,
     read_svmlight,
 )
 
@@ -163,7 +162,7 @@ def only(reader: Callable[..., MultiLabelDataset], **options: Any) -> Reader:
 
 
 own, meka, counted = only(load_file), only(read_meka), only(read_meka, n_labels=2)
-mulan, svmlight, pml = only(read_mulan), only(read_svmlight), only(read_pml)
+mulan, svmlight = only(read_mulan), only(read_svmlight)
 
 
 def gz(content: bytes) -> bytes:
@@ -191,7 +190,7 @@ def make_kinds() -> list[Kind]:
         Kind({"toy.svm.bz2": SVMLIGHT.encode()}, svmlight, bz2.compress, "toy.svm.bz2"),
     ]
     kinds += [
-        Kind({"toy.mat": mat(variables, **options)}, pml)
+        Kind({"toy.mat": mat(variables, **options)}, own)
         for variables in (PML, PML_SPARSE)
         for options in ({}, {"do_compression": True})
     ]

@@ -14,7 +14,8 @@ from tests.examples import examples
 
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
-from complabel.experiments.datasets import describe_datasets, load_dataset, read_pml
+from complabel.experiments.datasets import describe_datasets, load_dataset
+from complabel.experiments.datasets._matrices import read_mat
 from complabel.experiments.studies._data import dataset_fingerprint
 
 X = np.array([[0.5, 0, 2], [0, -1, 0], [0, 0, 1], [1, 0, 0]])
@@ -37,11 +38,15 @@ def saved(folder, content):
     return path
 
 
+def read(path):
+    return read_mat(path, "toy", with_candidates=True)
+
+
 @pytest.mark.parametrize("form", [SOUND, SPARSE, {**SPARSE, "data": X}, {**SOUND, "left": "over"}])
 @pytest.mark.parametrize("compressed", [False, True])
 def test_dense_and_sparse_plain_and_compressed(tmp_path, form, compressed):
     path = saved(tmp_path, mat(form, do_compression=compressed))
-    found = read_pml(path)
+    found = read(path)
     assert isinstance(found.X, sparse.csr_array) == sparse.issparse(form["data"])
     np.testing.assert_array_equal(found.X.toarray() if sparse.issparse(found.X) else found.X, X)
     np.testing.assert_array_equal(found.Y, Y)
@@ -51,14 +56,13 @@ def test_dense_and_sparse_plain_and_compressed(tmp_path, form, compressed):
     assert (found.name, found.label_names) == ("toy", ("label_0", "label_1"))
     assert found.feature_names == ("feature_0", "feature_1", "feature_2")
     assert found.groups is None
-    assert read_pml(str(path), name="other").name == "other"
 
 
 @pytest.mark.parametrize(("n_nonzero", "is_sparse"), [(0, True), (4, True), (5, False)])
 def test_features_that_are_mostly_zeros_become_sparse(tmp_path, n_nonzero, is_sparse):
     data = np.zeros((4, 10), dtype=np.uint8)
     data.flat[3 : 3 + n_nonzero] = 7
-    found = read_pml(saved(tmp_path, {**SOUND, "data": data})).X
+    found = read(saved(tmp_path, {**SOUND, "data": data})).X
     assert isinstance(found, sparse.csr_array) == is_sparse
     assert found.dtype == np.float64
     np.testing.assert_array_equal(found.toarray() if is_sparse else found, data)
@@ -88,7 +92,7 @@ def test_features_that_are_mostly_zeros_become_sparse(tmp_path, n_nonzero, is_sp
 def test_variables_that_do_not_fit_are_named(tmp_path, variables, message):
     path = saved(tmp_path, variables)
     with pytest.raises(DatasetFormatError, match=message) as caught:
-        read_pml(path)
+        read(path)
     assert str(path) in str(caught.value)
 
 
@@ -126,7 +130,7 @@ NOT_SOUND = {
 @pytest.mark.parametrize(("content", "message"), NOT_SOUND.values(), ids=NOT_SOUND)
 def test_what_is_no_sound_file(tmp_path, content, message):
     with pytest.raises(DatasetFormatError, match=rf"toy\.mat(!data)?: .*{message}"):
-        read_pml(saved(tmp_path, content))
+        read(saved(tmp_path, content))
 
 
 def test_a_file_in_the_other_byte_order(tmp_path):
@@ -143,13 +147,13 @@ def test_a_file_in_the_other_byte_order(tmp_path):
     kinds = {1: ">i1", 5: ">i4", 6: ">u4", 9: ">f8"}
     header = b"MATLAB 5.0 MAT-file, by hand".ljust(124) + b"\1\0MI"
     content = header + b"".join(matrix(name, values) for name, values in SOUND.items())
-    found, expected = read_pml(saved(tmp_path, content)), read_pml(saved(tmp_path, SOUND))
+    found, expected = read(saved(tmp_path, content)), read(saved(tmp_path, SOUND))
     assert dataset_fingerprint(found) == dataset_fingerprint(expected)
 
 
 def test_what_else_a_file_may_hold_is_passed_over(tmp_path):
     others = {"text": "a", "cell": np.array([1, "b"], dtype=object), "struct": {"x": 1}, "z": 1j}
-    found = read_pml(saved(tmp_path, {**others, **SOUND}))
+    found = read(saved(tmp_path, {**others, **SOUND}))
     np.testing.assert_array_equal(found.Y, Y)
 
 
@@ -168,7 +172,7 @@ def test_what_scipy_writes_is_what_is_read(tmp_path_factory, data, in_sparse_for
     form = sparse.csc_array(data.astype(float)) if in_sparse_form else data
     variables = {"data": form, "partial_labels": ones, "target": ones}
     path = saved(tmp_path_factory.getbasetemp(), mat(variables, do_compression=compressed))
-    found = read_pml(path).X
+    found = read(path).X
     expected = data.astype(float)
     np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, expected)
 

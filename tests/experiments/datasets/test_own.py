@@ -20,7 +20,6 @@ from complabel.experiments.datasets import (
     load_file,
     read_meka,
     read_mulan,
-    read_pml,
     read_svmlight,
     save_file,
 )
@@ -376,7 +375,6 @@ class BytesPath:
         (lambda: read_svmlight("a.svm", n_features="5"), "n_features must be an integer.*got '5'"),
         (lambda: read_svmlight("a.svm", n_features=0), "n_features must be an integer of at least"),
         (lambda: read_svmlight("a.svm", n_features=2**31), "n_features is 2147483648; give 2,147"),
-        (lambda: read_pml(["a.mat"]), r"path is \['a.mat'\] \(of type list\); give a path"),
         (lambda: read_meka("a.arff", n_labels="5"), "n_labels is '5' .*; give an integer"),
         (lambda: read_meka("a.arff", n_labels=True), "n_labels is True .*; give an integer"),
         (lambda: load_dataset(["scene"]), r"name of a dataset is \['scene'\] \(of type list\)"),
@@ -391,7 +389,7 @@ def test_a_wrong_type_is_refused_by_name(call, message):
         call()
 
 
-@pytest.mark.parametrize("reader", [read_mulan, read_meka, read_svmlight, read_pml])
+@pytest.mark.parametrize("reader", [read_mulan, read_meka, read_svmlight, load_file])
 @pytest.mark.parametrize("path", ["", ".", "/", "a\0b", "x" * 5000, "no/such/file"])
 def test_what_names_no_file(reader, path):
     with pytest.raises(DatasetNotFoundError, match=r"no such file|is a folder"):

@@ -20,7 +20,6 @@ from complabel._opening import (
     StrPath,
     StrPaths,
     as_path,
-    existing,
     existing_ones,
     fault,
     limit_of,
@@ -197,38 +196,22 @@ _CLASSES = ("", "cell array", "struct", "object", "text", "sparse matrix", *["ma
 _MOST_NONZERO = 0.1
 
 
-def read_pml(path: StrPath, *, name: str | None = None) -> MultiLabelDataset:
-    """Read a partial multi-label dataset from a MATLAB file of versions 5 to 7.
+def read_mat(file: Path, name: str, *, with_candidates: bool = False) -> MultiLabelDataset:
+    """Read a file of MATLAB versions 5 to 7, with dense or sparse matrices, in one of two layouts.
 
-    The file has these matrices, each dense or sparse: the features ``data`` (n, d);
-    ``partial_labels`` (K, n), 1 where a label is a candidate; ``target`` (K, n), 1 where it is
-    truly relevant. The rules and people that chose the candidates make mistakes, so a label may be
-    both excluded and relevant. X is a csr_array if ``data`` is sparse, or if at most a tenth of its
-    values are not 0.
-
-    The task is that of M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning", AAAI 2018, the
-    layout that of the files at https://palm.seu.edu.cn/zhangml/Resources.htm.
+    Files of partial multi-label data (M.-K. Xie and S.-J. Huang, "Partial Multi-Label Learning",
+    AAAI 2018) have the features ``data`` (n, d); ``target`` (K, n), 1 where a label is truly
+    relevant; ``partial_labels`` (K, n), 1 where it is a candidate. The rules and people that chose
+    the candidates make mistakes, so a label may be both excluded and relevant. Other files have
+    ``X`` (n, d), ``Y`` (n, K) and ``excluded`` (n, K). The last matrix may be missing, unless the
+    file must be ``with_candidates``. X is a csr_array if it is sparse, or mostly zeros.
     """
-    file = existing("path", path)
-    return _read_layout(file, [("data", "partial_labels", "target")], name or file.stem)
-
-
-def read_mat(file: Path, name: str) -> MultiLabelDataset:
-    """Read ``data``, ``target`` and ``partial_labels``, or ``X``, ``Y`` and ``excluded``.
-
-    The first layout is usual for partial multi-label data: each label has a row. The last matrix of
-    each may be missing.
-    """
-    return _read_layout(
-        file, [("data", "target"), ("X", "Y")], name, ("partial_labels", "excluded")
-    )
-
-
-def _read_layout(
-    file: Path, layouts: Sequence[Sequence[str]], name: str, optional: Sequence[str] = ()
-) -> MultiLabelDataset:
+    layouts: list[tuple[str, ...]] = [("data", "target"), ("X", "Y")]
+    optional: tuple[str, ...] = ("partial_labels", "excluded")
+    if with_candidates:
+        layouts, optional = [("data", "partial_labels", "target")], ()
     try:
-        found = _variables(memoryview(read_bytes(file)), layouts, file, optional)
+        found = _variables(memoryview(read_bytes(file)), file, layouts, optional)
         if "data" in found:
             _check_shapes(found)
             X = _features_of("data", found["data"], file)
@@ -284,7 +267,7 @@ def _labels_of(name: str, found: Mapping[str, Matrix], file: Path, axis: int) ->
 
 
 def _variables(
-    raw: memoryview, layouts: Sequence[Sequence[str]], file: Path, optional: Sequence[str]
+    raw: memoryview, file: Path, layouts: Sequence[Sequence[str]], optional: Sequence[str]
 ) -> dict[str, Matrix]:
     wanted = {*optional, *itertools.chain(*layouts)}
     if _HDF5 in (bytes(raw[:8]), bytes(raw[512:520])):

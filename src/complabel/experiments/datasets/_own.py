@@ -21,13 +21,7 @@ from complabel.answers import ContradictionPolicy, Question
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetFormatError, InputError
 from complabel.experiments.datasets._arff import read_meka, read_mulan, xml_candidates
-from complabel.experiments.datasets._matrices import (
-    numbered,
-    read_mat,
-    read_npz,
-    read_pml,
-    read_svmlight,
-)
+from complabel.experiments.datasets._matrices import numbered, read_mat, read_npz, read_svmlight
 from complabel.files import (
     SVMLIGHT,
     read_answers,
@@ -131,10 +125,8 @@ def read_files(files: DatasetFiles) -> MultiLabelDataset:
     match files.format:
         case "npz":
             return read_npz(parts[0], name)
-        case "mat":
-            return read_mat(parts[0], name)
-        case "pml":
-            return read_pml(parts[0], name=name)
+        case "mat" | "pml":
+            return read_mat(parts[0], name, with_candidates=files.format == "pml")
         case "svmlight":
             return read_svmlight(parts, n_features=files.n_features, name=name)
         case "mulan":
