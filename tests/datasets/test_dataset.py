@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import InputError
 from complabel.experiments.studies._data import dataset_fingerprint
@@ -52,6 +53,12 @@ def test_sizes_dense_and_sparse(convert):
         ({"excluded": Y[:1]}, r"excluded has shape \(1, 3\); X has 2 rows"),
         ({"excluded": Y[:, :2]}, r"excluded has shape \(2, 2\) but Y \(2, 3\)"),
         ({"excluded": Y * 3}, "excluded holds 3"),
+        ({"answers": Y}, "answers is a ndarray"),
+        ({"answers": Answers.from_arrays(absent=Y[:, :2])}, r"answers has shape \(2, 2\)"),
+        ({"answers": Answers.from_arrays(absent=Y, label_names=("c", "b", "a"))}, "another order"),
+        ({"known": np.array([1, 0])}, "known has shape .* give one bool for each row"),
+        ({"known": np.array([True])}, r"known has shape \(1,\)"),
+        ({"known": np.array([False, True])}, "Y has a label in row 0, but known is False"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(change, message):

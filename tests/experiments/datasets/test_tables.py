@@ -152,29 +152,6 @@ Y = np.array([[1, 0], [0, 0]], dtype=np.uint8)
 DATA = MultiLabelDataset("toy", np.eye(2), Y, ("a", "b"), ("x", "y"))
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"answers": Y}, "answers is a ndarray"),
-        (
-            {"answers": Answers.from_arrays(absent=Y[:, :1], relevant=1 - Y[:, :1])},
-            r"answers has shape \(2, 1\)",
-        ),
-        (
-            {"answers": Answers.from_arrays(named=Y[:1], n_items=2, label_names=("b", "a"))},
-            "answers has other label names",
-        ),
-        ({"known": np.array([1, 0])}, "known has shape .* give one bool for each row"),
-        ({"known": np.array([True])}, r"known has shape \(1,\)"),
-        ({"known": np.array([False, True])}, "Y has a label in row 0, but known is False"),
-    ],
-    ids=["array", "shape", "names", "integers", "short", "label"],
-)
-def test_answers_and_known_rows_have_to_fit(changes, message):
-    with pytest.raises(InputError, match=message):
-        dataclasses.replace(DATA, **changes)
-
-
 @pytest.mark.parametrize("use", [preprocess, lambda data: save_file(data, "mine.npz")],
                          ids=["preprocess", "save_file"])  # fmt: skip
 def test_what_would_lose_answers_refuses_them(use):
