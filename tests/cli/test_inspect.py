@@ -84,6 +84,15 @@ def test_a_dataset_in_which_labels_were_ruled_out(run, ruled_out):
     assert "complabel ask" not in out  # there is no table to give it
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("digits", "digits"), ("none.mat", "none.mat: no such"), ("mirflikr", "'mirflickr'")],
+)
+def test_what_is_no_dataset_in_which_labels_were_ruled_out(run, name, found):
+    code, out, err = run("inspect", name)
+    assert (code != 0, out, found in err) == (True, "", True)
+
+
 @pytest.mark.slow
 def test_mirflickr(run, data_dir):
     _, out, _ = run("inspect", "mirflickr", "--data-dir", data_dir / "pml")
