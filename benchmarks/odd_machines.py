@@ -42,7 +42,7 @@ from complabel.methods import (
 )
 from complabel.trust import evaluate_model
 from features import in_few_columns, labels_of, read_tab
-from machines import against, items_of
+from machines import against, items_of, randomly
 
 Array: TypeAlias = Any
 MACHINES = ("silent", "always", "nearly", "random", "good")
@@ -157,9 +157,10 @@ def speed(given: argparse.Namespace) -> None:
         told.append(f"F1 {of_labels[0]:.4f}, average precision {of_labels[1]:.4f}")
         told.append(f"weight {found.weight:.3f}, gain {found.gain:.4f} ± {found.gain_error:.4f}")
         if given.folds:
+            drawn = randomly(Y, given.answers, draw)  # figures need random questions
             start = time.process_time()
             evaluated = evaluate_model(
-                found.classifier, X, people, n_folds=given.folds, machine=said
+                found.classifier, X, drawn, n_folds=given.folds, machine=said
             )
             told.append(f"evaluate {time.process_time() - start:.1f} s")
             told.append(f"F1 {evaluated.estimates.f1.value:.4f}")
