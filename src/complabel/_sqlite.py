@@ -71,8 +71,8 @@ class Kind:
         if version not in self.formats:
             raise StoreError(
                 f"{path}: another version of complabel made this file (format {version}; this"
-                f" version reads {', '.join(map(str, self.formats))}); upgrade complabel, or name"
-                f" another file with {self.option}"
+                f" version reads {', '.join(map(str, self.formats))}); go on with the version that"
+                f" made it, or begin anew: name another file with {self.option}"
             )
         # With a damaged index, SQLite would silently miss rows, and they would be stored twice.
         (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()

@@ -23,11 +23,10 @@ from complabel.errors import ComplabelError, InputError, StoreError
 from complabel.files import Table, some_of
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
-from complabel.live._store import ROWS, AnswerStore, about_of, digest_of, select, taken_lock
+from complabel.live._store import ROWS, AnswerStore, about_of, digest_of, taken_lock
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
 _ROW = ("answer_id", "item", "label", "answer")
-_OLD = 8  # columns of questions before these said how they were drawn
 _ABOUT: dict[str, Any] = {"mark": str, "token": str, "question": str, "labels": list | dict}
 _ABOUT |= {"merged": dict, "weighted": bool}
 
@@ -254,17 +253,16 @@ def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str,
 
 def _read_whole(connection: sqlite3.Connection, name: str) -> Iterator[list[Any]]:
     """Yield the rows whose digests are right, in their order; each is looked for by itself."""
-    number, missing, read = 0, 0, f"SELECT * FROM {name}"
-    with contextlib.suppress(sqlite3.Error):
-        read = select(connection, name)
+    number, missing = 0, 0
     while missing < 10_000:  # rows on pages that are lost
         row = None
         with contextlib.suppress(sqlite3.Error, UnicodeDecodeError):
-            row = connection.execute(f"{read} WHERE rowid = ?", (number,)).fetchone()
+            told = f"SELECT * FROM {name} WHERE rowid = ?"
+            row = connection.execute(told, (number,)).fetchone()
         number, missing = number + 1, 0 if row else missing + 1
         with contextlib.suppress(TypeError):  # bytes are no value of a row
             if row and row[-1] == digest_of(row[:-1]):
-                yield [*row[:-1], *[""] * (name == "questions" and len(row) == _OLD)]
+                yield [*row[:-1]]
 
 
 def _consistent(questions: list[list[Any]], events: list[list[Any]]) -> list[list[Any]]:

@@ -32,14 +32,14 @@ from complabel.live._drawing import Question
 from complabel.live._server import new_token
 
 ROWS = ("questions", "events")
-_VERSION = 3
+_VERSION = 4  # no release wrote an earlier one
 _KIND = Kind(
     name="file of answers of complabel annotate",
     rows="answers",
     option="--out",
     mark=0x636F6D61,
     tables=frozenset({"about", *ROWS}),
-    formats=range(1, _VERSION + 1),
+    formats=range(_VERSION, _VERSION + 1),
 )
 _BUSY_SECONDS = 10.0
 # The columns of both tables are the fields of a Question and of an Event, and a digest.
@@ -52,7 +52,9 @@ CREATE TABLE questions (
     labels TEXT,
     probability REAL,
     asked_for INTEGER,
-    copies INTEGER NOT NULL
+    copies INTEGER NOT NULL,
+    drawn TEXT NOT NULL,
+    digest BLOB NOT NULL
 );
 CREATE TABLE events (
     id INTEGER PRIMARY KEY,
@@ -63,17 +65,11 @@ CREATE TABLE events (
     copy INTEGER NOT NULL,
     of INTEGER,
     answer TEXT,
-    seconds REAL
+    seconds REAL,
+    digest BLOB NOT NULL
 );
 CREATE UNIQUE INDEX once ON events (of, what) WHERE of IS NOT NULL;
-PRAGMA application_id = {_KIND.mark}"""
-# Files of the first version have no digests, and those of the second do not say how questions were
-# drawn; they get that when they are opened.
-_DIGESTS = """
-ALTER TABLE questions ADD COLUMN digest BLOB;
-ALTER TABLE events ADD COLUMN digest BLOB"""
-_DRAWN = f"""
-ALTER TABLE questions ADD COLUMN drawn TEXT NOT NULL DEFAULT '';
+PRAGMA application_id = {_KIND.mark};
 PRAGMA user_version = {_VERSION}"""
 _Head = dict[str, list[Any]]  # of each table: how many rows it has, and the digest of all of them
 
@@ -106,12 +102,12 @@ class AnswerStore:
             self._connection = opened.enter_context(
                 contextlib.closing(connect(self.path, timeout=_BUSY_SECONDS))
             )
-            version = _KIND.format_of(self._connection, self.path)
-            if version > 1:
+            is_new = not _KIND.format_of(self._connection, self.path)
+            if not is_new:
                 with _reading():  # a row that is not as it was written refuses the file
                     for _ in _rows_as_written(self._connection):
                         pass
-            self._agree(about, version)
+            self._agree(about, is_new)
             self._place = _place(self.path)
             opened.pop_all()
 
@@ -133,8 +129,7 @@ class AnswerStore:
         """Let nobody else read the token; SQLite makes its journals with the same permissions."""
         with contextlib.suppress(OSError):  # SQLite says what is wrong
             self.path.touch(0o600)
-            for name in ("", "-wal", "-shm"):  # an older version may have made them
-                self.path.with_name(self.path.name + name).chmod(0o600)
+            self.path.chmod(0o600)
 
     def renew_token(self) -> None:
         """Draw another token; the one before lets nobody in any more."""
@@ -143,9 +138,9 @@ class AnswerStore:
             value = json.dumps(self.token)
             self._connection.execute("UPDATE about SET value = ? WHERE key = 'token'", [value])
 
-    def _agree(self, about: Mapping[str, Any], version: int) -> None:
-        """Keep what is asked, or compare it with what was asked before; make what is missing."""
-        known, execute = _about(self._connection) if version else {}, self._connection.execute
+    def _agree(self, about: Mapping[str, Any], is_new: bool) -> None:
+        """Keep what is asked, or compare it with what was asked before."""
+        known, execute = {} if is_new else _about(self._connection), self._connection.execute
         since = known.get("labels", about["labels"])
         if not isinstance(since, dict):  # until a label is added
             since = dict.fromkeys(since, 0)
@@ -161,34 +156,27 @@ class AnswerStore:
             since |= dict.fromkeys(self.added, max(first, *since.values()))
             known["labels"] = since
         self.is_weighted = bool(known.get("weighted") or about.get("weighted"))
-        is_new = self.is_weighted and not known.get("weighted")
-        if is_new:
+        begins = self.is_weighted and not known.get("weighted")
+        if begins:
             known["weighted"] = True
-        if version < _VERSION or self.added or is_new:
+        if is_new or self.added or begins:
             with transaction(self._connection):
-                self._make(known, version)
+                self._say(known, is_new)
         self.labels, self.since = [*since], [*since.values()]
         self._head = _read_head(self._connection)
         self.mark, self.token = str(known["mark"]), str(known["token"])
 
-    def _make(self, known: Mapping[str, Any], version: int) -> None:
-        """Make what a new file has, or what a file of before does not have or say."""
-        execute, insert = self._connection.execute, self._connection.executemany
-        scripts = [_TABLES, _DIGESTS, _DRAWN][version:]
-        for statement in ";\n".join(scripts).split(
-            ";\n"
-        ):  # executescript would end the transaction
+    def _say(self, known: Mapping[str, Any], is_new: bool) -> None:
+        """Write what is asked, on which the digest of all rows depends; make the tables if new."""
+        execute = self._connection.execute
+        for statement in _TABLES.split(";\n") if is_new else ():  # a script ends the transaction
             execute(statement)
-        pairs = [(key, json.dumps(value)) for key, value in known.items()]
-        insert("INSERT OR REPLACE INTO about VALUES (?, ?)", pairs)
-        head: _Head = {name: [0, _origin(self._connection)] for name in ROWS}
+        for key, value in known.items():
+            execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (key, json.dumps(value)))
+        origin, head = _origin(self._connection), _Head()
         for name in ROWS:
-            rows = [[*row] for row in execute(f"{select(self._connection, name)} ORDER BY 1")]
-            digests = [digest_of(row[:-1]) for row in rows]
-            keyed = [(digest, row[0]) for digest, row in zip(digests, rows, strict=True)]
-            if version < _VERSION:
-                insert(f"UPDATE {name} SET digest = ? WHERE rowid = ?", keyed)
-            head[name] = _grown(head[name], digests)
+            digests = [row[0] for row in execute(f"SELECT digest FROM {name} ORDER BY rowid")]
+            head[name] = _grown([0, origin], digests)
         execute("INSERT OR REPLACE INTO about VALUES ('head', ?)", (json.dumps(head),))
 
     def append(self, items: Sequence[str], new: Iterable[Question | Event]) -> None:
@@ -217,13 +205,11 @@ class AnswerStore:
             execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             with transaction(self._connection):
                 for name in ROWS:
-                    columns = columns_of(self._connection, name)
                     digests = [digest_of(row) for row in rows[name]]
                     head[name] = _grown(self._head[name], digests)
                     for row, digest in zip(rows[name], digests, strict=True):
-                        marks, into = ", ".join("?" * (len(row) + 1)), ", ".join(columns)
-                        told = f"INSERT INTO {name} ({into}) VALUES ({marks})"
-                        execute(told, (*row, digest))
+                        marks = ", ".join("?" * (len(row) + 1))
+                        execute(f"INSERT INTO {name} VALUES ({marks})", (*row, digest))
                 change = "UPDATE about SET value = ? WHERE key = 'head' AND value = ?"
                 if execute(change, (json.dumps(head), before)).rowcount != 1:
                     raise StoreError(
@@ -235,8 +221,7 @@ class AnswerStore:
     def load(self, numbers: Mapping[str, int]) -> Iterator[Question | Event]:
         """Yield all questions, then all events, in their order; ``numbers`` are those of items."""
         with _KIND.explained(self.path):
-            told = f"{select(self._connection, 'questions')} ORDER BY number"
-            for row in self._connection.execute(told):
+            for row in self._connection.execute("SELECT * FROM questions ORDER BY number"):
                 number, item, kind, labels, *more, _ = row
                 if item not in numbers:
                     raise StoreError(
@@ -356,17 +341,6 @@ def _refuse_lost(path: Path) -> None:
         raise NotAsWrittenError(f"it is empty, but the table {table} is there")
 
 
-def columns_of(connection: sqlite3.Connection, name: str) -> list[str]:
-    """Return the columns of a table, of which the digest is the last."""
-    found = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
-    return sorted(found, key=lambda column: column == "digest")
-
-
-def select(connection: sqlite3.Connection, name: str) -> str:
-    """Return how the rows of a table are read: as they were written, and then the digest."""
-    return f"SELECT {', '.join(columns_of(connection, name))} FROM {name}"
-
-
 def digest_of(row: Sequence[Any]) -> bytes:
     """Return the digest of a row, as it comes from the file without its digest."""
     return _blake(json.dumps(row).encode())
@@ -421,7 +395,7 @@ def _rows_as_written(connection: sqlite3.Connection) -> Iterator[tuple[str, sqli
     head = _read_head(connection)
     for name in ROWS:
         now: list[Any] = [0, _origin(connection)]
-        for row in connection.execute(f"{select(connection, name)} ORDER BY 1"):
+        for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1"):
             *written, digest = row
             if digest_of(written) != digest:
                 raise NotAsWrittenError(f"row {row[0]} of its {name} is not as it was written")
