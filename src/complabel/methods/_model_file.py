@@ -6,10 +6,11 @@ become an object with one key that starts with ``$``.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,14 @@ from scipy import sparse
 from complabel._parameters import AnyArray
 from complabel.errors import InputError
 
-FORMAT = "complabel model"
-VERSION = 1
+_FORMAT = {"format": "complabel model", "version": 1}
 # Only one key, because the library writes several keys in random order.
 _KEY = "complabel"
 _DAMAGED = "The file is damaged: use another copy of it, or fit and save again"
+OTHER_VERSION = (
+    "Another version of complabel made the file: make it again with complabel fit, or with"
+    " classifier.save(path)"
+)
 # Truth values, integers with and without a sign, and floats.
 _DTYPES = {np.dtype(code).name for code in "?bhilqBHILQefd"}
 _ODD_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -36,7 +40,7 @@ def write_tree(path: Path, tree: Mapping[str, Any]) -> None:
 
     arrays: dict[str, AnyArray] = {}
     packed = {name: pack(value, name, arrays) for name, value in tree.items()}
-    header = {"format": FORMAT, "version": VERSION, **packed}
+    header = {**_FORMAT, **packed}
     text = _canonical(header | {"sha256": _digest(header, arrays)})
     # The library's save_file makes a file that only its owner may read, and raises no OSError.
     path.write_bytes(save(arrays, metadata={_KEY: text}))
@@ -48,17 +52,20 @@ def read_tree(path: Path) -> dict[str, Any]:
 
 
 def tree_of(header: Mapping[str, Any], arrays: dict[str, AnyArray]) -> dict[str, Any]:
-    """Return the tree of a header and its arrays, which are taken out of ``arrays``."""
+    """Return the tree of a header and its arrays."""
+    with sound():
+        return {name: unpack(value, arrays) for name, value in header.items() if name != "sha256"}
+
+
+@contextlib.contextmanager
+def sound() -> Iterator[None]:
+    """Refuse what only another version, or a stranger, writes into a file with a right digest."""
     try:
-        values = {name: value for name, value in header.items() if name != "sha256"}
-        tree = {name: unpack(value, arrays) for name, value in values.items()}
+        yield
     except (InputError, MemoryError):
         raise
-    except Exception as error:  # a forged header may hold anything
-        raise InputError(f"its header holds something odd ({error!s:.200}). {_DAMAGED}") from None
-    if arrays:
-        raise InputError(f"the array {min(arrays)!r:.80} is not used. {_DAMAGED}")
-    return tree
+    except Exception as error:
+        raise InputError(f"a value in it is wrong ({error!s:.200}). {OTHER_VERSION}") from error
 
 
 def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
@@ -84,23 +91,17 @@ def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 
 def _checked(text: str, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
-    """Return the header; refuse another version or a wrong digest."""
+    """Return the header; refuse a wrong digest or another version."""
     try:
         header: dict[str, Any] = json.loads(text)
         digest = header.pop("sha256")
         found = _digest(header, arrays)
-    except MemoryError:
-        raise
-    except Exception:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError(f"its header is not JSON written by complabel. {_DAMAGED}") from None
-    version = header.pop("version", None)
-    if isinstance(version, int) and version > VERSION:
-        raise InputError(
-            f"a newer complabel wrote it, in version {version} of the format; this one reads"
-            f" version {VERSION}. Install the newer one: pip install --upgrade complabel"
-        )
-    if digest != found or header.pop("format", None) != FORMAT or version != VERSION:
+    if digest != found:
         raise InputError(f"it has changed since it was written. {_DAMAGED}")
+    if (made := {name: header.pop(name, None) for name in _FORMAT}) != _FORMAT:
+        raise InputError(f"it has version {made['version']!r:.9} of the format. {OTHER_VERSION}")
     return {**header, "sha256": digest}
 
 
@@ -182,21 +183,15 @@ def _pack_array(value: Any, place: str, arrays: dict[str, AnyArray]) -> Any:
 
 
 def unpack(value: Any, arrays: dict[str, AnyArray]) -> Any:
-    """Return the value that ``pack`` was given; it takes the arrays out of ``arrays``."""
+    """Return the value that ``pack`` was given."""
     return json.loads(json.dumps(value), object_hook=partial(_unmarked, arrays))
 
 
 def _unmarked(arrays: dict[str, AnyArray], record: dict[str, Any]) -> Any:
-    mark = next((key for key in record if key[:1] == "$"), None)
-    if mark is None:
+    mark = next(iter(record), "")
+    if mark[:1] != "$":
         return record
-    if len(record) > 1 or mark not in _OF_MARK:
-        raise InputError(f"a value is marked {mark[:20]!r}, which this version does not know")
-    value = record[mark]
-    if mark in ("$array", "$by_columns"):
-        if value not in arrays:
-            raise InputError(f"the array {value!r:.80} is missing, or used twice. {_DAMAGED}")
-        value = arrays.pop(value)
+    value = arrays[record[mark]] if mark in ("$array", "$by_columns") else record[mark]
     return _OF_MARK[mark](value)
 
 

@@ -43,7 +43,7 @@ class Predictor:
         "n_features_in_": Integer(at_least=1),
         "feature_names_in_": (MISSING, Numbers("d", dtype=None)),
         "_single": (True, False),
-        "_from_answers": (MISSING, True, False),
+        "_from_answers": (True, False),
         "thresholds_": (MISSING, Numbers("K")),
     }
 

@@ -9,14 +9,20 @@ from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from complabel import __version__
 from complabel._opening import StrPath
-from complabel._parameters import declared, meets
+from complabel._parameters import declared
 from complabel._writing import explained, replacing
 from complabel.errors import InputError, ModelFileError
-from complabel.methods._model_file import read_parts, read_tree, tree_of, write_tree
+from complabel.methods._model_file import (
+    OTHER_VERSION,
+    read_parts,
+    read_tree,
+    sound,
+    tree_of,
+    write_tree,
+)
 from complabel.methods._places import PLACES, PREDICTORS
 
 MISSING = object()
@@ -29,13 +35,9 @@ class Numbers:
     def __init__(self, *axes: str, dtype: type[np.generic] | None = np.float64) -> None:
         self._axes = axes
         self._dtypes: tuple[type[np.generic], ...] = () if dtype is None else (dtype,)
-        self._may_be_sparse = False
 
     def check(self, value: Any, place: str, sizes: dict[str, int]) -> None:
-        """Refuse another value; keep the lengths of axes that are new."""
-        is_sparse = self._may_be_sparse and sparse.issparse(value)
-        if not isinstance(value, np.ndarray) and not is_sparse:
-            raise InputError(f"{place} is not an array")
+        """Refuse another shape or type; keep the lengths of axes that are new."""
         shape: tuple[int, ...] = value.shape
         if len(shape) != len(self._axes) or any(
             sizes.setdefault(axis, n) != n for axis, n in zip(self._axes, shape, strict=True)
@@ -52,41 +54,31 @@ class Rows(Numbers):
     def __init__(self, rows: str) -> None:
         super().__init__(rows, "d")
         self._dtypes = (np.float64, np.float32)
-        self._may_be_sparse = True
 
 
 def check_part(value: Any, allowed: Any, place: str, sizes: dict[str, int]) -> None:
-    """Refuse a value that is not as declared; ``sizes`` holds the lengths of axes.
+    """Refuse arrays of another shape or type, and records of other names, than are declared.
 
-    A declaration is :class:`Numbers`, a mapping of names to declarations, a constraint as in
-    :mod:`complabel._parameters`, or a tuple of alternatives.
+    ``sizes`` holds the lengths of axes. A declaration is :class:`Numbers`, a mapping of names to
+    declarations, or a tuple of these. Other declarations are for readers: the digest of a file
+    says that its values are those that were written.
     """
-    *others, last = allowed if isinstance(allowed, tuple) else (allowed,)
-    for each in others:
-        try:
-            return check_part(value, each, place, sizes)
-        except InputError:
-            pass
-    if isinstance(last, Numbers):
-        last.check(value, place, sizes)
-    elif isinstance(last, Mapping):
-        check_names(value, place, last)
-        for name in filter(value.__contains__, last):
-            check_part(value[name], last[name], f"{place}.{name}", sizes)
-    elif not meets(value, last):
-        raise InputError(f"{place} has the wrong value {value!r:.80}")
-    return None
+    for each in allowed if isinstance(allowed, tuple) else (allowed,):
+        if isinstance(each, Numbers) and hasattr(value, "shape"):
+            each.check(value, place, sizes)
+        elif isinstance(each, Mapping) and isinstance(value, dict):
+            check_names(value, place, each)
+            for name in value:
+                check_part(value[name], each[name], f"{place}.{name}", sizes)
 
 
-def check_names(value: Any, place: str, names: Mapping[str, Any]) -> None:
-    """Refuse anything but a mapping with these names; those that may be MISSING may miss."""
-    if not isinstance(value, dict):
-        raise InputError(f"{place} is not a record of {', '.join(names)}")
+def check_names(value: Mapping[str, Any], place: str, names: Mapping[str, Any]) -> None:
+    """Refuse other names than these; those that may be MISSING may miss."""
     needed = {n for n, each in names.items() if not (isinstance(each, tuple) and MISSING in each)}
     odd = sorted((value.keys() - names.keys()) | (needed - value.keys()))
     if odd:
         what = "missing from" if odd[0] in names else "unknown in"
-        raise InputError(f"{odd[0]!r:.80} is {what} {place}")
+        raise InputError(f"{odd[0]!r:.80} is {what} {place}. {OTHER_VERSION}")
 
 
 def parts_of(model: Any, *, unfitted_for: Mapping[str, int] | None = None) -> dict[str, Any]:
@@ -116,31 +108,21 @@ def model_of(
 ) -> Any:
     """Make a classifier from what ``parts_of`` returned; ``sizes`` holds K and d if known."""
     names = ("method", "parameters", "state") if fitted else ("method", "parameters")
-    check_names(parts, "the model", dict.fromkeys(names))
-    name, parameters = parts["method"], parts["parameters"]
-    if not isinstance(name, str) or name not in PLACES:
-        raise InputError(f"it holds the method {name!r:.80}, which this complabel does not have")
-    made: Any = resolve_name(places[name])
-    # An older file lacks the parameters that came later; they get their defaults.
-    check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names(), (MISSING,)))
-    if parameters.get("callback") is not None:
-        raise InputError("it has a callback, which no file may hold")
-    known = {axis: sizes[axis] for axis in ("K", "d")} if sizes else {}
-    try:
+    with sound():
+        check_names(parts, "the model", dict.fromkeys(names))
+        name, parameters = parts["method"], parts["parameters"]
+        if name not in PLACES:
+            raise InputError(f"it holds the method {name!r:.80}. {OTHER_VERSION}")
+        made: Any = resolve_name(places[name])
+        check_names(parameters, "the parameters", dict.fromkeys(made._get_param_names()))
         model = made._from_plain(parameters)
         model._check_parameters()
         if fitted:
-            state = parts["state"]
+            state, known = parts["state"], dict(sizes or {})
+            known.setdefault("d", state["n_features_in_"])
             check_part(state, declared(made, "_fitted"), "state", known)
-            d = state["n_features_in_"]
-            if known.setdefault("d", d) != d:
-                raise InputError(f"state.n_features_in_ is {d}, but d = {known['d']}")
             model._set_state(state, known)
-    except (InputError, MemoryError):
-        raise
-    except Exception as error:  # a forged file may hold values of any type
-        raise InputError(f"a value of {name} is wrong: {error!s:.200}") from error
-    return model
+        return model
 
 
 def save_model(model: Any, path: StrPath, provenance: Mapping[str, Any] | None) -> None:

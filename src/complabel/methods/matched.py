@@ -126,8 +126,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         "classifier_": dict,
         "label_frequencies_": Numbers("K"),
         "label_frequencies_errors_": (None, Numbers("K")),
-        # Files of before there were intervals do not hold this.
-        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends")),
+        "label_frequencies_intervals_": (None, Numbers("K", "ends")),
         "propensities_": (MISSING, Numbers("K")),
         "scale_": Real(),
         "shift_": Numbers("K"),

@@ -17,9 +17,7 @@ from tests.methods.saving.files import (
     one,
     outer,
     refused,
-    sealed,
     setting,
-    take_apart,
     without,
 )
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
@@ -30,7 +28,6 @@ from complabel.experiments.methods import ComplementaryLossClassifier
 from complabel.methods import FrequencyMatchedClassifier
 
 nn = torch.nn
-MODEL, KERNEL = ("state", "model_"), ("state", "model_", "transformer")
 
 
 def network(n_features, n_labels):
@@ -73,10 +70,6 @@ def parameter(name, to):
     return setting("parameters", name, to=to)
 
 
-def state(*keys, to):
-    return setting("state", *keys, to=to)
-
-
 def layer(**settings):
     return lambda header, arrays: header["state"]["model_"]["layers"][0].update(settings)
 
@@ -85,106 +78,52 @@ def weight(values):
     return array("state.model_.weights.0.weight", lambda _: values)
 
 
-def as_list(header, arrays):
-    header["state"]["coef_"] = arrays.pop("state.coef_").tolist()
-
-
-def of_other_labels(header, arrays):
-    state("classifier_", "state", "classes_", to={"$texts": ["a", "b"]})(header, arrays)
-    del arrays["state.classifier_.state.classes_"]
-
-
-def nested(levels):
-    return json.loads("[" * levels + "]" * levels)
-
-
 HUGE = 2**31
+LANDMARKS = "state.model_.transformer.landmarks"
 
 # Each is the kind of model that was saved, what is changed, and what the refusal names.
 FORGERIES = {
     # What would run
     "a module": ("ridge", setting("method", to="os:system"), "'os:system'"),
     "a module to import": ("ridge", setting("method", to="antigravity:main"), "antigravity"),
-    "a module inside": ("matched", state("classifier_", "method", to="subprocess:run"), "subpro"),
-    "a callback": ("mlcl", parameter("callback", "print"), "callback"),
-    "a factory": ("mlcl", parameter("network", "os.system"), "network"),
-    "a solver": ("lift", state("solver_", to="exec"), "solver_"),
+    "a module inside": (
+        "matched",
+        setting("state", "classifier_", "method", to="subprocess:run"),
+        "subprocess",
+    ),
     "a loss": ("loss", setting("parameters", "loss", "name", to="Module"), "'Module'"),
-    "a setting of a loss": ("loss", setting("parameters", "loss", "settings", to={"x": 1}), "GDF"),
-    "a layer": ("network", layer(layer="Lambda"), "'Lambda'"),
-    "layers": ("network", layer(layer=["Linear"]), "gdf"),
-    "code of a layer": ("network", layer(exec="1"), "settings"),
-    "a method of the model": ("ridge", state("predict", to=1), "'predict'"),
-    "a mark": ("ridge", parameter("cv", {"$run": "x"}), r"'\$run'"),
-    "two marks": ("ridge", parameter("cv", {"$tuple": [], "a": 1}), r"'\$tuple'"),
+    "a layer": ("network", layer(layer="Lambda"), "Lambda"),
+    "a mark": ("ridge", parameter("cv", {"$run": "x"}), r"\$run"),
     # What would take memory
-    "wide layer": ("network", layer(in_features=HUGE, out_features=HUGE), "0.weight|gdf"),
-    "long layer": ("network", layer(out_features=HUGE), "0.weight"),
-    "absurd layer": ("network", layer(in_features=10**30), "gdf"),
-    "wide factory": (
-        "network",
-        lambda header, _: header["parameters"]["network"]["layers"][0].update(in_features=HUGE),
-        "network",
+    "wide layer": ("network", layer(in_features=HUGE, out_features=HUGE), "overflow"),
+    "absurd layer": ("network", layer(in_features=10**30), "a value in it"),
+    "features": ("ridge", setting("state", "n_features_in_", to=HUGE), f"d = {HUGE}"),
+    "sparse rows": (
+        "sparse",
+        setting("state", "X_", "$csr", "shape", to=[10**12, 5]),
+        "index pointer size",
     ),
-    "features": ("ridge", state("n_features_in_", to=HUGE), "n_features_in_"),
-    "sparse rows": ("sparse", state("X_", "$csr", "shape", to=[10**12, 5]), "index pointer size"),
-    "large parameter": (
-        "ridge",
-        lambda header, arrays: (
-            parameter("cv", {"$array": "x"})(header, arrays),
-            arrays.update(x=np.zeros(10_000)),
-        ),
-        "cv",
-    ),
-    "very deep": ("ridge", setting("extra", to=nested(900)), "header|unknown"),
+    "very deep": ("ridge", setting("extra", to=json.loads("[" * 900 + "]" * 900)), "extra|value"),
     # What would read other memory: indices of a sparse matrix
     "column": ("sparse", one("state.X_.indices", 5), "indices must be < 5"),
     "negative column": ("sparse", one("state.X_.indices", -1), "indices must be >= 0"),
     "row ends": ("sparse", one("state.X_.indptr", 10**6, at=1), "non-decreasing"),
     "last row": ("sparse", one("state.X_.indptr", 10**6, at=-1), "[Ii]ndex pointer"),
     "short": ("sparse", array("state.X_.data", lambda data: data[:-1]), "same size"),
-    # Parts of another name, shape or type
-    "no name": ("ridge", setting("method", to=["ridge"]), "the method"),
-    "another method": ("ridge", setting("method", to="prior"), "the parameters"),
-    "more parts": ("ridge", setting("extra", to=1), "'extra'"),
-    "fewer parts": ("ridge", without("parameters"), "'parameters'"),
-    "deep": ("ridge", parameter("alpha", nested(200)), "alpha"),
-    "more parameters": ("ridge", parameter("x", 1), "'x'"),
-    "wrong parameter": ("ridge", parameter("cv", -3), "cv"),
-    "no float": ("ridge", parameter("alpha", {"$float": "1e400"}), "1e400"),
-    "no generator": ("ridge", parameter("random_state", {"$generator": {}}), "damaged"),
-    "schedule": ("mlcl", parameter("epochs", {"a": 1}), "epochs"),
-    "missing state": ("ridge", without("state", "alpha_"), "'alpha_'"),
-    "no state": ("prior", lambda header, arrays: (arrays.clear(), header.update(state=[])), "reco"),
-    "lost array": ("ridge", state("coef_", to={"$array": "y"}), "'y' is missing"),
-    "used twice": ("prior", state("choice_rate_", to={"$array": "state._smoothed_rate"}), "twice"),
-    "extra array": ("prior", lambda header, arrays: arrays.update(x=np.zeros(3)), "'x'"),
-    "no array": ("ridge", as_list, "coef_ is not an array"),
+    # What another version would write: parts of another name, shape or type
+    "more parts": ("ridge", setting("extra", to=1), "'extra'.*fit"),
+    "fewer parts": ("ridge", without("parameters"), "'parameters'.*fit"),
+    "fewer parameters": ("kernel", without("parameters", "warm_start"), "'warm_start'.*fit"),
+    "more parameters": ("ridge", parameter("x", 1), "'x'.*fit"),
+    "less state": ("kernel", without("state", "_annotators", "one_sided"), "'one_sided'.*fit"),
+    "more state": ("ridge", setting("state", "predict", to=1), "'predict'.*fit"),
+    "lost array": ("ridge", setting("state", "coef_", to={"$array": "y"}), "'y'.*fit"),
     "labels": ("ridge", array("state.classes_", lambda names: names[:2]), "K = 2"),
-    "no labels": ("prior", state("classes_", to=3), "classes_|not used"),
-    "labels inside": ("matched", of_other_labels, "classes_"),
-    "unfitted inside": ("matched", setting("parameters", "classifier", "method", to="ml-knn"), "p"),
-    "single": ("ridge", state("_single", to=1), "_single"),
-    "feature names": ("ridge", state("feature_names_in_", to={"$texts": ["a"]}), "d = 1"),
     "shape": ("ridge", array("state.coef_", np.transpose), r"shape \(5, 4\), not \(K, d\)"),
     "type": ("ridge", array("state.coef_", np.float32), "coef_ holds float32"),
-    "integers": ("ridge", array("state.coef_", np.int64), "coef_ holds int64"),
-    "sparse columns": ("sparse", state("X_", "$csr", "shape", to=[90, 6]), "d = 6"),
-    "neighbours": ("ml-knn", parameter("n_neighbors", 9), "n_neighbors"),
-    "kind": ("mlcl", setting(*MODEL, "kind", to="eval"), "'kind'"),
-    "transformer": ("kernel", setting(*KERNEL, "gamma", to=-1.0), "transformer"),
-    "landmarks": ("kernel", array(".".join([*KERNEL, "landmarks"]), lambda x: x[:3]), "columns"),
-    "annotators": ("kernel", state("_annotators", "names", to=["a"]), "names"),
-    "negative layer": ("network", layer(in_features=-5), "gdf"),
-    "bias": ("network", layer(bias=True), "'0.bias'"),
+    "landmarks": ("kernel", array(LANDMARKS, lambda x: x[:3]), "columns"),
+    "bias": ("network", layer(bias=True), "0.bias"),
     "type of weights": ("network", weight(np.zeros((6, 5))), "'0.weight'"),
-    "no layers": ("network", setting(*MODEL, "layers", to={}), "model_"),
-    "part of a network": ("network", setting(*MODEL, "more", to=3), "'more'|model_"),
-    "empty layer": (
-        "network",
-        lambda header, _: header["parameters"]["network"].update(layers=[{}]),
-        "gdf",
-    ),
 }
 
 
@@ -235,14 +174,6 @@ def test_arrays_that_are_renamed_or_missing_are_refused(file):
         path = file("prior")
         outer(path, change)
         refused(path, "damaged")
-
-
-@pytest.mark.parametrize("version", [0, -1, 1.5, "1", None])
-def test_a_version_that_never_was_is_refused(version, file):
-    header, arrays = take_apart(file("prior"))
-    path = file("prior")
-    path.write_bytes(sealed(header | {"version": version}, arrays))
-    refused(path, "changed since")
 
 
 def test_what_a_file_may_be_loaded_with_is_what_it_was_saved_with(file):

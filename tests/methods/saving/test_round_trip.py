@@ -8,7 +8,7 @@ import pytest
 import torch
 from scipy import sparse
 from sklearn.base import clone
-from tests.methods.saving.files import changed, take_apart, without
+from tests.methods.saving.files import take_apart
 from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, targets_of
 
 import complabel
@@ -263,14 +263,3 @@ def test_what_a_file_says_of_itself(path):
     assert header["provenance"]["numpy"] == np.__version__
     assert header["provenance"]["given"] == {"date": "2026-11-01", "data": {"rows": 90}}
     assert json.dumps(header)  # plain values only
-
-
-def test_older_files_lack_parameters_that_came_later(tmp_path):
-    classifier = brief("selection-likelihood").fit(PROBLEM.X, COMPLEMENTARY)
-    path = tmp_path / "older.safetensors"
-    classifier.save(path)
-    older = complabel.load(changed(path, without("parameters", "warm_start")))
-    assert older.get_params() == classifier.get_params()
-    np.testing.assert_array_equal(
-        older.predict_proba(PROBLEM.X), classifier.predict_proba(PROBLEM.X)
-    )

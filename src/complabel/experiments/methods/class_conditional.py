@@ -21,7 +21,7 @@ from complabel.frequencies import (
     judged_at_random,
 )
 from complabel.losses import LogitLoss
-from complabel.methods import MISSING, GradientClassifier, Numbers, warn_assumed
+from complabel.methods import GradientClassifier, Numbers, warn_assumed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -38,8 +38,7 @@ class ClassConditionalClassifier(GradientClassifier):
         "naming_rates_": Numbers("K"),
         "label_frequencies_": Numbers("K"),
         "label_frequencies_errors_": (None, Numbers("K")),
-        # Files of before there were intervals do not hold this.
-        "label_frequencies_intervals_": (MISSING, None, Numbers("K", "ends")),
+        "label_frequencies_intervals_": (None, Numbers("K", "ends")),
     }
 
     label_frequencies: str | ArrayLike = "auto"

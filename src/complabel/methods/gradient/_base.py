@@ -42,7 +42,7 @@ from complabel.losses import LogitLoss
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._door import warn_user
 from complabel.methods._features import FAR, far_centre, range_of, refuse_beyond_single
-from complabel.methods._saving import Numbers
+from complabel.methods._saving import MISSING, Numbers
 from complabel.methods.gradient._side_by_side import Fitting, finished, run
 
 NetworkFactory = Callable[[Any, int], torch.nn.Module]
@@ -67,10 +67,12 @@ class GradientClassifier(ComplementaryClassifier):
     trains_side_by_side: ClassVar[bool] = True
     _constraints: ClassVar[Constraints] = {"random_state": RandomState()}
     _fitted: ClassVar[Constraints] = {
-        "model_": (
-            {"layers": list, "weights": dict},
-            {"coef": Numbers("K", "d"), "intercept": Numbers("K")},
-        )
+        "model_": {  # a network, or a linear map
+            "layers": (MISSING, list),
+            "weights": (MISSING, dict),
+            "coef": (MISSING, Numbers("K", "d")),
+            "intercept": (MISSING, Numbers("K")),
+        }
     }
 
     network: NetworkFactory | None = None
@@ -113,12 +115,12 @@ class GradientClassifier(ComplementaryClassifier):
 
     @classmethod
     def _from_plain(cls, parameters: dict[str, Any]) -> Self:
-        device = parameters.get("device", "auto")
+        device = parameters["device"]
         try:
             resolve_device(device)
         except ValueError:  # the machine that saved it had this device
             device = "auto"
-        network = factory_of(parameters.get("network"))
+        network = factory_of(parameters["network"])
         return super()._from_plain({**parameters, "device": device, "network": network})
 
     def _state(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class SelectionModel(Predictor):
         return super()._from_plain(parameters)
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
-        model = model_from(state["model_"], sizes)
+        model = model_from(state["model_"])
         people = annotators_from(state["_annotators"])
         super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
         self._set_derived()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from complabel._parameters import Constraints, Integer, Real
 from complabel._training import LinearMap
-from complabel.errors import InputError
 from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
 from complabel.methods.selection._maps import (
@@ -35,11 +33,9 @@ FITTED: Constraints = {
     "label_frequencies_": (MISSING, Numbers("K")),
     "label_frequencies_errors_": (MISSING, Numbers("K")),
     "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
-    # Files of before there were intervals do not hold this.
     "label_frequencies_intervals_": (MISSING, Numbers("K", "ends")),
     "cv_results_": (MISSING, dict),
     "cardinality_curve_": (MISSING, dict),
-    # Files of before there were these intervals do not hold this.
     "cardinality_interval_": (MISSING, Numbers("ends")),
     "n_iter_": Integer(at_least=0),
     "model_": {
@@ -53,8 +49,7 @@ FITTED: Constraints = {
         "error_rates": (None, Numbers("annotators")),
         "error_rate": Real(at_least=0, at_most=1),
         "exclusion_rates": (None, Numbers("K")),
-        # Files of before there were such rates do not hold this.
-        "one_sided": (MISSING, None, Numbers("sides", "people", "columns of rates")),
+        "one_sided": (None, Numbers("sides", "people", "columns of rates")),
     },
 }
 
@@ -67,17 +62,12 @@ def plain_model(model: LinearMap | MappedLinear) -> dict[str, Any]:
     return {"transformer": plain, **vars(model.linear)}
 
 
-def model_from(plain: dict[str, Any], sizes: Mapping[str, int]) -> LinearMap | MappedLinear:
-    """Make what ``plain_model`` returned; ``columns`` in ``sizes`` are those of the linear map."""
+def model_from(plain: dict[str, Any]) -> LinearMap | MappedLinear:
+    """Make what ``plain_model`` returned."""
     transformer, linear = plain["transformer"], LinearMap(plain["coef"], plain["intercept"])
     if isinstance(transformer, dict):
         return MappedLinear(LandmarkKernel(**transformer), linear)
-    d = sizes["d"]
-    if sizes["columns"] != d:
-        raise InputError(f"state.model_.coef has {sizes['columns']} columns for {d} features")
-    if transformer is None:
-        return linear
-    return MappedLinear(RowsToLengthOne(), linear)
+    return linear if transformer is None else MappedLinear(RowsToLengthOne(), linear)
 
 
 def plain_annotators(people: Annotators) -> dict[str, Any]:
