@@ -14,11 +14,11 @@ from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier
 from complabel.metrics import (
-    complementary_log_likelihood,
     complementary_ranking_error,
     complementary_ranking_scorer,
     least_cardinality,
 )
+from complabel.metrics import complementary_log_likelihood_of_rows as log_likelihoods
 from complabel.simulate import draw_complementary
 
 
@@ -51,22 +51,22 @@ def test_log_likelihood_of_one_label_per_row_equals_scikit_learns_log_loss(n_lab
     probabilities = rng.dirichlet(np.ones(n_labels), size=n)
     expected = -log_loss(labels, probabilities, labels=range(n_labels))
     indicator = np.eye(n_labels, dtype=int)[labels]
-    found = complementary_log_likelihood(indicator, probabilities)
-    assert found == pytest.approx(expected, rel=1e-9)
-    scaled = complementary_log_likelihood(sparse.csr_array(indicator), 3.0 * probabilities)
-    assert scaled == pytest.approx(expected, rel=1e-9)
+    found = log_likelihoods(indicator, probabilities)
+    assert found.mean() == pytest.approx(expected, rel=1e-9)
+    scaled = log_likelihoods(sparse.csr_array(indicator), 3.0 * probabilities)
+    assert scaled.mean() == pytest.approx(expected, rel=1e-9)
 
 
-def test_log_likelihood_averages_within_a_row_before_averaging_rows():
+def test_log_likelihood_averages_within_a_row():
     complementary = [[1, 1, 0, 0], [0, 0, 1, 0]]
     probabilities = [[0.5, 0.125, 0.25, 0.125], [0.25, 0.25, 0.25, 0.25]]
-    expected = -np.log(2) * ((1 + 3) / 2 + 2) / 2
-    assert complementary_log_likelihood(complementary, probabilities) == pytest.approx(expected)
+    found = log_likelihoods(complementary, probabilities)
+    assert found == pytest.approx([-np.log(2) * (1 + 3) / 2, -np.log(2) * 2])
 
 
 def test_an_impossible_label_costs_no_more_than_the_least_probability():
     case = [[1, 0, 0]], [[0.0, 0.5, 0.5]]
-    assert complementary_log_likelihood(*case) == pytest.approx(np.log(1e-12))
+    assert log_likelihoods(*case) == pytest.approx(np.log(1e-12))
 
 
 @given(complementary_and_scores())
@@ -104,10 +104,28 @@ def test_the_least_cardinality_tells_true_labels_from_complementary_ones():
 @pytest.mark.parametrize(
     ("function", "complementary", "scores", "error", "name"),
     [
-        (complementary_log_likelihood, [[1, 0, 0]], [[0.5, -0.1, 0.6]], InputError, "-0.1 at row"),
-        (complementary_log_likelihood, [[1, 0], [1, 0]], [[1, 0], [0, 0]], InputError, "in row 1"),
-        (complementary_log_likelihood, [[1, 0, 0]], [[0.5, 0.5]], InputError, "probabilities"),
-        (complementary_log_likelihood, [[0, 0]], [[0.2, 0.8]], AnnotationError, "row 0"),
+        (
+            log_likelihoods,
+            [[1, 0, 0]],
+            [[0.5, -0.1, 0.6]],
+            InputError,
+            "-0.1 at row",
+        ),
+        (
+            log_likelihoods,
+            [[1, 0], [1, 0]],
+            [[1, 0], [0, 0]],
+            InputError,
+            "in row 1",
+        ),
+        (
+            log_likelihoods,
+            [[1, 0, 0]],
+            [[0.5, 0.5]],
+            InputError,
+            "probabilities",
+        ),
+        (log_likelihoods, [[0, 0]], [[0.2, 0.8]], AnnotationError, "row 0"),
         (complementary_ranking_error, [[1, 0, 0]], [[0.5, 0.5]], InputError, "scores"),
         (complementary_ranking_error, [[1, 0]], [[0.5, np.inf]], InputError, "label 1"),
         (complementary_ranking_error, [[1, 1]], [[0.2, 0.4]], AnnotationError, "row 0"),

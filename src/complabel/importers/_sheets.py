@@ -423,19 +423,8 @@ _FIGURE_EIGHT = _Site(
     refused=("_tainted", "true"),
     others="_",
 )
-_TOLOKA = _Site(
-    person="ASSIGNMENT:worker_id",
-    items=("INPUT:item", "INPUT:id", "ASSIGNMENT:task_id"),
-    answer_id="ASSIGNMENT:task_id",  # and the person: Travelled and _Batch make ids differ
-    time="ASSIGNMENT:submitted",
-    begun="ASSIGNMENT:started",
-    refused=("ASSIGNMENT:status", "rejected skipped active expired"),
-    given="INPUT:",
-    said="OUTPUT:",
-    others=r"(ASSIGNMENT|GOLDEN|HINT|KNOWN_SOLUTIONS|ACCEPT|INPUT|OUTPUT)",
-)
 _OTHER = _Site(person="annotator", items=("item",))
-_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT, _TOLOKA)
+_SITES = (_MECHANICAL_TURK, _FIGURE_EIGHT)
 _TIMES = ("%m/%d/%Y %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S")
 
 
@@ -517,10 +506,9 @@ class _Batch:
     def _form(self, cells: Mapping[str, str], number: int) -> Form:
         site, place = self.site, f"{self.table.path}, row {number + 1}"
         controls = sum(self.reader.controls, ())
-        ident = cells.get(site.answer_id) or str(number + 1)
         return Form.of_cells(
             place=place,
-            answer_id=f"{ident}-{cells[site.person]}" if site.given == "INPUT:" else ident,
+            answer_id=cells.get(site.answer_id) or str(number + 1),
             item=cells[self.item],
             cells={n: self.cells.read(cells[n], f"{place}, column {shown(n)}") for n in controls},
             annotator=cells[site.person].strip() or None,

@@ -511,12 +511,12 @@ def load(path: StrPath) -> ComplementaryClassifier:
     Raises
     ------
     ModelFileError
-        If the file is missing, damaged, from a newer complabel or not a model.
+        If the file is missing, damaged, from another version of complabel, or not a model.
 
     Notes
     -----
-    Loading runs no code from the file, and checks parameters and arrays first. So a stranger's file
-    is as safe to load as a table, but its predictions may be whatever the stranger wants.
+    Loading runs no code from the file. So a stranger's file is as safe to load as a table, but its
+    predictions may be whatever the stranger wants, or an error.
     """
     loaded: ComplementaryClassifier = read_model(path)[0]
     return loaded

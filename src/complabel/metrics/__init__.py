@@ -12,7 +12,6 @@ from complabel.metrics._criteria import threshold_minmax as threshold_minmax
 from complabel.metrics._scorers import (
     TrueLabelScorer,
     average_precision_scorer,
-    complementary_log_likelihood,
     complementary_log_likelihood_scorer,
     complementary_ranking_error,
     complementary_ranking_scorer,
@@ -32,7 +31,6 @@ __all__ = [
     "TrueLabelScorer",
     "average_precision",
     "average_precision_scorer",
-    "complementary_log_likelihood",
     "complementary_log_likelihood_scorer",
     "complementary_ranking_error",
     "complementary_ranking_scorer",

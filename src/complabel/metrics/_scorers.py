@@ -326,40 +326,14 @@ def least_cardinality(complementary: IndicatorLike, scores: ArrayLike) -> float:
     return float(np.mean(n_candidates * (1 - 2 * errors)))
 
 
-def complementary_log_likelihood(complementary: IndicatorLike, probabilities: ArrayLike) -> float:
-    """Return the mean log-probability of the complementary labels; higher is better.
-
-    Parameters
-    ----------
-    complementary : array-like or sparse matrix of shape (n_samples, K)
-        1 if a label is known not to apply; at least one, and not all, per row.
-    probabilities : array-like of shape (n_samples, K)
-        Non-negative q_j, in proportion to the modelled probability that label j is chosen.
-
-    Returns
-    -------
-    float
-        Mean over rows of log q_j, in nats; for several complementary labels, of the mean of their
-        log q_j. A complementary label with probability 0 counts as log 1e-12.
-
-    Raises
-    ------
-    AnnotationError, InputError
-        If a row marks none or all labels, the shapes differ, a probability is negative or not
-        finite, or a row of probabilities is all 0.
-
-    Examples
-    --------
-    >>> complementary_log_likelihood([[1, 0, 0]], [[1.0, 0.0, 0.0]])
-    0.0
-    """
-    return float(complementary_log_likelihood_of_rows(complementary, probabilities).mean())
-
-
 def complementary_log_likelihood_of_rows(
     complementary: IndicatorLike, probabilities: ArrayLike
 ) -> Array:
-    """Return the values (n,) whose mean is the likelihood, for paired comparisons of two models."""
+    """Return the log-probability of each row's complementary labels (n,), in nats.
+
+    ``probabilities`` (n, K) are in proportion to the chances that labels are chosen. Of several
+    labels it is the mean; a label with probability 0 counts as log 1e-12.
+    """
     chosen = check_complementary(complementary, min_labels=2)
     checked = check_scores(probabilities, chosen, names=("complementary", "probabilities"))
     if checked.min() < 0:

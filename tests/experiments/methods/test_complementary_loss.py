@@ -161,7 +161,7 @@ def test_only_the_loss_of_l_uw_models_the_choice(problem, classifier):
     expected = -metrics.complementary_ranking_error(complementary, fitted.decision_function(X))
     if fitted.models_the_choice:
         q = special.expit(1 - fitted.predict_proba(X))
-        expected = metrics.complementary_log_likelihood(complementary, q)
+        expected = metrics.complementary_log_likelihood_of_rows(complementary, q).mean()
     assert fitted.score(X, complementary) == pytest.approx(expected, rel=1e-9)
 
 
