@@ -13,12 +13,12 @@ from complabel.answers import Answers
 from complabel.datasets import make_synthetic
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryRidgeClassifier
+from complabel.metrics import complementary_log_likelihood_of_rows as log_likelihoods
 from complabel.metrics import (
     complementary_ranking_error,
     complementary_ranking_scorer,
     least_cardinality,
 )
-from complabel.metrics import complementary_log_likelihood_of_rows as log_likelihoods
 from complabel.simulate import draw_complementary
 
 
