@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.special import expit, log_softmax
 
+from complabel.errors import TransitionError
 from complabel.experiments.losses import BinaryCrossEntropy
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss, implied_complementary
 
@@ -74,7 +75,7 @@ def test_rows_with_known_relevant_labels_are_equation_13_and_the_others_12(beta)
 def test_softmax_cross_entropy_of_the_shared_target():
     target = COMPLEMENTARY / COMPLEMENTARY.sum(axis=1, keepdims=True)
     expected = -(target * log_softmax(LOGITS, axis=1)).sum(axis=1).mean()
-    found = ComplementaryCrossEntropy()(tensor(LOGITS), tensor(target))
+    found = ComplementaryCrossEntropy()(tensor(LOGITS), tensor(COMPLEMENTARY))
     assert float(found) == pytest.approx(expected, rel=1e-13)
 
 
@@ -96,10 +97,27 @@ def test_implied_probabilities_are_bounded_but_their_gradient_is_not_stopped():
 
 def test_the_transition_travels_in_the_state_of_a_module():
     saved = MLCLLoss(tensor(TRANSITION)).state_dict()
-    loaded = MLCLLoss(torch.zeros(4, 4).double())
+    loaded = MLCLLoss((1 - np.eye(4)) / 3)
     loaded.load_state_dict(saved)
     np.testing.assert_array_equal(loaded.transition, TRANSITION)
     assert not list(loaded.parameters())
+
+
+@pytest.mark.parametrize(
+    ("transition", "found"),
+    [
+        (torch.eye(3), "non-zero diagonal"),
+        ((1 - torch.eye(3)) / 3, "does not sum to 1"),
+        ([[0, 2, -1], [1, 0, 0], [1, 0, 0]], "label 0 has negative"),
+        ((1 - np.eye(3)) * np.nan, "row 0, column 1"),
+        (torch.ones(2, 3) / 3, r"shape \(2, 3\)"),
+        (torch.tensor(0.5), "transition matrix"),
+        ((1 - torch.eye(4)) / 3, "3 columns.*of 4 labels"),
+    ],
+)
+def test_other_matrices_are_refused(transition, found):
+    with pytest.raises(TransitionError, match=found):
+        MLCLLoss(transition)(torch.zeros(1, 3), torch.ones(1, 3))
 
 
 # One label takes most choices: the column of T sums to more than 2.

@@ -31,7 +31,6 @@ def drawn(n_rows, n_labels, seed=0):
         "complementary": complementary.astype(float),
         "relevant": relevant.astype(float),
         "one": np.eye(n_labels)[rng.integers(n_labels, size=n_rows)],
-        "shared": complementary / complementary.sum(axis=1, keepdims=True),
         "rates": rng.uniform(0.2, 1.0, size=n_labels),
         "weights": rng.uniform(0.2, 3.0, size=n_labels),
         "transition": transition,
@@ -50,7 +49,7 @@ CASES = [
     ("COMESRankingLoss", RATES, PLAIN),
     ("COMESRankingLoss", {**RATES, "flooding": 0.1}, PLAIN),
     ("CTLLoss", {}, PLAIN),
-    ("ComplementaryCrossEntropy", {}, ("shared",)),
+    ("ComplementaryCrossEntropy", {}, PLAIN),
     ("ExponentialRankingLoss", {}, PLAIN),
     ("GDFLoss", {}, PLAIN),
     ("LUWLoss", {}, PLAIN),
@@ -63,6 +62,8 @@ CASES = [
     ("SelectionLikelihoodLoss", {"cardinality": 1.5, "propensities": "weights"}, ("one",)),
     ("UnbiasedBCELoss", {}, PLAIN),
 ]
+# To these, a row of zeros says something: that no label applies, or that none of them was named.
+TOLD_BY_ZEROS = ("BinaryCrossEntropy", "CCMNLoss", "COMESHammingLoss")
 every_loss = pytest.mark.parametrize(
     "build", [pytest.param(each, id=f"{each[0]}-{at}") for at, each in enumerate(CASES)]
 )
@@ -151,21 +152,129 @@ def test_the_loss_of_a_batch_is_the_mean_over_its_rows(build):
 @pytest.mark.parametrize("saturation", ["all low", "all high", "mixed"])
 def test_value_and_gradients_stay_finite_where_sigmoids_saturate(build, n_labels, saturation):
     loss, logits, targets = case(build, n_rows=6, n_labels=n_labels, dtype=torch.float32)
+    targets = [torch.cat([target, torch.ones_like(target[:1])]) for target in targets[:1]]
+    logits = torch.cat([logits, logits[:1]])  # the last row is of all labels
     sign = {"all low": -1.0, "all high": 1.0, "mixed": torch.sign(logits)}[saturation]
-    extreme = 100.0 * sign * torch.ones_like(logits)
-    assert torch.isfinite(loss(extreme, *targets))
-    assert torch.isfinite(by_autograd(loss, extreme, targets)).all()
-    assert torch.isfinite(by_hand(loss, extreme, targets)).all()
+    for size in (100.0, 1e20, torch.inf):
+        extreme = size * sign * torch.ones_like(logits)
+        assert torch.isfinite(loss(extreme, *targets))
+        assert torch.isfinite(by_autograd(loss, extreme, targets)).all()
+        assert size == torch.inf or torch.isfinite(by_hand(loss, extreme, targets)).all()
+    # A label that cannot apply is left alone, and the others learn as if its logit were very low.
+    logits[:, 0], low = -torch.inf, logits.index_fill(1, torch.tensor(0), -1e20)
+    torch.testing.assert_close(loss(logits, *targets), loss(low, *targets))
+    found, expected = (by_autograd(loss, each, targets) for each in (logits, low))
+    torch.testing.assert_close(found[:, 1:], expected[:, 1:])
+    assert not found[:, 0].any()
+    assert torch.isnan(loss(torch.full_like(logits, torch.nan), *targets))
+
+
+HALF = (torch.bfloat16, torch.float16)
+KINDS = (*HALF, torch.float32, torch.float64)
 
 
 @every_loss
-def test_a_loss_moves_with_its_network_to_another_precision(build):
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_the_precision_is_that_of_the_logits_whatever_stands_around(build, kind):
+    """Buffers of other types, labels of any, autocast, another default type: at least single."""
     loss, logits, targets = case(build, n_rows=6, n_labels=5)
-    expected = float(loss(logits, *targets))
-    single = loss.to(torch.float32)
-    found = single(logits.float(), *(target.float() for target in targets))
-    assert found.dtype == torch.float32
-    assert float(found) == pytest.approx(expected, rel=1e-5)
+    logits = (6 * logits).to(kind)
+    wide = torch.promote_types(kind, torch.float32)
+    near = {"rtol": 1e-11 if wide == torch.float64 else 3e-5, "atol": 0 if wide == kind else 1e-5}
+    expected, slope = loss(logits.double(), *targets), by_hand(loss, logits.double(), targets)
+    before = torch.get_default_dtype()
+    for buffers, marks, default, autocast in (
+        (torch.float64, torch.float32, torch.float64, None),
+        (torch.float64, torch.uint8, torch.float32, torch.bfloat16),
+        (torch.float64, torch.bool, torch.float16, torch.float16),
+        (torch.float32, torch.float64, torch.float32, torch.bfloat16),
+    ):
+        if buffers == torch.float32 and kind == torch.float64:
+            continue
+        given = [target.to(marks) for target in targets]
+        torch.set_default_dtype(default)
+        try:
+            with torch.autocast("cpu", autocast, enabled=autocast is not None):
+                found, leaf = loss.to(buffers)(logits, *given), logits.clone().requires_grad_()
+                (loss(leaf, *given) * len(leaf)).backward()
+                same = [target.to(wide) for target in targets]
+                of_hand = by_hand(loss, logits.to(wide), same)
+        finally:
+            torch.set_default_dtype(before)
+        assert found.dtype == wide
+        torch.testing.assert_close(found.double(), expected, **near)
+        near_slope = {"rtol": near["rtol"], "atol": 1e-11 if wide == torch.float64 else 1e-4}
+        torch.testing.assert_close(of_hand.double(), slope, **near_slope)
+        assert leaf.grad.dtype == kind
+        rounding = {"rtol": 0.01, "atol": 0.01} if kind in HALF else near_slope
+        torch.testing.assert_close(leaf.grad.double(), slope, **rounding)
+
+
+@every_loss
+def test_a_row_without_a_label_counts_nothing(build):
+    loss, logits, targets = case(build, n_rows=9, n_labels=5)
+    for target in targets:
+        target[[0, 4, 5]] = 0
+    told = torch.ones(9, dtype=torch.bool).index_fill(0, torch.tensor([0, 4, 5]), value=False)
+    slopes = by_autograd(loss, logits, targets)
+    torch.testing.assert_close(by_hand(loss, logits, targets), slopes, rtol=1e-9, atol=1e-12)
+    few = [target[told] for target in targets]
+    if build[0] in TOLD_BY_ZEROS:
+        assert (slopes[~told] != 0).all()
+    else:
+        torch.testing.assert_close(loss(logits, *targets) * 9, loss(logits[told], *few) * 6)
+        torch.testing.assert_close(slopes[told], by_autograd(loss, logits[told], few))
+        assert not slopes[~told].any()
+        assert not loss(logits[~told], *(target[~told] for target in targets))
+    if loss.models_the_choice:
+        assert not loss.log_likelihood(logits, targets[0])[~told].any()
+    none = logits[:0].requires_grad_()
+    value = loss(none, *(target[:0] for target in targets))
+    value.backward()
+    assert (float(value), none.grad.shape) == (0, (0, 5))
+    assert by_hand(loss, none, [target[:0] for target in targets]).shape == (0, 5)
+
+
+def test_a_row_of_known_labels_alone_counts_by_these():
+    known, logits = torch.tensor([[1.0, 0.0, 0.0]]), torch.tensor([[0.4, -1.0, 2.0]])
+    given = torch.zeros(1, 3), known
+    distance = (known - torch.sigmoid(logits)).square().sum()
+    for beta in (0.0, 2.0):
+        loss = losses.MLCLLoss((1 - torch.eye(3)) / 2, beta=beta)
+        torch.testing.assert_close(loss(logits, *given), distance)
+        torch.testing.assert_close(by_hand(loss, logits, given), by_autograd(loss, logits, given))
+    penalty = (torch.sigmoid(logits).sum() - 2).square()
+    chance = torch.sigmoid(logits[0, 0])
+    loss = losses.SelectionLikelihoodLoss(cardinality=2.0, propensities=[1, 2, 3])
+    torch.testing.assert_close(loss(logits, *given), penalty - chance.log())
+    torch.testing.assert_close(by_hand(loss, logits, given), by_autograd(loss, logits, given))
+
+
+@every_loss
+def test_labels_other_than_0_and_1_are_refused_by_what_was_found(build):
+    loss, logits, targets = case(build, n_rows=6, n_labels=5)
+    for at, name in enumerate(loss.label_names[: len(targets)]):
+        for wrong in (0.5, -1.0, 2.0, torch.nan, torch.inf):
+            other = [target.clone() for target in targets]
+            other[at][3, 2] = wrong
+            with pytest.raises(
+                InputError, match=f"{name} .* got {wrong:g} in row 3, column 2"
+            ) as e:
+                loss(logits, *other)
+            assert e.value.row == 3
+    if len(targets) == 2:
+        with pytest.raises(InputError, match=r"complementary \+ relevant .* got 2"):
+            loss(logits, targets[0], targets[0])
+
+
+@every_loss
+def test_all_tensors_of_a_loss_move_and_are_used_where_the_logits_are(build):
+    loss, logits, targets = case(build, n_rows=6, n_labels=5)
+    assert not any(isinstance(value, torch.Tensor) for value in vars(loss).values())
+    there = [tensor.to("meta") for tensor in (logits, *targets)]
+    if build[0] not in ("SelectionLikelihoodLoss", "COMESRankingLoss"):  # these look at the values
+        assert loss(*there).is_meta
+    assert all(buffer.is_meta for buffer in loss.to("meta").buffers())
 
 
 @every_loss
@@ -228,7 +337,7 @@ def test_unknown_labels_and_another_number_of_them_are_refused():
     with pytest.raises(TypeError, match="unexpected keyword argument 'relevant'"):
         GDFLoss()(ZEROS, complementary=MARKS, relevant=MARKS)
     with pytest.raises(InputError, match="relevant of a loss must be an indicator"):
-        losses.MLCLLoss(torch.eye(5))(ZEROS, MARKS, torch.ones(6, 4))
+        losses.MLCLLoss((1 - torch.eye(5)) / 4)(ZEROS, MARKS, torch.ones(6, 4))
     with pytest.raises(InputError, match=r"shape \(2, 4\) for logits of shape \(2, 3\)"):
         selection_log_likelihood(torch.zeros(2, 3), torch.ones(2, 4))
 

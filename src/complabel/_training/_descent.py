@@ -22,10 +22,9 @@ from complabel._parameters import (
     check_integer,
     check_parameters,
 )
-from complabel._training._device import no_autocast
 from complabel._training._map import Features
 from complabel.errors import InputError
-from complabel.losses import LogitLoss
+from complabel.losses import LogitLoss, no_autocast
 
 EpochCallback = Callable[[int, int, float], None]
 """Called after every epoch with the epoch (from 1), the number of epochs and the mean loss."""

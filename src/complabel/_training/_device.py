@@ -73,13 +73,6 @@ def torch_as_released() -> Iterator[None]:
             torch.set_default_dtype(before)
 
 
-def no_autocast(device: torch.device) -> contextlib.AbstractContextManager[object]:
-    try:
-        return torch.autocast(device.type, enabled=False)
-    except RuntimeError:  # this kind of device has no autocast
-        return contextlib.nullcontext()
-
-
 @contextlib.contextmanager
 def denormals_as_zero() -> Iterator[None]:
     """Let the processor treat denormal numbers as 0 inside the block."""

@@ -26,9 +26,9 @@ from torch import Tensor
 
 from complabel._parameters import AnyArray, Ints
 from complabel._training._descent import EpochCallback, Rate, Schedule, optimizer_of_tensor
-from complabel._training._device import denormals_as_zero, no_autocast
+from complabel._training._device import denormals_as_zero
 from complabel._training._map import Features, LinearMap
-from complabel.losses import LogitLoss, likeness_of, stacked
+from complabel.losses import LogitLoss, likeness_of, no_autocast, stacked
 
 # Numbers that start together at a multiple of 64 bytes, and that the processor computes at once.
 _ALIGNED, _PADDED = 16, 32

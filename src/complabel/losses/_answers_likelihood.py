@@ -28,6 +28,7 @@ from complabel.losses._base import (
     check_propensities,
     check_rates,
     differentiable,
+    usable,
 )
 from complabel.losses._evaluation import Evaluation, Point
 from complabel.losses._facts import Facts, lay_out_facts
@@ -213,7 +214,7 @@ class AnswersLikelihood(torch.nn.Module):
         UserWarning
             Once, if the first logits to be trained lie between 0 and 1, as after a sigmoid.
         """
-        precise, log_w = logits.to(self.dtype), log_propensities
+        precise, log_w = usable(logits.to(self.dtype)), log_propensities
         rates = self._rates(error_rates, missed, invented)
         self._check(precise, rates)
         self._first_outputs.look(precise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
 from abc import ABC, abstractmethod
@@ -19,6 +20,8 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 
 _ALIGNED = 16  # matrices of a product start together at a multiple of 64 bytes: 16 numbers
+# Greater logits count as this one, lesser ones as its opposite. Facts shift logits by 1e30.
+_MOST_LOGIT = 1e20
 
 
 class FirstOutputs:
@@ -64,8 +67,11 @@ class FirstOutputs:
 class LogitLoss(torch.nn.Module, ABC):
     """Base class of losses of a network's K outputs, averaged over instances.
 
-    A loss needs only ``forward``. A call of the loss checks the arguments before. It warns once if
-    the first outputs of a network lie between 0 and 1, as after a sigmoid.
+    A loss needs only ``forward``. A call of the loss checks the arguments before: labels must be 0
+    or 1. It computes in at least single precision, also under autocast. Logits beyond 1e20, also
+    infinite ones, count as 1e20, and no gradient passes through them. A batch without rows has the
+    loss 0. A call warns once if the first outputs of a network lie between 0 and 1, as after a
+    sigmoid.
 
     Attributes
     ----------
@@ -100,10 +106,13 @@ class LogitLoss(torch.nn.Module, ABC):
 
     def __call__(self, logits: Tensor, *labels: Tensor | None, **named: Tensor | None) -> Any:
         """Check the arguments, and compute the loss by ``forward``."""
-        given = check_labels(logits, **self._by_name(labels, named))
+        precise, given = check_labels(logits, **self._by_name(labels, named))
         self._first_outputs = self._first_outputs or FirstOutputs()
         self._first_outputs.look(logits)
-        return super().__call__(logits, **given)
+        if not len(precise):
+            return precise.sum()
+        with no_autocast(precise.device):
+            return super().__call__(precise, **given)
 
     def _likeness(self) -> Hashable:
         """Return what must be equal for losses that are stacked.
@@ -120,7 +129,7 @@ class LogitLoss(torch.nn.Module, ABC):
 
     @abstractmethod
     def forward(self, logits: Tensor, *labels: Any, **named: Any) -> Tensor:
-        """Compute the mean loss of the instances.
+        """Compute the mean loss of the instances; one that nobody said anything about counts 0.
 
         Parameters
         ----------
@@ -152,7 +161,7 @@ class LogitLoss(torch.nn.Module, ABC):
         tensor of shape (b, K)
         """
         # Linear models train in inference mode. Autograd can record only copies made outside it.
-        with torch.inference_mode(False), torch.enable_grad():
+        with torch.inference_mode(False), torch.enable_grad(), no_autocast(logits.device):
             leaf = logits.clone().requires_grad_()
             given = self._by_name(labels, named).items()
             copies = {name: tensor.clone() for name, tensor in given if tensor is not None}
@@ -184,8 +193,27 @@ class LogitLoss(torch.nn.Module, ABC):
         return {**dict(zip(self.label_names, labels, strict=False)), **named}
 
 
-def check_labels(logits: Tensor, /, **labels: Tensor | None) -> dict[str, Tensor]:
-    """Return the labels that are not None, converted to the logits' dtype."""
+def no_autocast(device: torch.device) -> contextlib.AbstractContextManager[object]:
+    """Return a block that computes in the precision of its tensors, whatever the caller allows."""
+    try:
+        return torch.autocast(device.type, enabled=False)
+    except RuntimeError:  # this kind of device has no autocast
+        return contextlib.nullcontext()
+
+
+def usable(logits: Tensor) -> Tensor:
+    """Return logits in at least single precision; infinite ones are finite, without a gradient."""
+    precise = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    return precise.clamp(-_MOST_LOGIT, _MOST_LOGIT)
+
+
+def told_rows(labels: Tensor) -> Tensor:
+    """Tell by 1 and 0, (..., b, 1), which rows of labels (..., b, K) have a label."""
+    return labels.amax(dim=-1, keepdim=True)  # in a tenth of the time of any()
+
+
+def check_labels(logits: Tensor, /, **labels: Tensor | None) -> tuple[Tensor, dict[str, Tensor]]:
+    """Return usable logits, and the labels that are not None, in their dtype."""
     given = {name: tensor for name, tensor in labels.items() if tensor is not None}
     for name, tensor in [("logits", logits), *given.items()]:
         if not isinstance(tensor, Tensor):
@@ -205,7 +233,30 @@ def check_labels(logits: Tensor, /, **labels: Tensor | None) -> dict[str, Tensor
     for name, tensor in given.items():
         if tensor.shape != logits.shape or tensor.is_complex():
             raise InputError(_wrong_labels(name, tensor, tuple(logits.shape)))
-    return {name: tensor.to(logits.dtype) for name, tensor in given.items()}
+    for name, tensor in given.items():
+        _refuse_other_marks(name, tensor)
+    precise = usable(logits)
+    found = {name: tensor.to(precise.dtype) for name, tensor in given.items()}
+    if found.keys() >= {"complementary", "relevant"}:
+        _refuse_other_marks("complementary + relevant", found["complementary"] + found["relevant"])
+    return precise, found
+
+
+def _refuse_other_marks(name: str, marks: Tensor) -> None:
+    """Refuse marks (b, K) that are not all 0 or 1."""
+    fine = (marks == 0) | (marks == 1)
+    try:
+        if torch.compiler.is_compiling() or fine.all():
+            return
+    except RuntimeError:  # inside torch.vmap nobody may look
+        return
+    row, label = (~fine).nonzero()[0].tolist()
+    raise InputError(
+        f"{name} of a loss must be 0 or 1, got {float(marks[row, label]):g} in row {row}, column"
+        f" {label}. In complementary and in relevant labels, 0 also means that nobody said so;"
+        " AnswersLikelihood takes answers of yes, of no and of neither",
+        row=row,
+    )
 
 
 def _wrong_labels(name: str, tensor: Tensor, expected: tuple[int, ...]) -> str:
@@ -288,7 +339,8 @@ class _ByHand(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
-        values, *gradients = evaluate(*inputs)
+        with no_autocast(inputs[0].device):
+            values, *gradients = evaluate(*inputs)
         ctx.save_for_backward(*gradients)
         return values
 

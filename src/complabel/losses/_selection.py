@@ -30,7 +30,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import Array, check_real
-from complabel.losses._base import LogitLoss, check_labels, check_propensities, differentiable
+from complabel.losses._base import (
+    LogitLoss,
+    check_labels,
+    check_propensities,
+    differentiable,
+    no_autocast,
+    told_rows,
+)
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
 
@@ -48,7 +55,7 @@ def selection_log_likelihood(
     logits : tensor of shape (n, K)
         The logits z: a label applies with probability p = sigmoid(z).
     complementary : tensor of shape (n, K)
-        Indicator of the labels named; at least one per row.
+        Indicator of the labels named. A row without one says nothing.
     relevant : tensor of shape (n, K) or None, default=None
         Indicator of labels known to apply; rows may be empty.
     propensities : sequence of K floats or None, default=None
@@ -57,14 +64,14 @@ def selection_log_likelihood(
     Returns
     -------
     tensor of shape (n,)
-        log q_S in nats, plus the sum of log p_k over labels known to be relevant. Only first
-        derivatives are available.
+        log q_S in nats, or 0 if none is named, plus the sum of log p_k over labels known to be
+        relevant; in at least single precision. Only first derivatives are available.
 
     Raises
     ------
     InputError
-        If an indicator has another shape than the logits, or propensities are not one positive
-        number per label.
+        If an indicator has another shape than the logits or holds other numbers than 0 and 1, or
+        propensities are not one positive number per label.
 
     See Also
     --------
@@ -84,7 +91,7 @@ def selection_log_likelihood(
     >>> round(float(chance), 4)  # a third of 1 - P(all labels apply)
     0.2917
     """
-    labels = check_labels(logits, complementary=complementary, relevant=relevant)
+    precise, labels = check_labels(logits, complementary=complementary, relevant=relevant)
     weights = None if propensities is None else check_propensities(propensities, logits.shape[1])
 
     def evaluate(logits: Tensor) -> tuple[Tensor, Tensor]:
@@ -92,7 +99,7 @@ def selection_log_likelihood(
             logits, labels["complementary"], labels.get("relevant"), weights
         )
 
-    return differentiable(evaluate, logits)
+    return differentiable(evaluate, precise)
 
 
 def _values_and_gradient(
@@ -104,7 +111,11 @@ def _values_and_gradient(
         log_w = torch.as_tensor(np.log(propensities), dtype=logits.dtype, device=logits.device)
     settled = complementary if relevant is None else torch.maximum(complementary, relevant)
     namings = Namings(complementary, settled)
-    values, gradient, _ = log_likelihood_and_gradient(logits, namings, log_w)
+    with no_autocast(logits.device):
+        values, gradient, _ = log_likelihood_and_gradient(logits, namings, log_w)
+    nothing = ~complementary.any(dim=1)
+    values.masked_fill_(nothing, 0)
+    gradient.masked_fill_(nothing.unsqueeze(1), 0)
     if relevant is not None:
         gradient.addcmul_(1 - torch.sigmoid(logits), relevant)
         values += (functional.logsigmoid(logits) * relevant).sum(dim=1)
@@ -161,6 +172,7 @@ class SelectionLikelihoodLoss(LogitLoss):
         if self.cardinality is None:
             return -log_likelihood.mean()
         excess = torch.sigmoid(logits).sum(dim=1) - self.cardinality
+        excess = excess * self._told(complementary, relevant)
         return (excess.square() - log_likelihood).mean()
 
     def logit_gradient(
@@ -171,9 +183,13 @@ class SelectionLikelihoodLoss(LogitLoss):
         gradient.neg_()
         if self.cardinality is not None:
             p = torch.sigmoid(logits)
-            excess = p.sum(dim=1).sub_(self.cardinality)
+            excess = p.sum(dim=1).sub_(self.cardinality).mul_(self._told(complementary, relevant))
             gradient.addcmul_(p.mul_(1 - p), excess.unsqueeze(1), value=2)
         return gradient
+
+    def _told(self, complementary: Tensor, relevant: Tensor | None) -> Tensor:
+        labels = complementary if relevant is None else torch.maximum(complementary, relevant)
+        return told_rows(labels).squeeze(1)
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return log q_S of each instance, shape (b,), from tensors of shape (b, K)."""

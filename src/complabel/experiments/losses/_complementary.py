@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.losses import LogitLoss
+from complabel.losses import LogitLoss, told_rows
 
 # Candidates with scaled scores up to this count as doubted; the value in CTL's released code.
 DOUBTED_UP_TO = 0.3
@@ -15,7 +15,8 @@ DOUBTED_UP_TO = 0.3
 class BinaryCrossEntropy(LogitLoss):
     """Binary cross-entropy against the relevant labels, summed over labels.
 
-    It is the loss of the supervised reference: it needs the true labels of all instances.
+    It is the loss of the supervised reference: it needs the true labels of all instances. A row
+    without a label says that none applies.
 
     Examples
     --------
@@ -61,11 +62,12 @@ class GDFLoss(LogitLoss):
 
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        return _cross_entropy(logits, 1 - complementary)
+        return _cross_entropy(logits, 1 - complementary, told_rows(complementary))
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return sigmoid(logits) - (1 - complementary), all of shape (b, K)."""
-        return torch.sigmoid(logits).add_(complementary).sub_(1)
+        found = torch.sigmoid(logits).add_(complementary).sub_(1)
+        return found.mul_(told_rows(complementary))
 
 
 class UnbiasedBCELoss(LogitLoss):
@@ -103,22 +105,26 @@ class UnbiasedBCELoss(LogitLoss):
 
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        return _cross_entropy(logits, _expected_relevance(complementary))
+        return _cross_entropy(logits, _expected_relevance(complementary), told_rows(complementary))
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return sigmoid(logits) minus the expected relevance, all of shape (b, K)."""
-        return torch.sigmoid(logits).sub_(_expected_relevance(complementary))
+        found = torch.sigmoid(logits).sub_(_expected_relevance(complementary))
+        return found.mul_(told_rows(complementary))
 
 
-def _cross_entropy(logits: Tensor, target: Tensor) -> Tensor:
-    total = functional.binary_cross_entropy_with_logits(logits, target, reduction="sum")
+def _cross_entropy(logits: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+    total = functional.binary_cross_entropy_with_logits(
+        logits, target, weight=weight, reduction="sum"
+    )
     return total / len(logits)
 
 
 def _expected_relevance(complementary: Tensor) -> Tensor:
     n_candidates = complementary.shape[-1] - complementary.sum(dim=-1, keepdim=True)
-    # a = 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m.
-    share = 0.5 / (1 - torch.exp2(-n_candidates))
+    # a = 2^(m-1) / (2^m - 1) for m candidates, in a form that does not overflow for large m. Where
+    # there are none, nothing has this share.
+    share = 0.5 / (1 - torch.exp2(-n_candidates.clamp(min=1)))
     return share * (1 - complementary)
 
 
@@ -150,19 +156,25 @@ class LUWLoss(LogitLoss):
 
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        return functional.binary_cross_entropy_with_logits(1 - torch.sigmoid(logits), complementary)
+        return functional.binary_cross_entropy_with_logits(
+            1 - torch.sigmoid(logits), complementary, weight=told_rows(complementary)
+        )
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)
+        through_scores.mul_(told_rows(complementary))
         return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[-1])
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
-        """Return the mean log Q / sum(Q) of each instance's complementary labels, shape (b,)."""
+        """Return the mean log Q / sum(Q) of each instance's complementary labels, shape (b,).
+
+        It is 0 for an instance without any.
+        """
         q = torch.sigmoid(1 - torch.sigmoid(logits))
         log_q = torch.log(q / q.sum(dim=1, keepdim=True))
-        return (complementary * log_q).sum(dim=1) / complementary.sum(dim=1)
+        return (complementary * log_q).sum(dim=1) / complementary.sum(dim=1).clamp(min=1)
 
 
 class CTLLoss(LogitLoss):
@@ -207,7 +219,7 @@ class CTLLoss(LogitLoss):
 
 def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
     n_complementary = complementary.sum(dim=-1, keepdim=True)
-    on_candidates = torch.exp(-torch.exp2(-n_complementary))
+    on_candidates = torch.exp(-torch.exp2(-n_complementary)) * told_rows(complementary)
     on_complementary = torch.exp(torch.exp2(1 - n_complementary))
     relevant = on_candidates * (1 - complementary)
     irrelevant = relevant * _doubted(scores)
@@ -246,7 +258,8 @@ class ExponentialRankingLoss(LogitLoss):
         """Compute the loss from tensors of shape (b, K)."""
         scores = torch.sigmoid(logits)
         above = ((1 - complementary) * torch.exp(-scores)).sum(dim=1)
-        below = (complementary * torch.exp(scores)).sum(dim=1) / complementary.sum(dim=1)
+        n_complementary = complementary.sum(dim=1).clamp(min=1)
+        below = (complementary * torch.exp(scores)).sum(dim=1) / n_complementary
         return (above * below).mean()
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
@@ -254,7 +267,8 @@ class ExponentialRankingLoss(LogitLoss):
         scores = torch.sigmoid(logits)
         candidates = 1 - complementary
         above = torch.exp(-scores).mul_(candidates)
-        below = torch.exp(scores).mul_(complementary).div_(complementary.sum(dim=-1, keepdim=True))
+        n_complementary = complementary.sum(dim=-1, keepdim=True).clamp(min=1)
+        below = torch.exp(scores).mul_(complementary).div_(n_complementary)
         through_scores = below * above.sum(dim=-1, keepdim=True)
         through_scores -= above * below.sum(dim=-1, keepdim=True)
         return through_scores.mul_(scores).mul_(1 - scores)

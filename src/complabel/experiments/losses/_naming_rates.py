@@ -35,7 +35,7 @@ class NamingRateLoss(LogitLoss):
 
     def weighted(self, complementary: Tensor) -> Tensor:
         """Return complementary labels (b, K), each divided by its naming rate."""
-        return complementary / self.naming_rates.to(complementary.dtype)
+        return complementary / self.naming_rates.to(complementary)
 
 
 class CCMNLoss(NamingRateLoss):
@@ -58,7 +58,8 @@ class CCMNLoss(NamingRateLoss):
     If p_j < 1, the loss falls without end with the logit of a complementary label. So a flexible
     model overfits; :class:`COMESHammingLoss` corrects this. The estimator is unbiased only if each
     label is named with *one* probability. A person who names one random label that does not apply
-    does so with probability 1 / (K - c), where c labels apply: c must be the same for all.
+    does so with probability 1 / (K - c), where c labels apply: c must be the same for all. It also
+    needs the rows of which no label was named: each label was named or not by itself.
 
     References
     ----------
@@ -218,7 +219,7 @@ class COMESRankingLoss(NamingRateLoss):
         values = logits.new_zeros(len(logits))
         gradient = torch.zeros_like(logits)
         rows, labels = torch.nonzero(complementary, as_tuple=True)  # (P,) and (P,)
-        weights = self.weighted(complementary)[rows, labels] / (n_labels - 1)
+        weights = self.weighted(complementary)[rows, labels] / max(1, n_labels - 1)
         size = max(1, _MOST_DIFFERENCES // n_labels)
         for part in (slice(start, start + size) for start in range(0, len(rows), size)):
             row, label = rows[part], labels[part]

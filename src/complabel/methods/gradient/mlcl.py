@@ -206,7 +206,7 @@ class MLCLClassifier(GradientClassifier):
         model = yield from self._training(
             X,
             ComplementaryCrossEntropy(),
-            {"distribution": complementary / complementary.sum(axis=1, keepdims=True)},
+            {"named": complementary},
             generator=generator,
             stage="transition",
         )
