@@ -106,17 +106,25 @@ def test_gradients_of_weighted_items_by_finite_differences(case, seed):
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
-def test_logits_of_any_float_type(dtype):
-    answers = some_answers(("free", "asked"))
-    logits = torch.ones(2, 7, dtype=dtype, requires_grad=True)
+def test_logits_of_any_float_type_under_autocast_and_infinite_ones(dtype):
+    logits = torch.linspace(-3, 3, 35).view(5, 7).to(dtype).requires_grad_()
+    log_w = torch.linspace(-1, 1, 7, requires_grad=True)
     with torch.inference_mode():  # laid out by somebody who trains elsewhere
-        likelihood = AnswersLikelihood(answers)
-    found = likelihood.batch([3, 4]).log_likelihood(logits)
+        likelihood = AnswersLikelihood(some_answers(("menu-4", "asked"))).batch(range(5))
+    exact = likelihood(logits.double(), log_propensities=log_w.double())
+    likelihood.float()
+    with torch.autocast("cpu", torch.bfloat16):
+        found = likelihood.log_likelihood(logits, log_propensities=log_w)
     assert found.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
-    found.sum().backward()
-    assert logits.grad.dtype == dtype
-    exact = likelihood.batch([3, 4])(torch.ones(2, 7, dtype=torch.float64))
-    torch.testing.assert_close(found.double(), exact.values, rtol=1e-6, atol=0)
+    of_logits, of_w = torch.autograd.grad(found.sum(), (logits, log_w))
+    assert of_logits.dtype == dtype
+    near = {"rtol": 1e-5, "atol": 1e-6}
+    torch.testing.assert_close(found.double(), exact.values, **near)
+    torch.testing.assert_close(of_w.double(), exact.through_log_propensities, **near)
+    extreme = logits.detach().index_fill(1, torch.tensor(2), -torch.inf).requires_grad_()
+    (slope,) = torch.autograd.grad(likelihood.log_likelihood(extreme).sum(), extreme)
+    assert torch.isfinite(slope).all()
+    assert not slope[:, 2].any()
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_the_transition_travels_in_the_state_of_a_module():
         (torch.eye(3), "non-zero diagonal"),
         ((1 - torch.eye(3)) / 3, "does not sum to 1"),
         ([[0, 2, -1], [1, 0, 0], [1, 0, 0]], "label 0 has negative"),
-        ((1 - np.eye(3)) * np.nan, "row 0, column 1"),
+        ((1 - np.eye(3)) * np.nan, "row 0, column 0"),
         (torch.ones(2, 3) / 3, r"shape \(2, 3\)"),
         (torch.tensor(0.5), "transition matrix"),
         ((1 - torch.eye(4)) / 3, "3 columns.*of 4 labels"),

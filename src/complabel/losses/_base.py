@@ -339,8 +339,7 @@ class _ByHand(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
-        with no_autocast(inputs[0].device):
-            values, *gradients = evaluate(*inputs)
+        values, *gradients = evaluate(*inputs)
         ctx.save_for_backward(*gradients)
         return values
 

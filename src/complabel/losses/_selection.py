@@ -35,7 +35,6 @@ from complabel.losses._base import (
     check_labels,
     check_propensities,
     differentiable,
-    no_autocast,
     told_rows,
 )
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
@@ -111,8 +110,7 @@ def _values_and_gradient(
         log_w = torch.as_tensor(np.log(propensities), dtype=logits.dtype, device=logits.device)
     settled = complementary if relevant is None else torch.maximum(complementary, relevant)
     namings = Namings(complementary, settled)
-    with no_autocast(logits.device):
-        values, gradient, _ = log_likelihood_and_gradient(logits, namings, log_w)
+    values, gradient, _ = log_likelihood_and_gradient(logits, namings, log_w)
     nothing = ~complementary.any(dim=1)
     values.masked_fill_(nothing, 0)
     gradient.masked_fill_(nothing.unsqueeze(1), 0)

@@ -28,6 +28,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import Array
+from complabel.losses._base import no_autocast
 
 # The factors (labels x nodes x rows) in memory at once: 1 MiB on a CPU, about the cache of a core;
 # 128 MiB on a GPU, a small part of its memory.
@@ -149,9 +150,11 @@ def _enumerated(
     terms = chance * (of_named / total)
     mean = terms.sum(dim=0)
     posterior = terms / mean
-    gradient = 1 - inside - member @ posterior - p * named
     share = posterior / total
-    through_log_w = named - w * (member @ share) - named * of_named * share.sum(dim=0)
+    with no_autocast(logits.device):
+        of_members, shares = member @ posterior, member @ share
+    gradient = 1 - inside - of_members - p * named
+    through_log_w = named - w * shares - named * of_named * share.sum(dim=0)
     return mean.log() + _log_absent(logits, named, several=False), gradient, through_log_w
 
 
