@@ -30,7 +30,7 @@ from complabel.experiments.methods import (
     SupervisedBCEClassifier,
     UnbiasedBCEClassifier,
 )
-from complabel.losses import MLCLLoss, SelectionLikelihoodLoss
+from complabel.losses import ComplementaryCrossEntropy, MLCLLoss, SelectionLikelihoodLoss
 from complabel.simulate import draw_complementary
 
 CLASSIFIERS = [
@@ -121,6 +121,7 @@ def test_a_loss_with_a_use_for_known_relevant_labels_gets_them(problem):
         (torch.nn.BCELoss, "loss must be a complabel.losses.LogitLoss"),
         ("gdf", "loss must be a complabel.losses.LogitLoss or a subclass of it, got 'gdf'"),
         (BinaryCrossEntropy, "must take complementary .* BinaryCrossEntropy takes true_labels"),
+        (ComplementaryCrossEntropy, "must take complementary .* takes named"),
     ],
 )
 def test_what_is_no_loss_of_complementary_labels_is_refused(problem, loss, message):

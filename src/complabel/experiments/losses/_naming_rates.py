@@ -45,7 +45,8 @@ class CCMNLoss(NamingRateLoss):
     1 - p_j, the noise rate. For a loss l, the paper's estimator is l(f, 1) for a candidate and
     (l(f, 0) - (1 - p_j) l(f, 1)) / p_j for a complementary label. The cross-entropy is linear in
     its target, so its estimator is the cross-entropy with the target :math:`1 - \bar y_j / p_j`,
-    summed over labels and averaged over instances. If all p_j are 1, it is :class:`GDFLoss`.
+    summed over labels and averaged over instances. If all p_j are 1, it is :class:`GDFLoss`, which
+    leaves out rows without a label.
 
     Parameters
     ----------
