@@ -2,7 +2,8 @@
 
     python benchmarks/loss_edges.py
 
-Each loss is tried on two rows of three labels. "Right" is what the table says, to 1 in 10,000.
+Each loss, with each kind of settings, is tried on two rows of three labels. "Right" is what the
+functions below say, to 1 in 10,000.
 """
 
 import argparse

@@ -233,7 +233,6 @@ def check_labels(logits: Tensor, /, **labels: Tensor | None) -> tuple[Tensor, di
     for name, tensor in given.items():
         if tensor.shape != logits.shape or tensor.is_complex():
             raise InputError(_wrong_labels(name, tensor, tuple(logits.shape)))
-    for name, tensor in given.items():
         _refuse_other_marks(name, tensor)
     precise = usable(logits)
     found = {name: tensor.to(precise.dtype) for name, tensor in given.items()}

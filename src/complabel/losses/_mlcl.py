@@ -71,7 +71,8 @@ class MLCLLoss(LogitLoss):
     The loss of an instance without known relevant labels is eq. 12,
     :math:`\bar L + \beta \bar L_{mse}`: the binary cross-entropy of eq. 10 between the implied
     probabilities and the complementary labels, and their squared error, eq. 11. With known
-    relevant labels it is eq. 13, :math:`\bar L + ||\tilde y - f(x)||_2^2`.
+    relevant labels it is eq. 13, :math:`\bar L + ||\tilde y - f(x)||_2^2`. An instance without a
+    complementary label counts by the known relevant labels alone.
 
     Parameters
     ----------
@@ -84,10 +85,6 @@ class MLCLLoss(LogitLoss):
     ------
     TransitionError
         If ``transition`` is no such matrix, or of another number of labels than the logits.
-
-    Notes
-    -----
-    An instance without a complementary label counts by its known relevant labels alone.
 
     References
     ----------
@@ -119,9 +116,14 @@ class MLCLLoss(LogitLoss):
         self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
     ) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
+        if len(self.transition) != logits.shape[1]:
+            raise TransitionError(
+                f"the logits have {logits.shape[1]} columns, but the transition matrix is of"
+                f" {len(self.transition)} labels; give the one of these labels"
+            )
         scores = torch.sigmoid(logits)
         told = told_rows(complementary).squeeze(1)
-        implied = implied_complementary(scores, self._transition(scores))
+        implied = implied_complementary(scores, self.transition.to(scores))
         squared = self.beta * told * (complementary - implied).square().sum(dim=1)  # (b,)
         if relevant is not None:
             to_relevant = (relevant - scores).square().sum(dim=1)
@@ -135,7 +137,7 @@ class MLCLLoss(LogitLoss):
         """Return the gradient of the loss summed over instances; all tensors are (b, K)."""
         with no_autocast(logits.device):
             scores = torch.sigmoid(logits)
-            transition = self._transition(scores)
+            transition = self.transition.to(scores)
             # Training passes transposed views of (K, b): these products read them in memory order.
             implied = torch.matmul(transition.mT, scores.mT).mT
             implied.clamp_(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
@@ -151,15 +153,6 @@ class MLCLLoss(LogitLoss):
             through_scores = torch.matmul(transition, through_implied.mT).mT
             through_scores.addcmul_(scores - relevant, known.to(error.dtype), value=2)
             return _sigmoid_backward(through_scores, scores)
-
-    def _transition(self, scores: Tensor) -> Tensor:
-        """Return T in the dtype and on the device of scores, which must be of as many labels."""
-        if self.transition.shape[-1] != scores.shape[-1]:
-            raise TransitionError(
-                f"the logits have {scores.shape[-1]} columns, but the transition matrix of the loss"
-                f" is of {self.transition.shape[-1]} labels; give the one of these labels"
-            )
-        return self.transition.to(scores)
 
     def _likeness(self) -> Hashable:
         return type(self), self.beta, self.transition.dtype
