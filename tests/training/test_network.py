@@ -4,7 +4,7 @@ import torch
 from scipy import sparse
 
 from complabel._training import Schedule, network_outputs, train_network
-from complabel.losses import MLCLLoss, no_autocast
+from complabel.losses import MLCLLoss
 
 CPU = torch.device("cpu")
 N_FEATURES, N_LABELS = 6, 3
@@ -118,9 +118,3 @@ def test_outputs_do_not_depend_on_how_rows_are_batched(form, n_samples):
     found = network_outputs(network, form(X), device=CPU)
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
-@pytest.mark.parametrize("kind", ["meta", "vulkan"])
-def test_a_device_that_has_no_autocast_needs_none(kind):
-    with no_autocast(torch.device(kind)):
-        assert torch.device(kind).type == kind
