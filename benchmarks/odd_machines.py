@@ -10,7 +10,8 @@ quality
     thousandths, with the standard error over draws: F1 at .5 and average precision over the test
     items, of the label, and the mean of the other labels; and the mean probability of the label
     beside its frequency.
-    `--match-frequencies` scales both models to the frequencies that people's answers tell.
+    `--match-frequencies` scales both models to the frequencies that people's answers tell; people
+    then answer random questions.
 speed
     Processor seconds of `fit_beside_machine` on texts of 16,384 hashed words, and of
     `evaluate_model` with five folds; and average precision and F1 on other texts.
@@ -104,7 +105,9 @@ def quality_of(data: str, machine: str, draw: int, given: argparse.Namespace) ->
     X, Y, said, X_test, Y_test = world(data, given.texts, draw, given.items)
     label = int(Y.mean(axis=0).argmax())
     said = made_odd(said, machine, label, draw)
-    people = against(Y, said, given.answers, draw)
+    # Only random questions tell a model of people alone how often labels apply.
+    drawn = randomly(Y, given.answers, draw)
+    people = drawn if given.match_frequencies else against(Y, said, given.answers, draw)
     learner: Any = SelectionLikelihoodClassifier(
         kernel="linear", scaling="global", rank=None, random_state=0
     )
