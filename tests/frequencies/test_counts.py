@@ -67,8 +67,8 @@ def test_random_forms_to_tick_count_as_judgements_of_random_labels():
 
 
 def test_questions_of_different_forms_are_not_weighted_against_each_other():
-    asked = judged([0, 0], [1, 1], 1 / 3)
-    ticked = Answers.from_arrays(absent=[[1, 0, 0], [1, 0, 0]], question="ticked")
+    asked = judged([0, 0], [1, 1], 1 / 3, n_items=4)
+    ticked = Answers.from_arrays(absent=[[1, 0, 0]] * 2, question="ticked", item=[2, 3])
     yes, total = totals(Answers.concatenate([asked, ticked]))
     assert (yes[0], total[0]) == (pytest.approx(2, rel=1e-12), pytest.approx(4, rel=1e-12))
 

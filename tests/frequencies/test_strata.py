@@ -95,7 +95,7 @@ def test_a_share_of_the_pairs_is_what_enumeration_gives(missed, invented):
     expected = posterior @ joint
     counts = Counts.of_one_group(np.array([6.0]), np.array([9.0]), missed, invented)
     mean = posterior @ chance
-    left = _Left.of(np.array([[30.0]]), np.array([[mean]]), [(0, counts)], np.ones((1, 1)))
+    left = _Left.of(np.array([[30.0]]), np.array([[mean]]), [(0, counts)])
     rng = np.random.default_rng(0)
     drawn = left.draw(rng.choice(chance, 40_000, p=posterior)[:, np.newaxis], rng)[:, 0]
     value, variance = left.moments(np.array([mean]), np.array([[posterior @ (chance - mean) ** 2]]))

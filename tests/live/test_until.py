@@ -114,6 +114,22 @@ def test_a_sitting_is_aimed_at_a_figure(things, tmp_path):
     assert (standing.n_judgements, standing.parts[0].low) == (n, pytest.approx(told["low"]))
 
 
+def test_the_table_of_a_sitting_says_chances_as_they_are_by_now(tmp_path):
+    """At the end, every pair was asked about: all were as likely."""
+    (tmp_path / "few.csv").write_text("body\n" + "text\n" * 30)
+    few = read_things(tmp_path / "few.csv", text="body")
+    p = np.random.default_rng(0).random((30, 4)) ** 2
+    until = Until([Goal.parse("f1 +-.01")], 4, probabilities=p)
+    annotation = Annotation.open(few, LABELS, out=tmp_path / "answers.csv", until=until)
+    sit(annotation, 20, look=False)
+    early = annotation.table()["probability"]
+    sit(annotation, look=False)
+    late = annotation.table()["probability"]
+    assert len(set(early)) > 15
+    np.testing.assert_allclose(late, np.full(120, 1 / 4), rtol=1e-12)
+    annotation.store.close()
+
+
 def test_labels_are_drawn_in_proportion_to_their_weights():
     kind = KINDS["asked"]
     weights = np.array([1.0, 1.0, 0.25, 0.25])

@@ -59,8 +59,8 @@ def judgements(said, probability, item=None, n_items=None, **more):
 
 
 def test_where_scores_are_equal_precision_is_the_weighted_share():
-    answers = judgements([1, 0, 1, 0], [0.5, 0.1, 0.25, 0.5])
-    found = estimate_metrics(answers, np.full((4, 1), 0.7))
+    answers = judgements([1, 0, 1, 0], [0.5, 0.1, 0.25, 0.5], item=range(4), n_items=40)
+    found = estimate_metrics(answers, np.full((40, 1), 0.7))
     assert found.precision.value == pytest.approx((2 + 4) / (2 + 10 + 4 + 2))
     assert found.recall.value == 1
     assert (found.n_judgements, found.n_items, found.precision.n_judgements) == (4, 4, 4)

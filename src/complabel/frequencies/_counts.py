@@ -43,8 +43,13 @@ def by_machine(answers: Answers) -> Bools:
 
 
 def _led_by_answers(answers: Answers) -> Bools:
-    """Tell which of these questions (A,) were asked because of earlier answers."""
+    """Tell which of these questions (A,) were asked because of earlier answers.
+
+    If every pair was judged, none was chosen.
+    """
     found = by_machine(answers)
+    if found.any() and ((answers.complementary > 0) | (answers.known_relevant > 0)).all():
+        return np.zeros_like(found)
     found[found] = [not draw.planned for draw in _draws_of(answers, np.flatnonzero(found))[0]]
     return found
 
@@ -95,11 +100,19 @@ class Audit:
     n_labels: int
 
     @classmethod
-    def of(cls, answers: Answers, strata: AnyArray | None = None, digest: str = "") -> Self:
+    def of(
+        cls,
+        answers: Answers,
+        strata: AnyArray | None = None,
+        digest: str = "",
+        *,
+        all_items: bool = False,
+    ) -> Self:
         """Collect the judgements.
 
         In ``strata`` (n, K), of the machine with this ``digest``, those are random, too, that were
-        drawn by what it says, or of which nothing says how they were drawn.
+        drawn by what it says, or of which nothing says how they were drawn. With ``strata`` or with
+        ``all_items``, questions were drawn from these items alone.
         """
         inverse, form, drawn = inverse_probability(answers), forms_of(answers), answers.drawn
         within = np.zeros(len(form), dtype=np.bool_)  # random within strata alone
@@ -112,13 +125,17 @@ class Audit:
         answer, label, yes = rows[marks.row], marks.col, marks.data > 1
         item = answers.item[answer]
         group = form[answer] * answers.n_labels + label
-        pairs = np.full(answers.n_labels, answers.n_items)[label]  # that a group stands for
+        place, numbers = label, np.full(answers.n_labels, answers.n_items)
         if strata is not None:  # chances that are known are not compared with those that are not
-            place = strata * answers.n_labels + np.arange(answers.n_labels)
-            pairs = np.bincount(place.ravel())[place[item, label]]
+            places = strata * answers.n_labels + np.arange(answers.n_labels)
+            place, numbers = places[item, label], np.bincount(places.ravel())
             group = (group * (int(strata.max()) + 1) + strata[item, label]) * 2 + within[answer]
-        weight = _scaled(inverse[answer], group)
-        drawn_so = by_machine(answers)[answer] & ~within[answer]
+        weight, pairs = _scaled(inverse[answer], group), numbers[place]
+        known = numbers if all_items or strata is not None else np.full(len(numbers), np.inf)
+        pair = item * answers.n_labels + label
+        weight = _by_pair(weight, pair, place, known)
+        judged = np.bincount(place[np.unique(pair, return_index=True)[1]], minlength=len(numbers))
+        drawn_so = by_machine(answers)[answer] & ~within[answer] & (judged < numbers)[place]
         weight[drawn_so] *= _covered(inverse[answer], group, pairs, weight)[drawn_so]
         return cls(
             item=item,
@@ -134,9 +151,10 @@ class Audit:
         pair = self.item * self.n_labels + self.label
         _, first, place = np.unique(pair, return_index=True, return_inverse=True)
         n_yes, n_said = np.bincount(place, self.applies), np.bincount(place)
-        kept = first[(n_yes == 0) | (n_yes == n_said)]
-        names = ("item", "label", "annotator", "applies", "weight")
-        return replace(self, **{name: getattr(self, name)[kept] for name in names})
+        agreed = (n_yes == 0) | (n_yes == n_said)
+        names = ("item", "label", "annotator", "applies")
+        found = replace(self, **{name: getattr(self, name)[first[agreed]] for name in names})
+        return replace(found, weight=np.bincount(place, self.weight)[agreed])
 
     def counts(
         self,
@@ -317,6 +335,27 @@ def _chance_to_be_seen(planned: Array, answered: Ints, digest: Ints) -> Array:
     return np.where(is_large, 1 - (1 - part) ** planned, part * planned)
 
 
+def stand_for(weight: Array, place: Ints, numbers: AnyArray) -> Array:
+    """Return how many things each of M in a sample stands for, (M,): at least for itself.
+
+    Of the things in ``place`` (M,), there are so many as ``numbers`` (P,) say. ``weight`` is one
+    over the chance of each at the first draw, up to a factor in each place. Later draws are from
+    what is left, so the chance to be in the sample is about min(1, factor / weight) (Ohlsson,
+    "Sequential Poisson sampling", Journal of Official Statistics 1998). The factor is such that
+    what is found sums to the number. So if all are in the sample, each stands for itself alone.
+    """
+    found, order = np.ones(len(weight)), np.lexsort((weight, place))
+    ends = np.searchsorted(place[order], np.arange(len(numbers) + 1))
+    for number, first, last in zip(numbers, ends, ends[1:], strict=False):
+        if last - first < number and last > first:
+            rising = weight[order[first:last]]
+            # The first ones stand for themselves; the others share what is left.
+            factor = (number - np.arange(len(rising))) / np.cumsum(rising[::-1])[::-1]
+            times = factor[np.argmax(factor * rising >= 1)]
+            found[order[first:last]] = np.maximum(times * rising, 1.0)
+    return found
+
+
 def forms_of(answers: Answers) -> Ints:
     """Return a number (A,) for the way in which each question was drawn, and for its form.
 
@@ -342,6 +381,20 @@ def _scaled(inverse: Array, group: Ints) -> Array:
     total = np.bincount(place, weights=inverse)
     squares = np.bincount(place, weights=inverse**2)
     return np.asarray(inverse * (total / np.maximum(squares, np.finfo(float).tiny))[place])
+
+
+def _by_pair(weight: Array, pair: Ints, place: Ints, numbers: AnyArray) -> Array:
+    """Return weights (J,) that sum in each place to Kish's effective number of its pairs.
+
+    What several people say about one pair counts as one answer. In each place there are so many
+    pairs as ``numbers`` say, and any number if it is infinite.
+    """
+    _, first, at = np.unique(pair, return_index=True, return_inverse=True)
+    total = np.bincount(at, weights=weight)
+    stands = total
+    if np.isfinite(numbers).all():
+        stands = stand_for(total, place[first], numbers)
+    return np.asarray(weight * (_scaled(stands, place[first]) / total)[at])
 
 
 def _distinct(answers: Answers, rows: Ints) -> tuple[Ints, Ints]:

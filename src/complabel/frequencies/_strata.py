@@ -145,7 +145,6 @@ class Asked:
     log_odds: Array | None  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
     n_items: int
-    once: Array  # (C, K): pairs that were judged, over judgements
     unsure: Array | None = None  # (C, K): how often people were unsure
 
     @classmethod
@@ -158,19 +157,12 @@ class Asked:
         unsure: Array | None = None,
     ) -> Self:
         asked = strata.asked(audit, missed, invented)
-        place = strata.cell[audit.item, audit.label] * audit.n_labels + audit.label
-        _, first = np.unique(audit.item * audit.n_labels + audit.label, return_index=True)
-        pairs, judged = (
-            np.bincount(each, minlength=strata.shares.size).reshape(strata.shares.shape)
-            for each in (place[first], place)
-        )
         return cls(
             strata.stratum,
             strata.shares,
             strata.log_odds,
             asked,
             strata.n_items,
-            pairs / np.maximum(judged, 1),
             unsure,
         )
 
@@ -326,8 +318,8 @@ class _Left:
     factor: Array  # of P(applies | stratum), for those
 
     @classmethod
-    def of(cls, pairs: Array, chance: Array, counts: list[tuple[int, Counts]], once: Array) -> Self:
-        """Take pairs and chances (B, K) of cells, and the part of judgements that counts, (B, K).
+    def of(cls, pairs: Array, chance: Array, counts: list[tuple[int, Counts]]) -> Self:
+        """Take pairs and chances (B, K) of cells.
 
         Where people err, a pair is known in part: by how much the variance of "applies" is less.
         """
@@ -341,8 +333,8 @@ class _Left:
             ):
                 applies = p * if_yes / np.maximum(p * if_yes + (1 - p) * if_no, _TINY)
                 part = np.minimum(applies * (1 - applies) / (p * (1 - p)), 1.0)
-                known[cell] += once[cell] * (n * (applies - part * p)).sum(axis=0)
-                still[cell] -= once[cell] * (n * (1 - part)).sum(axis=0)
+                known[cell] += (n * (applies - part * p)).sum(axis=0)
+                still[cell] -= (n * (1 - part)).sum(axis=0)
         still = np.maximum(still, 0.0)
         all_pairs, rest = pairs.sum(axis=0), still.sum(axis=0)
         of_rest = (still * chance).sum(axis=0) / np.maximum(rest, _TINY)
@@ -382,7 +374,6 @@ class _Stratum:
     posterior: Exchangeable
     counts: list[tuple[int, Counts]]  # by the place of the cell
     pairs: Array  # (B, K)
-    once: Array  # (B, K)
 
     @classmethod
     def of(cls, stratum: int, asked: Asked, counts: list[tuple[int, Counts]]) -> Self:
@@ -419,12 +410,11 @@ class _Stratum:
             found,
             counts=here,
             pairs=asked.shares[cells] * asked.n_items,
-            once=asked.once[cells],
         )
 
     @cached_property
     def left(self) -> _Left:
-        return _Left.of(self.pairs, self.by_cell[0], self.counts, self.once)
+        return _Left.of(self.pairs, self.by_cell[0], self.counts)
 
     @cached_property
     def by_cell(self) -> Array:

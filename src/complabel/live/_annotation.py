@@ -202,6 +202,10 @@ class Annotation:
             shares = dict(zip(labels, shares_of(np.array(labels, dtype=object)), strict=True))
             for at in asked:
                 columns["probability"][at] = shares.get(columns["label"][at])
+        elif isinstance(source, ListedQuestions) and source.chances_after and columns["item"]:
+            n_asked = 1 + max((number for number, _ in list(self.asker.done)), default=0)
+            chances = source.chances_after(n_asked, np.array(columns["probability"]))
+            columns["probability"] = chances.tolist()
         known = self._known()
         return {name: [*values, *known[name]] for name, values in columns.items()}
 

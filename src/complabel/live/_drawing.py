@@ -264,6 +264,8 @@ class ListedQuestions:
     questions: Sequence[Question]
     known: Sequence[tuple[int, dict[str, Any]]] = ()
     without: frozenset[int] = frozenset()  # items that cannot be shown
+    # What chances (J,) of the first question are after so many; None: the same.
+    chances_after: Callable[[int, Array], Array] | None = None
     _next: int = 0
 
     @property

@@ -25,6 +25,7 @@ from complabel.trust import (
     Goal,
     Part,
     Standing,
+    chances_after,
     how_far,
     order_of_evaluation,
     questions_left,
@@ -279,16 +280,18 @@ def aimed_questions(
 ) -> ListedQuestions:
     """Return questions in an order in which they tell most about a figure of predictions."""
     rng = np.random.default_rng([seed, 3])
-    pairs, chance = order_of_evaluation(probabilities, figure, _MOST_AIMED, rng)
-    item, label = np.divmod(pairs, probabilities.shape[1])
+    n_items, n_labels = probabilities.shape
+    pairs, every = order_of_evaluation(probabilities, figure, _MOST_AIMED, rng)
+    item, label = np.divmod(pairs, n_labels)
     copies = 1 + (rng.random(len(pairs)) < overlap)
-    columns = (item.tolist(), label.tolist(), chance.tolist(), copies.tolist())
+    columns = (item.tolist(), label.tolist(), every[pairs].tolist(), copies.tolist())
     return ListedQuestions(
         [
             Question(number, i, "asked", (k,), p, None, n, AIMED)
             for number, (i, k, p, n) in enumerate(zip(*columns, strict=True))
         ],
         without=frozenset(without),
+        chances_after=lambda n, chance: chances_after(n, n_items, every, chance),
     )
 
 

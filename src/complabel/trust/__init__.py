@@ -19,6 +19,7 @@ from complabel.trust._metrics import (
     estimate_metrics,
     suggest_evaluation_questions,
 )
+from complabel.trust._metrics import chances_after as chances_after
 from complabel.trust._metrics import order_of_evaluation as order_of_evaluation
 from complabel.trust._reliability import Reliability, reliability
 from complabel.trust._thresholds import ChosenThresholds, choose_thresholds

@@ -323,7 +323,7 @@ def _of_frequencies(
     missed: Array,
     invented: Array,
 ) -> Standing:
-    audit = Audit.of(answers).once()
+    audit = Audit.of(answers, all_items=True).once()
     merged = audit.counts(missed, invented).merged()
     yes, judged = merged.yes[0], merged.judged[0]
     # People say yes of this share of what applies, beyond what they invent (Rogan and Gladen).
@@ -382,7 +382,7 @@ def _of_figure(
 def _part(pairs: ScoredPairs, goal: Goal) -> Part:
     """Return what is known of a figure, and how many more judgements it needs."""
     how: Any = {"new_items": True, "of_label": goal.by_label, "to_stop": True}
-    known, n = known_of(pairs, goal.figure, **how), int(pairs.n_said.sum())
+    known, n = known_of(pairs, goal.figure, **how), len(pairs.place)
     value, (low, high) = known.value, known.interval(_AT_GOAL)
     if math.isnan(value):
         return Part(None, value, low, high, False, (math.nan,) * 3)
@@ -401,7 +401,7 @@ def _part(pairs: ScoredPairs, goal: Goal) -> Part:
         smaller = min(smaller, _smaller(known, errors, _LONGER_AT_ALL_TIMES * goal.within))
     n_yes, by_rank = float(pairs.said.sum()), goal.figure == "average_precision"
     # A model that predicts hardly anything has an F1 near 0, and nothing tells its error.
-    n_predicted = n if by_rank else int(pairs.n_said[pairs.predicted[pairs.place]].sum())
+    n_predicted = n if by_rank else int(pairs.predicted[pairs.place].sum())
     enough = n >= _FEWEST and min(n_yes, n - n_yes, n_predicted) >= _FEWEST_OF_EACH
     if smaller >= 1 and low < high and enough:
         return Part(None, value, low, high, True, (0.0,) * 3)

@@ -500,18 +500,26 @@ def suggest_evaluation_questions(
 def order_of_evaluation(
     probabilities: Array, figure: str, most: int, rng: np.random.Generator
 ) -> tuple[Ints, Array]:
-    """Return pairs in an order to ask about them, and the chance of each, at most ``most``.
+    """Return pairs in an order to ask about them, at most ``most``, and the chance of every pair.
 
-    However many of the first pairs are asked about, the chances are those of
-    :func:`suggest_evaluation_questions`, up to a factor (Ohlsson, "Sequential Poisson sampling",
-    Journal of Official Statistics 1998).
+    The chances are those of one question for each item. So many more, and they are those of
+    ``chances_after`` (Ohlsson, "Sequential Poisson sampling", Journal of Official Statistics 1998).
     """
     p = probabilities.ravel()
     chance = _chances(p, p >= _THRESHOLD, figure, len(probabilities))
     key = rng.random(len(p)) / chance
     first = np.argpartition(key, most)[:most] if most < len(p) else np.arange(len(p))
-    order = first[np.argsort(key[first])]
-    return order, chance[order]
+    return first[np.argsort(key[first])], chance
+
+
+def chances_after(n: int, n_items: int, every: Array, chance: Array) -> Array:
+    """Return what ``chance`` of some pairs is after n questions, beside one for each item.
+
+    Here it is as it was at the first question, and so is that of ``every`` pair. No pair is asked
+    about twice: those that are certain to be asked about leave other questions to the others.
+    """
+    n = max(n, n_items)
+    return np.asarray(np.minimum(chance * _factor(every, n), 1.0) * (n_items / n))
 
 
 def _chances(p: Array, predicted: Bools, figure: str, total: int) -> Array:
@@ -529,11 +537,15 @@ def _chances(p: Array, predicted: Bools, figure: str, total: int) -> Array:
     alike = np.bincount(cell, weights=size) / np.maximum(np.bincount(cell), 1)
     for equal in (alike[cell], 1 / len(p)):
         size = (1 - _EQUAL_SHARE) * size + _EQUAL_SHARE * equal
+    return np.asarray(np.minimum(size * _factor(size, total), 1.0))
+
+
+def _factor(size: Array, total: int) -> float:
+    """Return by what to multiply sizes so that they sum to ``total``, with those above 1 as 1."""
     # The largest become 1. The others share what is left of the total.
     ordered = np.sort(size)[::-1]
     scale = (total - np.arange(len(size))) / np.cumsum(ordered[::-1])[::-1]
-    first = np.argmax(ordered * scale <= 1 + 1e-9)
-    return np.asarray(np.minimum(size * scale[first], 1.0))
+    return float(scale[np.argmax(ordered * scale <= 1 + 1e-9)])
 
 
 def _drawn(chance: Array, score: Array, predicted: Bools, n: int, rng: np.random.Generator) -> Ints:

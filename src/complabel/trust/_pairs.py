@@ -18,6 +18,7 @@ from complabel.frequencies import (
     inverse_probability,
     judged_at_random,
     refuse_without_sample,
+    stand_for,
 )
 
 
@@ -25,8 +26,8 @@ from complabel.frequencies import (
 class JudgedPairs:
     """J judgements, each of one label of one item, drawn with known chances; arrays are (J,).
 
-    One over the chance of a judgement is its weight. So weighted sums over judgements are, but for
-    one factor, unbiased estimates of sums over all n_items * n_labels pairs.
+    A judgement's weight is in proportion to how many pairs it stands for. So weighted sums over
+    judgements are, but for one factor, estimates of sums over all n_items * n_labels pairs.
     """
 
     item: Ints
@@ -43,7 +44,7 @@ class JudgedPairs:
 
         Weights are compared within one form of question (its kind, its number of labels, and the
         machine by which it was drawn), since each form is drawn in its own way. The forms count by
-        their numbers of judgements.
+        their numbers of judgements. Each judged pair stands at least for itself.
         """
         random = judged_at_random(answers)
         said = answers.statements()
@@ -53,12 +54,17 @@ class JudgedPairs:
         inverse = inverse_probability(answers)[said.answer]
         _, place = np.unique(forms_of(answers)[said.answer], return_inverse=True)
         mean = np.bincount(place, weights=inverse) / np.bincount(place)
+        weight = inverse / mean[place]
+        _, at = np.unique(said.item * answers.n_labels + said.label, return_inverse=True)
+        total = np.bincount(at, weights=weight)
+        n_pairs = answers.n_items * answers.n_labels
+        stands = stand_for(total, np.zeros_like(at[: len(total)]), np.array([n_pairs]))
         return cls(
             item=said.item,
             label=said.label,
             annotator=answers.annotator[said.answer],
             applies=said.applies,
-            weight=inverse / mean[place],
+            weight=weight * (stands / total)[at] * (len(at) / stands.sum()),
             n_items=answers.n_items,
             n_labels=answers.n_labels,
         )
@@ -114,13 +120,14 @@ class ScoredPairs:
         )
         told = 1 - missed - invented
         said = (judged.applies - invented) / told
+        place, at, n_said = np.unique(pair, return_inverse=True, return_counts=True)
+        total = np.bincount(at, weights=judged.weight).astype(np.float64)
+        mean = np.bincount(at, weights=judged.weight * said) / total
         logits = special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
-        chance = special.expit(recalibrated(logits, logits[pair], said, judged.weight))
+        chance = special.expit(recalibrated(logits, logits[place], mean, total))
         p = chance[pair]
         yes = invented + told * p
         noise = yes * (1 - yes) / told**2 - p * (1 - p)
-        place, at, n_said = np.unique(pair, return_inverse=True, return_counts=True)
-        total = np.bincount(at, weights=judged.weight).astype(np.float64)
         return cls(
             score=score,
             predicted=(scores >= thresholds).ravel(),
@@ -128,7 +135,7 @@ class ScoredPairs:
             chance=chance,
             place=place,
             inverse=total,
-            said=np.bincount(at, weights=judged.weight * said) / total,
+            said=mean,
             noise=np.bincount(at, weights=judged.weight**2 * noise) / total**2,
             n_said=n_said,
         )
@@ -175,10 +182,7 @@ class ScoredPairs:
     @cached_property
     def weight(self) -> Array:
         """How many pairs of its cell each judged one stands for, (M,)."""
-        if not len(self.place):
-            return np.zeros(0)
-        sizes = np.bincount(self.cell, minlength=2)
-        return self.inverse * (sizes / self._by_cell(self.inverse))[self.cell[self.place]]
+        return stand_for(self.inverse, self.cell[self.place], np.bincount(self.cell, minlength=2))
 
     @cached_property
     def error(self) -> Array:

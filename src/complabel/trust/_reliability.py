@@ -158,39 +158,42 @@ def _compared(
     pairs: JudgedPairs, p: Array, n_bins: int, missed: Array, invented: Array
 ) -> Reliability:
     """Compare judgements (J,) with their probabilities, given the chances of mistakes."""
+    pair = pairs.item * pairs.n_labels + pairs.label
+    _, first, at = np.unique(pair, return_index=True, return_inverse=True)
+    w, p = np.bincount(at, weights=pairs.weight), p[first]
+    part, told = pairs.weight / w[at], 1 - missed - invented
+    # On average, whether the label applies; several judgements of one pair are one.
+    said = np.bincount(at, weights=part * (pairs.applies - invented) / told)
     # Equal probabilities have the same mean rank, so they stay in one bin.
     before = (stats.rankdata(p) - 0.5) / len(p)
-    _, place, judgements = np.unique(
-        (n_bins * before).astype(np.intp), return_inverse=True, return_counts=True
-    )
-    w, told = pairs.weight, 1 - missed - invented
-    said = (pairs.applies - invented) / told  # on average, whether the label applies
+    place = np.unique((n_bins * before).astype(np.intp), return_inverse=True)[1]
 
     def sums(values: Array) -> Array:
         return np.bincount(place, weights=values).astype(np.float64)
 
-    total = sums(w)
+    total, judgements = sums(w), np.bincount(place[at])
     mean = sums(w * p) / total
     share = np.clip(sums(w * said) / total, 0, 1)
     gap, weights = share - mean, total / total.sum()
-    effect = _design_effect(pairs, place, w * (said - p - gap[place]))
+    effect = _design_effect(pairs.item[first], place, w * (said - p - gap[place]))
     n = total**2 / sums(w**2) / effect
     likely = (n * share + _PRIOR_JUDGEMENTS * mean) / (n + _PRIOR_JUDGEMENTS)
-    yes = invented + told * likely[place]
-    variance = effect * sums(w**2 * yes * (1 - yes) / told**2) / total**2
+    alone = likely * (1 - likely)
+    yes = invented + told * likely[place][at]
+    noise = np.bincount(at, weights=part**2 * (yes * (1 - yes) / told**2 - alone[place][at]))
+    variance = effect * sums(w**2 * (alone[place] + noise)) / total**2
     error, interval = _without_noise(gap, np.sqrt(variance), weights)
     # So many judgements without mistakes have this variance.
-    alone = likely * (1 - likely)
     n = np.divide(alone, variance, out=n, where=variance > 0)
     return Reliability(mean, share, _wilson(share, n), weights, judgements, error, interval)
 
 
-def _design_effect(pairs: JudgedPairs, place: Ints, deviation: Array) -> float:
+def _design_effect(item: Ints, place: Ints, deviation: Array) -> float:
     """Return by how much dependence within items raises the variance of gaps; at least 1.
 
-    ``deviation`` are weighted deviations (J,) from the mean of their bin, and ``place`` their bins.
+    ``deviation`` are weighted deviations (M,) from the mean of their bin, and ``place`` their bins.
     """
-    _, cluster = np.unique(place * pairs.n_items + pairs.item, return_inverse=True)
+    _, cluster = np.unique(place * (item.max() + 1) + item, return_inverse=True)
     together = np.bincount(cluster, weights=deviation)
     alone = float(deviation @ deviation)
     return max(1.0, float(together @ together) / alone) if alone else 1.0

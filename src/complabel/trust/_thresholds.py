@@ -17,7 +17,6 @@ from complabel.frequencies import (
     checked_probabilities,
     drawn_at_random,
     estimate_label_frequencies,
-    judged_at_random,
 )
 from complabel.trust._features import some
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
@@ -116,9 +115,9 @@ def choose_thresholds(
     -----
     For a precision or a recall, thresholds are tested one after the other, the safest ones first,
     and the last one before the first that fails is taken: learn, then test. The test is the exact
-    binomial one if all judgements have one weight, each answer is one judgement, and no pair was
-    judged twice. Else it is the same with an effective number of judgements. Promises are about all
-    items of which these are a random sample.
+    binomial one if all judgements have one weight, and none are about the same item. Else it is the
+    same with an effective number of judgements. Promises are about all items of which these are a
+    random sample.
 
     For F1, probabilities are recalibrated by Platt's method. Then the F1 is computed that is to
     be expected for each threshold, over all pairs or for each label.
@@ -164,12 +163,16 @@ def choose_thresholds(
     if least is not None:
         promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
         aim = f"a {promise.of} of {least:g}"
-        scores, groups = p[judged.item, judged.label], _groups(answers, judged)
+        # What is said of a pair again tells nothing more; what contradicts it is another judgement.
+        said = (judged.item * n_labels + judged.label) * 2 + judged.applies
+        said, place = np.unique(said, return_inverse=True)
+        weight, (pair, applies) = np.bincount(place, judged.weight), np.divmod(said, 2)
+        item, label = np.divmod(pair, n_labels)
 
         def judged_of(labels: Bools) -> Judged:
-            which = labels[judged.label]
-            applies = judged.applies[which].astype(np.float64)
-            return Judged.sorted(scores[which], applies, judged.weight[which], groups[which])
+            at = np.flatnonzero(labels[label])
+            scores, yes = p[item[at], label[at]], applies[at].astype(np.float64)
+            return Judged.sorted(scores, yes, weight[at], item[at])
 
         values, promised, alone, remarks = promise.keep(judged_of, names, by_label=by_label)
     elif matched:
@@ -199,19 +202,6 @@ def choose_thresholds(
         remarks=remarks,
         _estimate=partial(estimate_metrics, answers, p, confidence=confidence),
     )
-
-
-def _groups(answers: Answers, judged: JudgedPairs) -> Ints:
-    """Return groups (J,) of judgements that may err together: one for each answer.
-
-    All judgements of an item are one group if one of its pairs was judged more than once.
-    """
-    said = answers.statements()
-    group = said.answer[judged_at_random(answers)[said.answer]]
-    pair = judged.item * judged.n_labels + judged.label
-    _, place, times = np.unique(pair, return_inverse=True, return_counts=True)
-    again = np.isin(judged.item, judged.item[times[place] > 1])
-    return np.asarray(np.where(again, answers.n_answers + judged.item, group))
 
 
 @dataclass(frozen=True)
@@ -287,7 +277,7 @@ def _as_often(p: Array, frequencies: Array) -> Array:
     found = []
     for scores, share in zip(-np.sort(-p, axis=0).T, frequencies, strict=True):
         numbers = np.append(0, ends_of(scores))
-        nearest = np.abs(numbers - share * len(p)).argmin()
+        nearest = np.abs(numbers - share * len(p)).round(9).argmin()
         found.append(threshold_after(scores, int(numbers[nearest])))
     return np.array(found)
 
