@@ -102,7 +102,10 @@ DRAWS = {
     "a sitting by weights": by_weights,
     "a sitting of forms": lambda: by_kind("ticked", 0.3),
     "a mixed sitting": mixed,
-    **{f"a sitting for {f}": lambda f=f: sitting(aimed_questions(P, f, 0.2, 0, ())) for f in FIGURES},
+    **{
+        f"a sitting for {f}": lambda f=f: sitting(aimed_questions(P, f, 0.2, 0, ()))
+        for f in FIGURES
+    },
 }
 
 
@@ -160,5 +163,5 @@ def test_what_is_known_has_an_interval_without_width():
         np.testing.assert_allclose(ends, [*often, *np.repeat(often, 2)], atol=1e-12)
     np.testing.assert_allclose(EXPECTED["frequencies +-.03"], np.repeat(often, 2), atol=1e-12)
     for name, at, new in [key for key in EXPECTED if len(key) == 3 and key[0] in FIGURES]:
-        value, low, high = EXPECTED[name, at, new]
+        _, low, high = EXPECTED[name, at, new]
         assert math.isclose(low, high, abs_tol=1e-12) != new, (name, at)

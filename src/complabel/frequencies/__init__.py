@@ -10,6 +10,7 @@ from complabel.frequencies._counts import judged_at_random as judged_at_random
 from complabel.frequencies._counts import named_at_random as named_at_random
 from complabel.frequencies._counts import refuse_without_sample as refuse_without_sample
 from complabel.frequencies._counts import stand_for as stand_for
+from complabel.frequencies._counts import sums_by as sums_by
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
 from complabel.frequencies._estimate import check_auto_or_given as check_auto_or_given
 from complabel.frequencies._estimate import checked_probabilities as checked_probabilities

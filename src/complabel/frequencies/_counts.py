@@ -335,6 +335,11 @@ def _chance_to_be_seen(planned: Array, answered: Ints, digest: Ints) -> Array:
     return np.where(is_large, 1 - (1 - part) ** planned, part * planned)
 
 
+def sums_by(place: AnyArray, values: Array) -> Array:
+    """Return the sum of values in each place."""
+    return np.bincount(place, weights=values).astype(np.float64)
+
+
 def stand_for(weight: Array, place: Ints, numbers: AnyArray) -> Array:
     """Return how many things each of M in a sample stands for, (M,): at least for itself.
 
@@ -390,8 +395,7 @@ def _by_pair(weight: Array, pair: Ints, place: Ints, numbers: AnyArray) -> Array
     pairs as ``numbers`` say, and any number if it is infinite.
     """
     _, first, at = np.unique(pair, return_index=True, return_inverse=True)
-    total = np.bincount(at, weights=weight)
-    stands = total
+    total = stands = sums_by(at, weight)
     if np.isfinite(numbers).all():
         stands = stand_for(total, place[first], numbers)
     return np.asarray(weight * (_scaled(stands, place[first]) / total)[at])

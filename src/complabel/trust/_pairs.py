@@ -19,6 +19,7 @@ from complabel.frequencies import (
     judged_at_random,
     refuse_without_sample,
     stand_for,
+    sums_by,
 )
 
 
@@ -56,7 +57,7 @@ class JudgedPairs:
         mean = np.bincount(place, weights=inverse) / np.bincount(place)
         weight = inverse / mean[place]
         _, at = np.unique(said.item * answers.n_labels + said.label, return_inverse=True)
-        total = np.bincount(at, weights=weight)
+        total = sums_by(at, weight)
         n_pairs = answers.n_items * answers.n_labels
         stands = stand_for(total, np.zeros_like(at[: len(total)]), np.array([n_pairs]))
         return cls(
@@ -121,8 +122,8 @@ class ScoredPairs:
         told = 1 - missed - invented
         said = (judged.applies - invented) / told
         place, at, n_said = np.unique(pair, return_inverse=True, return_counts=True)
-        total = np.bincount(at, weights=judged.weight).astype(np.float64)
-        mean = np.bincount(at, weights=judged.weight * said) / total
+        total = sums_by(at, judged.weight)
+        mean = sums_by(at, judged.weight * said) / total
         logits = special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
         chance = special.expit(recalibrated(logits, logits[place], mean, total))
         p = chance[pair]
@@ -136,7 +137,7 @@ class ScoredPairs:
             place=place,
             inverse=total,
             said=mean,
-            noise=np.bincount(at, weights=judged.weight**2 * noise) / total**2,
+            noise=sums_by(at, judged.weight**2 * noise) / total**2,
             n_said=n_said,
         )
 

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 from complabel._parameters import Array, Ints, check_integer
 from complabel.answers import Answers
 from complabel.errors import AnnotationError
-from complabel.frequencies import checked_probabilities, rates_of_mistakes
+from complabel.frequencies import checked_probabilities, rates_of_mistakes, sums_by
 from complabel.trust._pairs import JudgedPairs
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
@@ -160,28 +160,25 @@ def _compared(
     """Compare judgements (J,) with their probabilities, given the chances of mistakes."""
     pair = pairs.item * pairs.n_labels + pairs.label
     _, first, at = np.unique(pair, return_index=True, return_inverse=True)
-    w, p = np.bincount(at, weights=pairs.weight), p[first]
+    w, p = sums_by(at, pairs.weight), p[first]
     part, told = pairs.weight / w[at], 1 - missed - invented
     # On average, whether the label applies; several judgements of one pair are one.
-    said = np.bincount(at, weights=part * (pairs.applies - invented) / told)
+    said = sums_by(at, part * (pairs.applies - invented) / told)
     # Equal probabilities have the same mean rank, so they stay in one bin.
     before = (stats.rankdata(p) - 0.5) / len(p)
     place = np.unique((n_bins * before).astype(np.intp), return_inverse=True)[1]
 
-    def sums(values: Array) -> Array:
-        return np.bincount(place, weights=values).astype(np.float64)
-
-    total, judgements = sums(w), np.bincount(place[at])
-    mean = sums(w * p) / total
-    share = np.clip(sums(w * said) / total, 0, 1)
+    total, judgements = sums_by(place, w), np.bincount(place[at])
+    mean = sums_by(place, w * p) / total
+    share = np.clip(sums_by(place, w * said) / total, 0, 1)
     gap, weights = share - mean, total / total.sum()
     effect = _design_effect(pairs.item[first], place, w * (said - p - gap[place]))
-    n = total**2 / sums(w**2) / effect
+    n = total**2 / sums_by(place, w**2) / effect
     likely = (n * share + _PRIOR_JUDGEMENTS * mean) / (n + _PRIOR_JUDGEMENTS)
     alone = likely * (1 - likely)
     yes = invented + told * likely[place][at]
-    noise = np.bincount(at, weights=part**2 * (yes * (1 - yes) / told**2 - alone[place][at]))
-    variance = effect * sums(w**2 * (alone[place] + noise)) / total**2
+    noise = sums_by(at, part**2 * (yes * (1 - yes) / told**2 - alone[place][at]))
+    variance = effect * sums_by(place, w**2 * (alone[place] + noise)) / total**2
     error, interval = _without_noise(gap, np.sqrt(variance), weights)
     # So many judgements without mistakes have this variance.
     n = np.divide(alone, variance, out=n, where=variance > 0)

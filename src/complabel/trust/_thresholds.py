@@ -17,6 +17,7 @@ from complabel.frequencies import (
     checked_probabilities,
     drawn_at_random,
     estimate_label_frequencies,
+    sums_by,
 )
 from complabel.trust._features import some
 from complabel.trust._metrics import MetricEstimates, estimate_metrics
@@ -166,7 +167,7 @@ def choose_thresholds(
         # What is said of a pair again tells nothing more; what contradicts it is another judgement.
         said = (judged.item * n_labels + judged.label) * 2 + judged.applies
         said, place = np.unique(said, return_inverse=True)
-        weight, (pair, applies) = np.bincount(place, judged.weight), np.divmod(said, 2)
+        weight, (pair, applies) = sums_by(place, judged.weight), np.divmod(said, 2)
         item, label = np.divmod(pair, n_labels)
 
         def judged_of(labels: Bools) -> Judged:
