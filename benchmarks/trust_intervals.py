@@ -12,6 +12,10 @@ a mean over predicted pairs, prediction-powered inference (``ppi_py``, with its 
 asks for all labels of items instead, as many judgements in all. With ``--new-items`` each draw has
 other items, drawn from the second half with replacement: its labels are the truth about all items
 of the kind.
+
+``--shares`` is about small populations, of which a large part is judged: ``--items`` of the second
+half, others in each draw, and these shares of all their pairs. ``--aimed`` draws them without
+replacement, with the chances of the first draw, as a sitting does that is aimed at a figure.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from complabel.experiments.datasets import load_dataset
 from complabel.methods import SelectionLikelihoodClassifier
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics
+from complabel.trust._metrics import _chances
 
 Array: TypeAlias = NDArray[np.float64]
 _DATASETS = ("scene", "yeast", "digits")
@@ -73,15 +78,50 @@ def judged(
         absent = 1 - seen[item]
         return Answers.from_arrays(absent=absent, question="ticked", item=item, n_items=n)
     item, label = np.divmod(np.sort(rng.choice(Y.size, n_judged, replace=False)), n_labels)
-    marks = np.eye(n_labels, dtype=np.uint8)[label]
-    yes = seen[item, label][:, np.newaxis]
+    return asked(seen, item, label, 1 / n_labels)
+
+
+def asked(seen: Any, item: Any, label: Any, probability: Any) -> Answers:
+    """Return yes or no about pairs of (n, K)."""
+    marks = np.eye(seen.shape[1], dtype=np.uint8)[label]
+    yes = seen[item, label][:, np.newaxis].astype(np.uint8)
     return Answers.from_arrays(
         relevant=marks * yes,
         absent=marks * (1 - yes),
         item=item,
-        n_items=n,
-        probability=1 / n_labels,
+        n_items=len(seen),
+        probability=probability,
     )
+
+
+def of_shares(name: str, Y: Any, probabilities: Array, options: Any) -> None:
+    """Print how often intervals hold where a large part of all pairs of few items is judged."""
+    for aimed in (None, *options.aimed):
+        for share in options.shares:
+            found = defaultdict(list)
+            for draw in range(options.draws):
+                rng = np.random.default_rng([draw, 1])
+                rows = rng.permutation(len(Y))[: options.items]
+                P, truth = probabilities[rows], Y[rows]
+                n = round(share * P.size)
+                chance = np.full(P.size, 1 / P.shape[1])
+                if aimed is not None:
+                    chance = _chances(P.ravel(), P.ravel() >= 0.5, aimed, len(P))
+                pair = np.argsort(rng.random(P.size) / chance)[:n]
+                answers = asked(truth, *np.divmod(pair, P.shape[1]), chance[pair])
+                ours = estimate_metrics(answers, P, new_items=False)
+                for each, value in true_figures(truth, P).items():
+                    figure = getattr(ours, each)
+                    is_held = figure.low - 1e-9 <= value <= figure.high + 1e-9
+                    found[each].append((figure.value - value, is_held, figure.high - figure.low))
+            for each, values in found.items():
+                off, held, length = np.array(values).T
+                print(
+                    f"| {name} | {len(P)} | {aimed or 'random'} | {100 * share:.0f} %"
+                    f" | {_NAMES[each]} | {off.mean():+.4f} | {np.sqrt((off**2).mean()):.4f}"
+                    f" | {100 * held.mean():.1f} % | {length.mean():.3f} |",
+                    flush=True,
+                )
 
 
 def bootstrapped(answers: Answers, probabilities: Array, rng: np.random.Generator) -> Any:
@@ -137,7 +177,16 @@ def main() -> None:
     parser.add_argument("--ticked", action="store_true")
     parser.add_argument("--new-items", action="store_true")
     parser.add_argument("--alone", action="store_true", help="without the others, which are slow")
+    parser.add_argument("--shares", type=float, nargs="+", help="of all pairs that are judged")
+    parser.add_argument("--items", type=int, default=169, help="with --shares")
+    parser.add_argument("--aimed", nargs="*", default=["average_precision", "f1"])
     options = parser.parse_args()
+    if options.shares:
+        print("| data | items | questions | judged | figure | bias | error | held | length |")
+        print("|---|--:|---|--:|---|--:|--:|--:|--:|")
+        for name in options.datasets:
+            of_shares(name, *labels_and_probabilities(name, options.data_dir), options)
+        return
     rates = options.missed, options.invented
     print("| data | judgements | figure | truth | estimate | error | held | length |")
     print("|---|---|---|---|---|---|---|---|")
