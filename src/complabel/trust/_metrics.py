@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from complabel.answers import Answers
 from complabel.asking import table_of_pairs
 from complabel.errors import InputError
 from complabel.frequencies import checked_probabilities, rates_of_mistakes
-from complabel.trust._pairs import JudgedPairs, ScoredPairs, checked_thresholds
+from complabel.trust._pairs import FEWEST_OF_GROUP, JudgedPairs, ScoredPairs, checked_thresholds
 
 # Jeffreys' prior of a share.
 _PRIOR = 0.5
@@ -300,7 +300,8 @@ class Known:
 
     ``typical`` is its value by the chances alone, and ``variance`` that of its error. ``sides`` are
     the ratio that it is, and the variance of above - figure * below, a polynomial of the figure of
-    degree 2. They are there if it may not be known well how large ``below`` is.
+    degree 2. They are there if it may not be known well how large ``below`` is. ``ends`` is what
+    would be known if all, or none, of a group of pairs applied of which hardly any was judged.
     """
 
     value: float
@@ -309,17 +310,20 @@ class Known:
     typical: float = 0.0
     variance: float = 0.0
     sides: tuple[_Ratio, Array] | None = None
+    ends: Sequence[Known] = ()
 
     def interval(self, errors: float, smaller: float = 1.0) -> tuple[float, float]:
         """Return the ends if errors, so many to each side, were ``smaller`` times as large."""
         if math.isnan(self.value):
             return 0.0, 1.0
-        if self.variance < _ROUNDING:
-            return self.value, self.value
-        n = self.typical * (1 - self.typical) / self.variance / smaller**2
-        tails = special.ndtr([-min(errors, _FARTHEST), min(errors, _FARTHEST)])
-        ends = stats.beta.ppf(tails, n * self.value + _PRIOR, n * (1 - self.value) + _PRIOR)
-        every = [self.value, *ends.tolist()]
+        every = [self.value]
+        if self.variance >= _ROUNDING:
+            n = self.typical * (1 - self.typical) / self.variance / smaller**2
+            tails = special.ndtr([-min(errors, _FARTHEST), min(errors, _FARTHEST)])
+            ends = stats.beta.ppf(tails, n * self.value + _PRIOR, n * (1 - self.value) + _PRIOR)
+            every += ends.tolist()
+        for each in self.ends:
+            every += each.interval(errors, smaller)
         if self.sides is not None:
             every += _where_nothing_is_left(*self.sides, errors * smaller)
         return min(every), max(every)
@@ -371,6 +375,12 @@ def known_of(
         found.append(pairs.variance(each, pair, new_items=new_items))
     (variance, times_to_halve), *others = found
     more = int(pairs.n_said.sum()) * (times_to_halve - 1)
+    told_by = [pairs.predicted] if name == "precision" else [pairs.predicted, ~pairs.predicted]
+    how: Any = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
+    ends = []
+    for group in filter(pairs.is_unknown, told_by):
+        more = max(more, FEWEST_OF_GROUP * len(pairs) / np.count_nonzero(group))
+        ends += [known_of(pairs.assuming(group, all_), name, **how) for all_ in (0.0, 1.0)]
     are_left = more <= len(pairs) - len(pairs.place)
     sides = None
     if of_mistakes:
@@ -382,6 +392,7 @@ def known_of(
         typical=middle,
         variance=unsure * variance / (typical.below**2 or 1.0),
         sides=sides,
+        ends=ends,
     )
 
 

@@ -83,6 +83,9 @@ def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
     return found
 
 
+FEWEST_OF_GROUP = 3
+"""Of a group of pairs of which fewer were judged, any share may apply."""
+
 # Probabilities nearer to 0 or 1 are not told apart in the recalibration.
 _LEAST_CHANCE = 1e-4
 # The recalibration starts from the scores as they are: intercept 0, and slope 1 below and above
@@ -184,6 +187,24 @@ class ScoredPairs:
     def weight(self) -> Array:
         """How many pairs of its cell each judged one stands for, (M,)."""
         return stand_for(self.inverse, self.cell[self.place], np.bincount(self.cell, minlength=2))
+
+    def is_unknown(self, group: Bools) -> bool:
+        """Tell whether hardly any pair of a group (N,) was judged."""
+        n_judged = np.count_nonzero(group[self.place])
+        return bool(n_judged < min(FEWEST_OF_GROUP, np.count_nonzero(group)))
+
+    def assuming(self, group: Bools, applies: float) -> Self:
+        """Return the same pairs, as if those of a group (N,) that are not judged were known."""
+        place = np.union1d(self.place, np.flatnonzero(group))
+        of_all = {name: np.zeros(len(self)) for name in ("inverse", "said", "noise", "n_said")}
+        of_all["inverse"][place], of_all["said"][place] = 1.0, applies
+        for name, values in of_all.items():
+            values[self.place] = getattr(self, name)
+        chance = np.where(group, of_all["said"], self.chance)
+        told = {name: values[place] for name, values in of_all.items()}
+        found = replace(self, chance=chance, place=place, **told)
+        found.__dict__["ranking"] = self.ranking  # so that it is not sorted again
+        return found
 
     @cached_property
     def error(self) -> Array:
