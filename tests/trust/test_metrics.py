@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import special
 from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score
+from tests.examples import examples
 
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -28,7 +31,7 @@ def items(n_items, n_labels, seed=0):
 def by_scikit_learn(Y, probabilities, threshold):
     y, predicted = Y.ravel(), (probabilities >= threshold).ravel()
     return {
-        "precision": precision_score(y, predicted),
+        "precision": precision_score(y, predicted, zero_division=0),
         "recall": recall_score(y, predicted),
         "f1": f1_score(y, predicted),
         "average_precision": average_precision_score(y, probabilities.ravel()),
@@ -256,6 +259,33 @@ def test_the_curve_has_the_figures_of_each_threshold():
         figure = getattr(same, name)
         values = [curve[name + end][4] for end in ("", "_low", "_high")]
         np.testing.assert_allclose(values, [figure.value, figure.low, figure.high], rtol=1e-12)
+
+
+@examples(60)
+@given(st.integers(0, 2**32 - 1))
+def test_no_interval_is_surer_than_what_is_known(seed):
+    """Of a few pairs, beside all that may be true of those that nobody judged."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 10))
+    p, y = rng.choice([0.05, 0.3, 0.6, 0.9], (n, 1)), rng.integers(0, 2, n)
+    known = rng.permutation(n)[: max(1, n - int(rng.integers(6)))]
+    found = estimate_metrics(judgements(y[known], 1.0, known, n), p, new_items=False)
+    groups = [np.flatnonzero((p[:, 0] >= 0.5) == side) for side in (False, True)]
+    left = np.setdiff1d(np.arange(n), known)
+    judged = [np.isin(group, known).sum() for group in groups]
+    anything = all(k < 3 or k == len(of) for k, of in zip(judged, groups, strict=True))
+    for rest in itertools.product([0, 1], repeat=len(left)):
+        y[left] = rest
+        if not y.any():
+            continue
+        for name, true in by_scikit_learn(y[:, np.newaxis], p, 0.5).items():
+            figure = getattr(found, name)
+            if name == "precision" and not len(groups[1]):
+                continue
+            if figure.low == figure.high:
+                assert figure.value == pytest.approx(true), name
+            if anything:
+                assert figure.low - 1e-9 <= true <= figure.high + 1e-9, name
 
 
 def test_what_nobody_judged_is_unknown():

@@ -1,5 +1,7 @@
 """Bins of pairs, and an expected calibration error without what chance adds to it."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -105,10 +107,23 @@ def test_items_that_are_alike_in_all_labels_widen_intervals():
     np.testing.assert_allclose(ten.intervals, once.intervals, rtol=1e-6)
 
 
-def test_answers_of_an_exact_model_have_no_error():
+def test_answers_of_an_exact_model_have_no_error_and_may_have_some_elsewhere():
     found = reliability(Y, Y.astype(float))
-    assert found.error == 0
-    assert found.interval[0] == 0
+    assert (found.error, found.interval[0]) == (0, 0)
+    assert found.interval[1] > 0.1
+    assert (np.ptp(found.intervals, axis=1) > 0.2).all()
+
+
+@pytest.mark.parametrize("sure", [1.0, 0.6, 0.999])
+def test_an_error_is_a_share_and_its_interval_has_width_however_few_answers_there_are(sure):
+    """Of one to eight pairs, all wrong or all right."""
+    for n, right in itertools.product(range(1, 9), (0, 1)):
+        found = reliability(np.full((n, 1), right), np.full((n, 1), sure))
+        low, high = found.interval
+        assert 0 <= low <= found.error <= high <= 1
+        assert low < high
+        if n < 3:
+            np.testing.assert_array_equal(found.intervals, [[0, 1]])
 
 
 def test_simulated_answers_tell_what_true_labels_tell():

@@ -190,8 +190,8 @@ class ScoredPairs:
 
     def is_unknown(self, group: Bools) -> bool:
         """Tell whether hardly any pair of a group (N,) was judged."""
-        n_judged = np.count_nonzero(group[self.place])
-        return bool(n_judged < min(FEWEST_OF_GROUP, np.count_nonzero(group)))
+        n_judged, n_pairs = int(group[self.place].sum()), int(group.sum())
+        return n_judged < min(FEWEST_OF_GROUP, n_pairs)
 
     def assuming(self, group: Bools, applies: float) -> Self:
         """Return the same pairs, as if those of a group (N,) that are not judged were known."""
@@ -201,7 +201,7 @@ class ScoredPairs:
         for name, values in of_all.items():
             values[self.place] = getattr(self, name)
         chance = np.where(group, of_all["said"], self.chance)
-        told = {name: values[place] for name, values in of_all.items()}
+        told: Any = {name: values[place] for name, values in of_all.items()}
         found = replace(self, chance=chance, place=place, **told)
         found.__dict__["ranking"] = self.ranking  # so that it is not sorted again
         return found

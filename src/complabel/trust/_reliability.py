@@ -12,7 +12,7 @@ from complabel._parameters import Array, Ints, check_integer
 from complabel.answers import Answers
 from complabel.errors import AnnotationError
 from complabel.frequencies import checked_probabilities, rates_of_mistakes, sums_by
-from complabel.trust._pairs import JudgedPairs
+from complabel.trust._pairs import FEWEST_OF_GROUP, JudgedPairs
 
 # The mean probability of a bin counts as so many judgements more when the noise of its share is
 # estimated. Else a bin in which no label applies would seem free of noise.
@@ -175,6 +175,8 @@ def _compared(
     effect = _design_effect(pairs.item[first], place, w * (said - p - gap[place]))
     n = total**2 / sums_by(place, w**2) / effect
     likely = (n * share + _PRIOR_JUDGEMENTS * mean) / (n + _PRIOR_JUDGEMENTS)
+    # Who says exactly 0 or 1, and is right of these, may be wrong of others (Jeffreys' prior).
+    likely = np.where(likely * (1 - likely) > 0, likely, (n * share + 0.5) / (n + 1))
     alone = likely * (1 - likely)
     yes = invented + told * likely[place][at]
     noise = sums_by(at, part**2 * (yes * (1 - yes) / told**2 - alone[place][at]))
@@ -182,7 +184,9 @@ def _compared(
     error, interval = _without_noise(gap, np.sqrt(variance), weights)
     # So many judgements without mistakes have this variance.
     n = np.divide(alone, variance, out=n, where=variance > 0)
-    return Reliability(mean, share, _wilson(share, n), weights, judgements, error, interval)
+    ends = _wilson(share, n)
+    ends[judgements < FEWEST_OF_GROUP] = 0.0, 1.0
+    return Reliability(mean, share, ends, weights, judgements, error, interval)
 
 
 def _design_effect(item: Ints, place: Ints, deviation: Array) -> float:
@@ -206,11 +210,11 @@ def _wilson(share: Array, n: Array) -> Array:
 
 def _without_noise(gap: Array, noise: Array, weights: Array) -> tuple[float, tuple[float, float]]:
     """Return the mean absolute gap without what noise adds to it, and its interval of 95 %."""
-    observed = float(weights @ np.abs(gap))
+    seen = float(weights @ np.abs(gap))
     likely = np.sqrt(gap**2 + noise**2) * np.where(gap < 0, -1, 1)
     drawn = np.random.default_rng(0).standard_normal((_SIMULATED, len(gap))) * noise
 
-    def size_with(chance: float) -> float:
+    def size_with(chance: float, observed: float = seen) -> float:
         """Return the error under which a larger one than observed has this chance."""
 
         def excess(times: float) -> float:
@@ -220,6 +224,8 @@ def _without_noise(gap: Array, noise: Array, weights: Array) -> tuple[float, tup
         while excess(high) < 0:
             high *= 2
         times = optimize.bisect(excess, 0, high, xtol=_CLOSE * high) if excess(0) < 0 else 0.0
-        return times * float(weights @ np.abs(likely))
+        return min(times * float(weights @ np.abs(likely)), 1.0)
 
-    return size_with(0.5), (size_with(0.025), size_with(0.975))
+    # Gaps that are smaller than chance usually makes them are no sign that there are none.
+    usual = float(np.median(np.abs(drawn) @ weights))
+    return size_with(0.5), (size_with(0.025), size_with(0.975, max(seen, usual)))
