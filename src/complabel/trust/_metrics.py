@@ -375,12 +375,12 @@ def known_of(
         found.append(pairs.variance(each, pair, new_items=new_items))
     (variance, times_to_halve), *others = found
     more = int(pairs.n_said.sum()) * (times_to_halve - 1)
-    told_by = [pairs.predicted] if name == "precision" else [pairs.predicted, ~pairs.predicted]
     how: Any = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
-    ends = []
-    for group in filter(pairs.is_unknown, told_by):
-        more = max(more, FEWEST_OF_GROUP * len(pairs) / np.count_nonzero(group))
-        ends += [known_of(pairs.assuming(group, all_), name, **how) for all_ in (0.0, 1.0)]
+    ends: list[Known] = []
+    if any(name != "precision" or pairs.predicted[side].any() for side in pairs.unknown):
+        smallest = min(int(side.sum()) for side in pairs.unknown)
+        more = max(more, FEWEST_OF_GROUP * len(pairs) / smallest)
+        ends = [known_of(each, name, **how) for each in pairs.extremes]
     are_left = more <= len(pairs) - len(pairs.place)
     sides = None
     if of_mistakes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -188,22 +189,34 @@ class ScoredPairs:
         """How many pairs of its cell each judged one stands for, (M,)."""
         return stand_for(self.inverse, self.cell[self.place], np.bincount(self.cell, minlength=2))
 
-    def is_unknown(self, group: Bools) -> bool:
-        """Tell whether hardly any pair of a group (N,) was judged."""
-        n_judged, n_pairs = int(group[self.place].sum()), int(group.sum())
-        return n_judged < min(FEWEST_OF_GROUP, n_pairs)
+    @cached_property
+    def unknown(self) -> list[Bools]:
+        """Masks (N,) of predicted pairs, and of the others, if hardly any of these was judged."""
+        sides = (self.predicted, ~self.predicted)
+        n_judged = (int(side[self.place].sum()) for side in sides)
+        found = zip(sides, n_judged, strict=True)
+        return [side for side, n in found if n < min(FEWEST_OF_GROUP, int(side.sum()))]
 
-    def assuming(self, group: Bools, applies: float) -> Self:
-        """Return the same pairs, as if those of a group (N,) that are not judged were known."""
-        place = np.union1d(self.place, np.flatnonzero(group))
-        of_all = {name: np.zeros(len(self)) for name in ("inverse", "said", "noise", "n_said")}
-        of_all["inverse"][place], of_all["said"][place] = 1.0, applies
-        for name, values in of_all.items():
-            values[self.place] = getattr(self, name)
-        chance = np.where(group, of_all["said"], self.chance)
-        told: Any = {name: values[place] for name, values in of_all.items()}
-        found = replace(self, chance=chance, place=place, **told)
-        found.__dict__["ranking"] = self.ranking  # so that it is not sorted again
+    @cached_property
+    def extremes(self) -> list[Self]:
+        """The same pairs, as if all or none of those that are ``unknown`` applied, each way."""
+        if not self.unknown:
+            return []
+        every = np.any(self.unknown, axis=0)
+        every[self.place] = True
+        place, names = np.flatnonzero(every), ("inverse", "said", "noise", "n_said")
+        found = []
+        for applies in itertools.product((0.0, 1.0), repeat=len(self.unknown)):
+            values = np.zeros((len(names), len(self)))
+            values[0] = 1.0
+            for side, each in zip(self.unknown, applies, strict=True):
+                values[1, side] = each
+            values[:, self.place] = [getattr(self, name) for name in names]
+            of_side = np.any(self.unknown, axis=0)
+            chance = np.where(of_side, np.clip(values[1], 0, 1), self.chance)
+            told: Any = dict(zip(names, values[:, place], strict=True))
+            found.append(replace(self, chance=chance, place=place, **told))
+            found[-1].__dict__["ranking"] = self.ranking  # so that it is not sorted again
         return found
 
     @cached_property
