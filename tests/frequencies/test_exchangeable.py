@@ -58,7 +58,7 @@ def test_one_of_several_likelihoods_is_chosen_by_what_was_said():
         for rise in (1.0, -1.0)
     ]
     found = Exchangeable.of(both, (0.0, 1.0), shares=(0.0,))
-    weight = {id(each): posterior.sum() / 2 for each, posterior in found.marginals()}
+    weight = {id(each): posterior.sum() / 2 for each, posterior in found.marginals}
     assert weight[id(both[0])] > 0.9
     assert sum(weight.values()) == pytest.approx(1)
 

@@ -220,12 +220,17 @@ class Counts:
 
     def log_likelihood(self, logits: Array) -> Array:
         """Return the log-probability (K, N) of what was said about each label, at (K, N)."""
-        log_p, log_q = special.log_expit(logits), special.log_expit(-logits)
         found = np.zeros_like(logits)
-        for yes, judged, missed, invented in self._groups():
-            found += yes * np.logaddexp(_log(1 - missed) + log_p, _log(invented) + log_q)
+        some = np.flatnonzero(self.judged.any(axis=0))  # of most labels, people said nothing
+        log_p, log_q = special.log_expit(logits[some]), special.log_expit(-logits[some])
+        for groups in self._groups():
+            yes, judged, missed, invented = (each[some] for each in groups)
             no = judged - yes
-            found += no * np.logaddexp(_log(missed) + log_p, _log(1 - invented) + log_q)
+            if not missed.any() and not invented.any():
+                found[some] += yes * log_p + no * log_q
+                continue
+            found[some] += yes * np.logaddexp(_log(1 - missed) + log_p, _log(invented) + log_q)
+            found[some] += no * np.logaddexp(_log(missed) + log_p, _log(1 - invented) + log_q)
         return found
 
     def _groups(self) -> Iterator[tuple[Array, ...]]:

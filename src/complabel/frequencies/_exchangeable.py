@@ -9,8 +9,9 @@ of all means and spreads, the chances of what was said are one product, (K, H).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -35,8 +36,9 @@ _REACH = 4.0  # standard deviations of the prior of the mean
 _NEGLIGIBLE, _UNLIKELY = 10.0, 30.0
 # A likelihood over fewer nodes of the grid than these is computed at closer ones.
 _NARROW, _NODES = 10.0, 192
-# Draws have so many different means and spreads.
-_DIFFERENT = 400
+# So many draws have the same mean and spread, but there are at least so many different ones.
+_ALIKE, _DIFFERENT = 10, 200
+_TOO_LITTLE = 1e-14  # of a weight, over the largest
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -147,9 +149,8 @@ class _Given:
         like, unlike = (
             (part[:, np.newaxis] * of_each).sum(axis=1) for part in (1 - self.shares, self.shares)
         )
-        return np.asarray(
-            self.likelihood.values * (like.T @ self.priors[0] + unlike.T @ self.priors[1])
-        )
+        both = np.concatenate([like, unlike]).T
+        return np.asarray(self.likelihood.values * (both @ self.priors.reshape(-1, len(GRID))))
 
     def posterior(self, at: int, share: int) -> Array:
         """Return the posterior (K, G) for one mean and one share, up to a factor of each label."""
@@ -165,7 +166,8 @@ class _Given:
 
 def _mixed(priors: Array, values: Array, shares: Array) -> Array:
     """Return integrals (H, U, K) of values (K, G) over both priors (2, H, G), with these shares."""
-    like, unlike = ((each @ values.T)[:, np.newaxis] for each in priors)
+    products = priors.reshape(-1, priors.shape[2]) @ values.T
+    like, unlike = products.reshape(2, -1, 1, len(values))
     part = shares[:, np.newaxis]
     return np.asarray((1 - part) * like + part * unlike)
 
@@ -203,26 +205,32 @@ class Exchangeable:
         total = sum(float(each.sum()) for each in weights)
         return cls(kept, [each / total for each in weights])
 
-    def marginals(self) -> Iterator[tuple[Likelihood, Array]]:
-        """Yield each likelihood, and the posterior (K, G) of the logits with its weight."""
+    @cached_property
+    def marginals(self) -> list[tuple[Likelihood, Array]]:
+        """Each likelihood, and the posterior (K, G) of the logits with its weight."""
+        told = []
         for likelihood in {id(each.likelihood): each.likelihood for each in self.given}.values():
             found = np.zeros_like(likelihood.values)
             for each, weights in zip(self.given, self.weights, strict=True):
                 if each.likelihood is likelihood:
                     found += each.posteriors(weights)
-            yield likelihood, found
+            told.append((likelihood, found))
+        return told
 
     def moments(self) -> tuple[Array, Array]:
         """Return the mean (K,) and the covariance (K, K) of the frequencies."""
         square = sum(
             (posterior * likelihood.squares).sum(axis=1)
-            for likelihood, posterior in self.marginals()
+            for likelihood, posterior in self.marginals
         )
         n_labels = len(np.atleast_1d(square))
         means = np.concatenate([each.means().reshape(-1, n_labels) for each in self.given])
         weights = np.concatenate([each.ravel() for each in self.weights])
+        some = weights > _TOO_LITTLE * weights.max()
+        means, weights = means[some], weights[some]
         mean = weights @ means
-        covariance = ((means - mean).T * weights) @ (means - mean)
+        apart = (means - mean) * np.sqrt(weights)[:, np.newaxis]
+        covariance = apart.T @ apart
         variance = np.maximum(square - mean**2, np.diag(covariance))
         np.fill_diagonal(covariance, variance)
         return mean, covariance
@@ -245,7 +253,8 @@ class Exchangeable:
         """Return draws (n, K) of frequencies; labels of one draw have one mean and one spread."""
         places = [(each, *at) for each in self.given for at in np.ndindex(each.log_weights.shape)]
         sums = np.cumsum(np.concatenate([each.ravel() for each in self.weights]))
-        chosen = np.searchsorted(sums / sums[-1], (np.arange(_DIFFERENT) + 0.5) / _DIFFERENT)
+        different = max(n // _ALIKE, _DIFFERENT)
+        chosen = np.searchsorted(sums / sums[-1], (np.arange(different) + 0.5) / different)
         n_labels = self.given[0].chances.shape[2]
         label, found = np.arange(n_labels), []
         for place, times in zip(*np.unique(chosen, return_counts=True), strict=True):
@@ -253,8 +262,10 @@ class Exchangeable:
             # Rows of sums, one after the other, rise from 0 to K, so one search finds all nodes.
             sums = np.cumsum(given.posterior(at, share), axis=1)
             rising = (sums / sums[:, -1:] + label[:, np.newaxis]).ravel()
-            uniform = rng.random((-(-n * times // _DIFFERENT), n_labels))
-            node = np.searchsorted(rising, uniform + label) - label * len(GRID)
+            uniform = rng.random((-(-n * times // different), n_labels))
+            # Label by label: neighbours in the grid are neighbours in memory.
+            at_label = label[:, np.newaxis]
+            node = np.searchsorted(rising, uniform.T + at_label) - at_label * len(GRID)
             node = np.clip(node, 0, len(GRID) - 1)
-            found.append(given.likelihood.frequencies[label, node])
+            found.append(given.likelihood.frequencies[at_label, node].T)
         return rng.permutation(np.concatenate(found))[:n]

@@ -258,9 +258,12 @@ def _summary(draws: Array) -> MachineRates:
 
     A label may apply to nothing in some draws, where it has no recall; these are left out.
     """
+    low, middle, high = ends = np.empty((3, draws.shape[1]))
+    lacks = np.isnan(draws).any(axis=0)
+    ends[:, ~lacks] = np.quantile(draws[:, ~lacks], _QUANTILES, axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # labels without a rate in all draws
-        low, middle, high = np.nanquantile(draws, _QUANTILES, axis=0)
+        ends[:, lacks] = np.nanquantile(draws[:, lacks], _QUANTILES, axis=0)
     overall = (float(middle[-1]), float(low[-1]), float(high[-1]))
     return MachineRates(middle[:-1], np.stack([low, high], axis=1)[:-1], overall)
 

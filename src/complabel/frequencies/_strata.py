@@ -49,7 +49,9 @@ _LOWEST, _HIGHEST = -10, 6
 _MEANS = {_NO: (-3.0, 3.0), _YES: (1.0, 2.0), _NOTHING: (-1.0, 3.0)}
 # The same for scores, beside the machine's log-odds times the slope.
 _OF_SCORES = (0.0, 2.0)
-_N_DRAWS = 4000
+# So many draws, and of many labels a quarter: an end of an interval of 95 % is then that of a tail
+# of .025, with an error of .0025 or .005.
+_N_DRAWS, _MOST_DRAWN = 4000, 1_000_000
 _QUANTILES = (0.025, 0.975)
 _ROUNDS_OF_UNSURE = 5
 _ROUNDING = 1e-6  # of a number of items
@@ -269,10 +271,11 @@ class StrataPosterior:
     def draws(self) -> Draws:
         """Draws of the share of each stratum's pairs that apply, always the same."""
         rng = np.random.default_rng(0)
-        shape = (3, _N_DRAWS, self.asked.shares.shape[1])
+        n_labels = self.asked.shares.shape[1]
+        shape = (3, max(_N_DRAWS // 4, min(_N_DRAWS, _MOST_DRAWN // n_labels)), n_labels)
         chances, shares = np.zeros(shape), np.zeros((3, shape[2]))
         for part in self.parts:
-            chances[part.stratum] = part.left.draw(part.posterior.draw(_N_DRAWS, rng), rng)
+            chances[part.stratum] = part.left.draw(part.posterior.draw(shape[1], rng), rng)
             shares[part.stratum] = part.share
         return Draws(chances, shares)
 
@@ -420,7 +423,7 @@ class _Stratum:
     def by_cell(self) -> Array:
         """Return the means (B, K) of the chances that a label applies, and of their squares."""
         found = np.zeros((2, len(self.cells), len(self.share)))
-        for likelihood, posterior in self.posterior.marginals():
+        for likelihood, posterior in self.posterior.marginals:
             at = next(at for at, each in enumerate(self.likelihoods) if each is likelihood)
             for cell, offset in enumerate(self.offsets[at]):
                 chances = special.expit(GRID + offset[:, np.newaxis])
