@@ -21,7 +21,9 @@ This file needs no other library.
 from __future__ import annotations
 
 import hashlib
+import math
 import re
+import sys
 from typing import NamedTuple, Self
 
 RANDOM, AIMED, RULE = "random", "aimed", "rule"
@@ -36,6 +38,7 @@ _SEALED = re.compile(r"(machine [0-9a-f]{8} )~((?:[0-9a-f]{2})+)")
 _SIZE = 24  # characters of what is sealed, or a multiple, whatever it says
 _CHECK = 3  # bytes by which a seal is known
 _LEAST = 1e-4
+_LEAST_CHANCE = 1e-12
 
 
 class ByMachine(NamedTuple):
@@ -58,6 +61,19 @@ class ByMachine(NamedTuple):
         planned = max(self.planned, _LEAST) if self.planned else 0
         number = f"{planned:{'.0f' if planned >= 1000 else '.4g'}}"
         return f"machine {self.digest} {self.word} {number}/{self.pairs}"
+
+
+def least_chance(n_labels: int, n_offered: int) -> float:
+    """Return the least chance that a question about so many of all labels may say it had.
+
+    With less, one answer would stand for all pairs there are. A menu may have that much less as
+    there are menus of its size.
+    """
+    if n_offered <= 1:
+        return _LEAST_CHANCE
+    sizes = (n_labels, n_offered, n_labels - n_offered)
+    of_all, of_menu, rest = (math.lgamma(n + 1) for n in sizes)
+    return max(_LEAST_CHANCE * math.exp(of_menu + rest - of_all), sys.float_info.min)
 
 
 def sealed(text: str, item: object, label: object) -> str:

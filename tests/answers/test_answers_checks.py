@@ -41,6 +41,8 @@ FAULTY = [
     ({"named": row(), "offered": row("sky", "sea"), "all_apply": "skip"}, "names nothing, which"),
     ({"named": row(), "question": "named", "all_apply": ["never"]}, "but all_apply is 'never'"),
     ({"named": row("sky"), "probability": 0.0}, "has probability 0.0; .* NaN"),
+    ({"named": row("sky"), "probability": 5e-324}, "has probability 5e-324"),
+    ({"relevant": row("sky"), "probability": 9e-13}, "has probability 9e-13; .* at least 1e-12"),
     ({"named": row("sky"), "probability": [2.0]}, "has probability 2.0; give"),
     ({"named": row("sky"), "probability": np.inf}, "has probability inf"),
     ({"named": row("sky"), "seconds": -1.0}, "took -1.0 seconds; give a number from 0"),

@@ -6,6 +6,7 @@ from scipy.optimize import brentq
 from sklearn.metrics import average_precision_score, precision_score
 
 from complabel.answers import Answers
+from complabel.asking import suggest_questions
 from complabel.errors import InputError
 from complabel.simulate import draw_answers
 from complabel.trust import estimate_metrics, suggest_evaluation_questions
@@ -140,6 +141,19 @@ def test_items_with_an_answer_are_left_out_and_names_stay():
     assert table["probability"].to_numpy() == pytest.approx(np.full(30, 1 / 3))
     with pytest.raises(InputError, match=r"n=31 .* the 30 pairs of a label and one of the 10 item"):
         suggest_evaluation_questions(answers, p, 31)
+
+
+@pytest.mark.parametrize("size", [10, 200, 399])
+def test_menus_of_many_labels_have_chances_that_can_be_weighed(size):
+    """Of 200 of 400 labels there are 1e119 menus: one of these chances is as good as another."""
+    names = [str(label) for label in range(400)]
+    nothing = Answers.from_table({"item": [], "label": []}, items=range(9), label_names=names)
+    table = suggest_questions(nothing, 6, kind=f"ticked-{size}", random_state=0)
+    yes = np.random.default_rng(0).random(len(table)) < 0.2
+    told = table.assign(answer=np.where(yes, "yes", "no"))
+    answers = Answers.from_table(told, items=range(9), label_names=names)
+    found = estimate_metrics(answers, np.full((9, 400), 0.3)).share
+    assert found.value == pytest.approx(yes.mean())
 
 
 @pytest.mark.parametrize("p", [np.zeros((5, 3)), np.ones((5, 3)), np.full((5, 3), 0.1)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from complabel._drawn import AIMED, AS_WRITTEN, RANDOM, RULE, ByMachine
+from complabel._drawn import AIMED, AS_WRITTEN, RANDOM, RULE, ByMachine, least_chance
 from complabel._parameters import Indicator, Ints
 from complabel.answers._arrays import AnswerArrays
 from complabel.answers._masks import (
@@ -259,11 +259,14 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         (is_asked | is_ticked) & (n_judged == 0),
         "judges no label; leave it out, or give what was said as absent or relevant",
     )
+    sizes, of_size = np.unique(n_offered, return_inverse=True)
+    least = np.array([least_chance(answers.n_labels, size) for size in sizes.tolist()] or [0.0])
     yield (
-        ~(np.isnan(probability) | ((probability > 0) & (probability <= 1))),
-        "has probability {}; give the chance with which a random question was drawn, above 0 and "
-        "at most 1, or NaN if it was not drawn at random",
+        ~(np.isnan(probability) | ((probability >= least[of_size]) & (probability <= 1))),
+        "has probability {}; give the chance with which a random question was drawn, at least"
+        " {:.3g} and at most 1, or NaN if it was not drawn at random",
         probability,
+        least[of_size],
     )
     yield from _faulty_draws(answers)
     yield (

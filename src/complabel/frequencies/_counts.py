@@ -312,7 +312,11 @@ def inverse_probability(answers: Answers) -> Array:
     the same stands for N / n of them, if n of them were answered. Where less than one was to be
     drawn, it stands for more: for the labels of which none was.
     """
-    found = 1 / np.where(np.isnan(answers.probability), 1.0, answers.probability)
+    chance = np.where(np.isnan(answers.probability), 1.0, answers.probability)
+    menus = answers.n_offered > 1  # there may be so many that one over a chance is no number
+    top = np.zeros(answers.n_labels + 1)
+    np.maximum.at(top, answers.n_offered, chance)
+    found = np.where(menus, top[answers.n_offered], 1.0) / chance
     rows = np.flatnonzero(by_machine(answers) & ~_led_by_answers(answers))
     if not len(rows):
         return np.asarray(found)

@@ -220,8 +220,7 @@ class Exchangeable:
     def moments(self) -> tuple[Array, Array]:
         """Return the mean (K,) and the covariance (K, K) of the frequencies."""
         square = sum(
-            (posterior * likelihood.squares).sum(axis=1)
-            for likelihood, posterior in self.marginals
+            (posterior * likelihood.squares).sum(axis=1) for likelihood, posterior in self.marginals
         )
         n_labels = len(np.atleast_1d(square))
         means = np.concatenate([each.means().reshape(-1, n_labels) for each in self.given])

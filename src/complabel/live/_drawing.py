@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +19,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from complabel._drawn import AIMED, RANDOM, ByMachine, opened
+from complabel._drawn import AIMED, RANDOM, ByMachine, least_chance, opened
 from complabel._opening import StrPath, as_path, fault
 from complabel._parameters import Array, Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
@@ -246,7 +245,7 @@ class RandomQuestions:
             n_known = sum(label < n_then for label in labels)
             ways *= math.comb(n_left_then - n_known, used_then)
             out_of *= math.comb(n_left_then, used_then)
-        chance = max(ways / out_of, sys.float_info.min)
+        chance = max(ways / out_of, least_chance(self.n_labels, len(labels)))
         if len(labels) == self.n_labels and kind.name != "asked":
             return None, chance
         # People pick the first lines more often than others: to name one, the order is random.
@@ -396,8 +395,9 @@ def _question_of(
     if shown is not None and len({*shown}) < len(shown):
         raise ValueError(f"offered is {row['offered']!r}, where a label stands twice")
     chance, asked_for = _number(row, "probability"), _number(row, "asked_for", 1.0)
-    if chance is not None and not 0 < chance <= 1:  # NaN is not, either
-        raise ValueError(f"probability is {chance}; give a number above 0, at most 1, or none")
+    least = least_chance(len(labels), len(shown or labels))
+    if chance is not None and not least <= chance <= 1:  # NaN is not, either
+        raise ValueError(f"probability is {chance}; give a number from {least:.3g} to 1, or none")
     chooses = BY_QUESTION[kind].chooses
     if chooses and asked_for not in range(1, len(shown or labels) + 1):
         raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
