@@ -4,6 +4,10 @@ As in ``trust_intervals.py``, a model is fixed, and random yes/no questions abou
 not learn from are drawn many times anew. Beside the datasets there are synthetic sets with labels
 from .006 to .3, whose probabilities are wrong in a way of their own for each label. Labels are put
 together by the share of the items to which they apply.
+
+``--groups`` is about made labels with 2 to 30 answers, random ones, or ones about predicted items
+alone, or about the others. Their figures are put together by how many answers are about the group
+of which fewer were given: the predicted items, or the others; of precision, the predicted ones.
 """
 
 from __future__ import annotations
@@ -16,8 +20,9 @@ import numpy as np
 from scipy import optimize, special
 from sklearn.metrics import average_precision_score
 
+from complabel.answers import Answers
 from complabel.trust import estimate_metrics
-from trust_intervals import Array, judged, labels_and_probabilities
+from trust_intervals import _NAMES, Array, judged, labels_and_probabilities, true_figures
 
 _SETS = ("synthetic-0", "synthetic-1", "scene", "yeast", "corel5k")
 _BINS = (0.0, 0.02, 0.05, 0.1, 0.2, 1.0)
@@ -35,6 +40,45 @@ def synthetic(seed: int, n_items: int = 3000, n_labels: int = 20) -> tuple[Array
     return Y, special.expit(logits + off)
 
 
+def of_groups(n_worlds: int, n_items: int = 400) -> None:
+    """Print how often intervals of made labels hold, by how many answers a group has."""
+    found: dict[tuple[str, int], list[tuple[bool, float]]] = defaultdict(list)
+    for world in range(n_worlds):
+        rng = np.random.default_rng([world, 3])
+        share, good = rng.choice([0.05, 0.2, 0.5, 0.8]), rng.choice([0.0, 0.75, 2.25])
+        logit = special.logit(share) + 2 * rng.normal(size=n_items)
+        y = rng.random(n_items) < special.expit(logit)
+        middle = logit.mean()
+        off = rng.normal() + 0.5 * rng.normal(size=n_items)
+        p = special.expit(good * (logit - middle) + 0.7 * middle + off)
+        predicted = p >= 0.5
+        if not y.any() or predicted.all() or not predicted.any():
+            continue
+        truth = true_figures(y[:, np.newaxis], p[:, np.newaxis])
+        for n in (2, 4, 8, 15, 30):
+            for pool in (predicted | True, predicted, ~predicted):
+                if pool.sum() < n:
+                    continue
+                item = rng.choice(np.flatnonzero(pool), n, replace=False)
+                yes = y[item, np.newaxis].astype(np.uint8)
+                said = {"relevant": yes, "absent": 1 - yes, "item": item, "n_items": n_items}
+                answers = Answers.from_arrays(**said, probability=1.0)
+                ours = estimate_metrics(answers, p[:, np.newaxis], new_items=False)
+                n_predicted = int(predicted[item].sum())
+                for name, true in truth.items():
+                    figure = getattr(ours, name)
+                    least = (
+                        n_predicted if name == "precision" else min(n_predicted, n - n_predicted)
+                    )
+                    held = figure.low - 1e-9 <= true <= figure.high + 1e-9
+                    found[name, min(least, 3)].append((held, figure.high - figure.low))
+    print("| figure | answers | intervals | held | mean length |\n|---|--:|--:|--:|--:|")
+    for (name, least), rows in sorted(found.items()):
+        held, length = np.mean(rows, axis=0)
+        more = " and more" if least == 3 else ""
+        print(f"| {_NAMES[name]} | {least}{more} | {len(rows):,} | {held:.1%} | {length:.2f} |")
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -42,7 +86,11 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--questions", type=int, nargs="+", default=(200, 1000))
+    parser.add_argument("--groups", action="store_true")
     told = parser.parse_args()
+    if told.groups:
+        of_groups(3 * told.draws)
+        return
     found: dict[tuple[int, int], list[tuple[bool, float]]] = defaultdict(list)
     for name in told.datasets:
         if name.startswith("synthetic-"):
