@@ -94,8 +94,16 @@ def asked(seen: Any, item: Any, label: Any, probability: Any) -> Answers:
     )
 
 
-def of_shares(name: str, Y: Any, probabilities: Array, options: Any) -> None:
+def of_shares(options: Any) -> None:
     """Print how often intervals hold where a large part of all pairs of few items is judged."""
+    print("| data | items | questions | judged | figure | bias | error | held | length |")
+    print("|---|--:|---|--:|---|--:|--:|--:|--:|")
+    for name in options.datasets:
+        of_share(name, *labels_and_probabilities(name, options.data_dir), options)
+
+
+def of_share(name: str, Y: Any, probabilities: Array, options: Any) -> None:
+    """Print the same of one dataset."""
     for aimed in (None, *options.aimed):
         for share in options.shares:
             found = defaultdict(list)
@@ -182,11 +190,13 @@ def main() -> None:
     parser.add_argument("--aimed", nargs="*", default=["average_precision", "f1"])
     options = parser.parse_args()
     if options.shares:
-        print("| data | items | questions | judged | figure | bias | error | held | length |")
-        print("|---|--:|---|--:|---|--:|--:|--:|--:|")
-        for name in options.datasets:
-            of_shares(name, *labels_and_probabilities(name, options.data_dir), options)
-        return
+        of_shares(options)
+    else:
+        of_numbers(options)
+
+
+def of_numbers(options: Any) -> None:
+    """Print how often intervals hold with numbers of questions, beside other ways."""
     rates = options.missed, options.invented
     print("| data | judgements | figure | truth | estimate | error | held | length |")
     print("|---|---|---|---|---|---|---|---|")
