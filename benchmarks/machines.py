@@ -560,6 +560,20 @@ def print_stopping(given: argparse.Namespace) -> None:
             )
 
 
+def print_many(_: argparse.Namespace) -> None:
+    """Print processor seconds of audits with 2,000 answers about 1,000 labels of 2,000 items."""
+    rng = np.random.default_rng(0)
+    often = np.geomspace(0.002, 0.3, 1000)
+    Y = (rng.random((2000, 1000)) < often).astype(np.uint8)
+    machine = np.where(Y, rng.random(Y.shape) < 0.75, rng.random(Y.shape) < often / 10)
+    scores = np.clip(np.where(Y, 0.7, 0.05) + rng.normal(0, 0.2, Y.shape), 0.001, 0.999)
+    answers = answers_to(Y, *np.divmod(rng.permutation(Y.size)[:2000], 1000))
+    for what, said in {"yes and no": machine.astype(float), "scores": scores}.items():
+        began = time.process_time()
+        audit_machine(answers, said)
+        print(f"{what}: {time.process_time() - began:.1f} s")
+
+
 def _called(share: float) -> str:
     return f"{100 * share:g} %" if share else "model"
 
@@ -588,8 +602,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rates", action="store_true", help="precision and recall")
     parser.add_argument("--plain", action="store_true", help="no machine")
     parser.add_argument("--stopping", action="store_true", help="who stops after a look")
+    parser.add_argument("--many", action="store_true", help="seconds of audits of 1,000 labels")
     given = parser.parse_args(arguments)
     others = {"plain": print_plain, "rates": print_rates, "stopping": print_stopping}
+    others["many"] = print_many
     for name, prints in others.items():
         if getattr(given, name):
             prints(given)
