@@ -32,7 +32,8 @@ class Reliability:
         The mean of the probabilities in each bin, and the share of its pairs to which the label
         applies. They are equal, but for chance, if the probabilities can be believed.
     intervals : ndarray of shape (B, 2)
-        Intervals of 95 % for ``share``.
+        Intervals of 95 % for ``share``, among all items of the kind; from 0 to 1 if fewer than
+        three judgements are in the bin.
     weights : ndarray of shape (B,)
         The share of all pairs that lie in each bin, as estimated; they sum to 1.
     judgements : ndarray of int of shape (B,)
