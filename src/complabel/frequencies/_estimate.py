@@ -43,10 +43,10 @@ class LabelFrequencies:
         Covariance of the errors of ``values``, on average over labels that differ as these do.
     intervals : ndarray of shape (n_labels, 2), dtype float64
         An interval of 95 % for each label. From random judgements alone, it is about all items of
-        which these are a sample, and holds the truth of
-        *each* label, rare or frequent, at least 95 % of the time. Beside predictions it is that of
-        the posterior, and with named labels it is ``values`` plus or minus 1.96 standard errors:
-        both are right for labels on average.
+        which these are a sample, and holds the truth of *each* label, rare or frequent, at least
+        95 % of the time. Beside predictions it is about these items, and that of the posterior, and
+        with named labels it is ``values`` plus or minus 1.96 standard errors: both are right for
+        labels on average.
     propensities : ndarray of shape (n_labels,), dtype float64, or None
         How readily each label comes to mind, with a geometric mean of 1; None if nothing was named.
     spread : float

@@ -200,9 +200,11 @@ def estimate_metrics(
     Platt's method, are a guess at all pairs, and judgements correct the sums of it (the difference
     estimator). Each judged pair stands for itself at least, so that a census is the truth however
     it was drawn. Of predicted pairs, or of the others, any share may apply as long as fewer than
-    three of them were judged. The error is that of the linearised figure. The interval is that of a share in as
-    many judgements as would have this error, with Jeffreys' prior (Korn and Graubard's effective
-    sample size). Several judgements of one item count as a cluster. For the average precision of
+    three of them were judged.
+
+    The error is that of the linearised figure. The interval is that of a share in as many
+    judgements as would have this error, with Jeffreys' prior (Korn and Graubard's effective sample
+    size). Several judgements of one item count as a cluster. For the average precision of
     one label with n "yes", the variance counts 1 + 1 / n times.
 
     References
