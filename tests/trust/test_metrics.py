@@ -318,14 +318,6 @@ def test_without_a_predicted_label_recall_is_none():
     assert found.recall.value == found.f1.value == 0
 
 
-def test_if_all_judged_pairs_are_predicted_precision_is_known():
-    probabilities = np.array([[0.9], [0.8], [0.7], [0.6], [0.1]])
-    answers = judgements([1, 1, 0, 1], 0.5, item=[0, 1, 2, 3], n_items=5)
-    found = estimate_metrics(answers, probabilities)
-    assert found.precision.value == pytest.approx(0.75, abs=0.05)
-    assert found.precision.low < 0.6 < 0.9 < found.precision.high
-
-
 def test_names_of_labels_are_those_of_the_answers():
     probabilities, Y = items(50, 2)
     answers = replace(draw_answers(Y, question="ticked", random_state=0), label_names=("b", "a"))
