@@ -105,12 +105,24 @@ def test_what_known_people_contradict_is_kept_if_enough_is_shared(n_items):
     if 2 * n_items < 30:  # pairs that both judged
         assert (step.name, step.severity) == ("contradictions", "problem")
     else:
-        assert (step.name, step.severity) == ("people-contradict", "warning")
+        assert (step.name, step.severity) == ("people-contradict-seldom", "warning")
         assert step.what.startswith("2 pairs of item and label")
         assert "Several known people judged the same 30 pairs" in step.what
         assert "--contradictions keep" in step.command
-        assert "selection-likelihood:missed=auto,invented=auto" in step.command
-        assert "complabel consensus" in step.advice
+        assert "missed=auto" not in step.command
+        assert "To 2 pairs of these somebody said yes" in step.advice
+
+
+def test_rates_of_people_are_advised_where_answers_tell_them():
+    says = np.arange(100).reshape(50, 2) % 2
+    people = Answers.concatenate(
+        Answers.from_arrays(
+            relevant=ticked, absent=1 - ticked, question="ticked", annotator=[name] * 50
+        )
+        for name, ticked in (("ann", says), ("bob", np.roll(says, 1, axis=1) | says))
+    )
+    step = inspect_answers(people).finding("people-contradict")
+    assert "selection-likelihood:missed=auto,invented=auto" in step.command
 
 
 def test_menus_tell_frequencies_but_not_for_sure():

@@ -178,12 +178,16 @@ def test_consensus_needs_no_model(folder, run):
 
 
 def test_consensus_advises_what_it_measured():
-    measured = {"missed": np.array([0.33, 0.0]), "invented": np.array([0.06, 0.01])}
-    settings = get_method(f"selection-likelihood:{_inspect._measured(measured)}").settings
-    assert settings == {"missed": [0.33, 0.0], "invented": [0.06, 0.01]}
-    for unknown in ([np.nan, 0.1], [0.1] * 50):
-        people = {"missed": np.array(unknown), "invented": np.zeros(len(unknown))}
-        assert _inspect._measured(people) == "missed=auto,invented=auto"
+    def advised(missed, invented, width=0.2):
+        low = np.clip(np.array(missed) - width / 2, 0, 1)
+        ends = {"missed_low": low, "missed_high": low + width}
+        people = {"missed": np.array(missed), "invented": np.array(invented), **ends}
+        return get_method(f"selection-likelihood:{_inspect._measured(people)}").settings
+
+    measured = {"missed": [0.33, 0.0], "invented": [0.06, 0.01]}
+    assert advised(**measured) == measured
+    assert advised([0.1] * 50, [0.0] * 50) == {"missed": "auto", "invented": "auto"}
+    assert advised(**measured, width=0.5) == advised([np.nan, 0.1], [0, 0]) == {"error_rate": 0.05}
 
 
 def test_consensus_says_whose_mistakes_cannot_be_told_apart(run, folder):

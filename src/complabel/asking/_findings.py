@@ -27,7 +27,7 @@ from complabel.asking._inspection import (
     Finding,
     Inspection,
 )
-from complabel.asking._said import Said, break_even, form_of, similar_names
+from complabel.asking._said import Said, Shared, break_even, form_of, similar_names
 
 # Questions that repair most of the damage of a biased choice: docs/evidence/frequencies.md.
 _AUDIT = 200
@@ -50,6 +50,9 @@ _NO_ALPHA = 0.2  # below this, annotators agree hardly more than by chance
 # Share of answers given at random. What contradictions from fewer cost a fit is hardly told from
 # chance (benchmarks/inspect_findings.py --costs).
 _MANY_MISTAKES = 0.1
+# With less pairs to which one of two people said yes, a fit did not find the rates of people where
+# labels are rare (docs/evidence/mistakes.md).
+_ENOUGH_WITH_YES = 40
 _FEW_MISTAKES = 0.05  # a rate that may be as low as this is not reported
 _DIFFERS = 0.25  # a share of "yes" that is more or less by this part of it, or answers at random
 _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
@@ -132,11 +135,20 @@ def _counts(context: Context) -> Found:
         assert seen.agreement is not None
         rate, highest = _disagreement(seen.agreement)
         many = rate is None or rate > _MANY_MISTAKES or highest < _LOW_ALPHA
-        words = {"first": seen.contradictions[0], "severity": "warning" if many else "note"}
+        words: dict[str, Any] = {
+            "first": seen.contradictions[0],
+            "severity": "warning" if many else "note",
+        }
         words["much"] = (
             "" if rate is None else f" This is as if {rate / 2:.1%} of answers were wrong."
         )
-        yield "people-contradict", words
+        shared = Shared.of(context.said)
+        n = len(np.unique(shared.pair[shared.yes]))
+        words |= {"with_yes": n}
+        if n >= _ENOUGH_WITH_YES:
+            yield "people-contradict", words
+        else:
+            yield "people-contradict-seldom", words
     elif seen.n_contradictions:
         yield "contradictions", {"first": seen.contradictions[0]}
     if seen.n_repeated:

@@ -35,6 +35,7 @@ _LOAD_EXCLUDED = "complabel.experiments.datasets:load_excluded"
 # Wider lines are hard to read.
 _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
+_LONGEST_INTERVAL = 0.3  # of missed labels; with longer ones, the rates of people are not known
 _ENOUGH_REPEATED = 30  # pairs; with fewer, complabel.people says that nothing tells who errs
 _MOST_PEOPLE = 20
 _FEWEST_FITTED = 30
@@ -377,10 +378,16 @@ def consensus(
 
 
 def _measured(people: Mapping[str, Any]) -> str:
-    """Return the rates of people as settings of a method; of many people, that they be found."""
+    """Return the rates of people as settings of a method; of many people, that they be found.
+
+    If an interval of missed labels is long, labels per item could be anything: then a small rate.
+    """
+    width = people["missed_high"] - people["missed_low"]
+    if not width.size or not (width <= _LONGEST_INTERVAL).all():  # not a number: nobody judged
+        return "error_rate=0.05"
     rates = [people[name].tolist() for name in ("missed", "invented")]
-    known = all(0 <= rate < 1 for each in rates for rate in each)  # not if nobody judged
-    if not known or not 0 < len(rates[0]) <= _MOST_IN_COMMAND:
+    known = all(0 <= rate < 1 for each in rates for rate in each)
+    if not known or len(rates[0]) > _MOST_IN_COMMAND:
         return "missed=auto,invented=auto"
     missed, invented = (",".join(f"{rate:.3f}" for rate in each) for each in rates)
     return f"missed=[{missed}],invented=[{invented}]"

@@ -441,11 +441,13 @@ def advise_on(found: Features, said: Answers) -> None:
 
 
 def about_cardinality(classifier: ComplementaryClassifier) -> str:
-    """Say how little is known of how many labels apply, if labels were only named; else nothing."""
+    """Say between which numbers of labels per item the answers cannot tell; else nothing."""
     interval = getattr(classifier, "cardinality_interval_", None)
     if interval is None or len(interval) != 2:
         return ""
     low, high = map(float, interval)
+    if hasattr(classifier, "missed_"):
+        return f"by the rates of people found, from {low:.3g} to {high:.3g} (95 %)"
     least = f" from {low:.2g}" if low > 0 else ""
     most = f" up to {high:.2g}" if high < len(classifier.classes_) else ""
     return (

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 import torch
+from scipy import optimize
 from tests.methods.selection.answered import assumed, fixed, logistic_problem
 
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import answers_log_likelihood
 from complabel.methods import load
+from complabel.methods.selection._choices import Choices, OneSided
+from complabel.methods.selection._mistakes import _Profile, balanced_rates
 from complabel.simulate import draw_answers
 
 X, Y = logistic_problem(2500, seed=4)
@@ -90,6 +93,71 @@ def test_where_nothing_tells_a_sentence_says_what_would_be_needed():
     share = once.relevant.sum() / once.n_answers
     assert f"about {int(np.ceil(40 / share))} of them" in text
     np.testing.assert_array_equal(classifier.coef_, plain.fit(X, once).coef_)
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """Rare labels, features that tell nothing, and few pairs that two people judged."""
+    rng = np.random.default_rng(0)
+    truth = rng.random((800, 6)) < 0.06
+    pair = rng.choice(truth.size, 1200, replace=False)
+    item, label = np.divmod(np.r_[pair, pair[:120]], 6)
+    person = np.r_[np.arange(1200) % 3, (np.arange(120) + 1) % 3]
+    errs = np.where(truth[item, label], np.array([0.1, 0.3, 0.6])[person], 0.03)
+    yes = truth[item, label] ^ (rng.random(len(item)) < errs)
+    of_label = np.eye(6, dtype=np.uint8)[label]
+    said = Answers.from_arrays(
+        relevant=of_label * yes[:, np.newaxis],
+        absent=of_label * ~yes[:, np.newaxis],
+        question="asked",
+        item=item,
+        n_items=800,
+        annotator=[str(each) for each in person],
+    )
+    return rng.normal(size=(800, 5)), said
+
+
+def test_where_rates_are_not_told_labels_apply_as_often_as_people_say(rare):
+    classifier = fixed(**AUTO)
+    warning = next(each for each in assumed(classifier, *rare) if "miss" in str(each.message))
+    assert "judged the same label of the same item 120 times" in str(warning.message)
+    assert not hasattr(classifier, "cardinality_interval_")
+    share = rare[1].statements().applies.mean()
+    assert classifier.mean_cardinality_ == pytest.approx(6 * share, rel=0.15)
+
+
+def test_where_rates_are_told_the_interval_of_labels_per_item_holds_the_truth():
+    few = SAID[np.arange(600)]
+    classifier = fixed(alpha=0.0003, **AUTO).fit(X[:600], few)
+    low, high = classifier.cardinality_interval_
+    assert low < Y[:600].sum(axis=1).mean() < high < 1.6 * low
+
+
+def test_balanced_rates_by_hand():
+    # Both say yes of half of the labels; of 8 pairs, they differ about 2. By chance it were 4.
+    ann, bob = (
+        np.array([[1, 0], [1, 0], [1, 0], [0, 1]]),
+        np.array([[1, 0], [1, 0], [0, 1], [0, 1]]),
+    )
+    both = Answers.concatenate(
+        Answers.from_arrays(relevant=each, absent=1 - each, question="ticked", annotator=[name] * 4)
+        for name, each in (("ann", ann), ("bob", bob))
+    )
+    share = (np.array([5, 3]) + 0.5) / 9
+    by_chance = 4 * (2 * share * (1 - share)).sum()
+    kappa = 1 - (2 + 0.4 * 3) / (by_chance + 3)
+    missed, invented = balanced_rates(both).rates
+    np.testing.assert_allclose(missed, np.tile((1 - share) * (1 - kappa**0.5), (3, 1)))
+    np.testing.assert_allclose(missed * share, invented * (1 - share))
+
+
+def test_the_slopes_of_the_profile_are_right(rare):
+    profile = _Profile(Choices(rare[1]), 0.3 * np.random.default_rng(1).normal(size=(800, 6)), None)
+    at = profile._start(OneSided(np.tile(np.reshape([0.3, 0.05], (2, 1, 1)), (1, 4, 1)))) + 0.1
+    profile._aim = -0.5
+    _, slope = profile._loss(at)
+    found = optimize.approx_fprime(at, lambda each: profile._loss(each)[0], 1e-6)
+    np.testing.assert_allclose(slope, found, atol=2e-3, rtol=2e-4)
 
 
 def test_rates_by_label_are_used_and_shown():

@@ -103,8 +103,11 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         does not see that a label applies, and that a person thinks that one applies which does not.
         One number, one for each of ``annotator_names``, or one for each of them and each label.
         ``"auto"`` (for both) finds them together with the model. This needs pairs of an item and a
-        label that two people judged; without about ten to which somebody said yes, the fit assumes
-        no mistakes, with a warning that says how many are needed. If people are named, each gets
+        label that two people judged. If nobody contradicts anybody, there are no mistakes to find.
+        If the answers do not tell the rates, a warning says so and how many pairs are needed: the
+        fit then takes rates with which each label applies as often as people say (they miss as many
+        labels as they invent). The answers tell the rates if ``cardinality_interval_`` is short:
+        its upper end at most 2.5 times the lower one. If people are named, each gets
         their own rates, which are drawn to the common ones: the fewer answers, the more. Estimated
         label frequencies are corrected by rates that are given, which then add up to less than 1
         for each annotator, but not by those that are found.
@@ -185,7 +188,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         If the cardinality was chosen and no label frequencies are known: between which values all
         fit about as well. The ends are the nearest values tried under which held-out answers are
         less likely by three standard errors; 0 or K if there is none. It only holds if labels come
-        to mind as readily as the fit assumes.
+        to mind as readily as the fit assumes. If rates of people were found: the interval of 95 %
+        of labels per item, by the profile of the likelihood over these rates.
     model_ : LinearMap or MappedLinear
         Maps features to the logits of p.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)

@@ -1,14 +1,20 @@
-"""Labels that annotators miss and invent: whether answers tell the rates, and the likeliest rates.
+"""Labels that annotators miss and invent: the likeliest rates, and whether answers tell them.
 
 A rate's log-odds are a common value, plus an effect of the annotator and, where enough labels were
 judged twice, one of the label. Effects are drawn from normal distributions around 0, whose spreads
 are found, too (empirical Bayes): the less people differ and the fewer answers somebody gave, the
 nearer their rates are to the common ones.
+
+Rates, labels per item and biases of the model can stand for each other: people who miss half of
+what applies say as many "yes" as careful people about labels half as frequent. So the profile of
+labels per item tells whether rates are found: the likelihood for each number of labels per item,
+with everything else as likely as it can be. Where it is flat, the fit takes balanced rates.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +25,7 @@ from complabel._parameters import Array, Floats
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import check_mistakes
-from complabel.methods._door import warn_assumed
+from complabel.methods._door import warn_assumed, warn_user
 from complabel.methods.selection._choices import Choices, OneSided
 
 # The search starts from these rates of missed and of invented labels.
@@ -35,6 +41,19 @@ _TOLERANCE_OF_SPREADS = 0.02
 _SPREAD_OF_SHIFTS, _SPREAD_OF_SCALE = 1.0, 0.5
 _TOLERANCE = 1e-8
 _STEP, _PROBES = 1e-3, 8
+# The rates are told if the interval of labels per item, of 95 %, is no longer than this: its upper
+# end over the lower one. Beyond, models with balanced rates were better (made data; the figures are
+# in docs/evidence/mistakes.md).
+_WIDEST = 2.5
+# Half of the 95 % quantile of the chi-squared distribution with one degree of freedom.
+_DROP = 1.92
+# The profile is walked in steps of the logarithm of labels per item, each longer than the last.
+# Between the labels per item that a step aims at and those that it reaches, there is a spring.
+_FIRST_LEAP, _LONGER, _LONGEST_LEAP, _SPRING, _FARTHEST = 0.03, 1.5, 0.4, 0.02, 4.0
+# Balanced rates: before anything is counted, people disagree as often as this share of what they
+# would by chance, with the weight of so many chance disagreements. So often they do at most.
+_DISAGREE, _DISAGREE_WEIGHT, _MOST_DISAGREE = 0.4, 3.0, 0.9
+
 # To find the common rate of missed labels within about .05, two people must both have judged about
 # this many pairs to which somebody said yes; for .1, a quarter of them.
 _PAIRS_WITH_YES = 40
@@ -105,16 +124,35 @@ def first_rates(answers: Answers, repeats: Repeats) -> OneSided:
     return OneSided(np.tile(np.reshape(_FIRST, (2, 1, 1)), (1, n_rates, n_labels)))
 
 
-def warn_of_unknown_mistakes(repeats: Repeats, *, contradictory: bool) -> None:
-    what = "The fit assumes no mistakes."
-    if contradictory:
-        what = "Answers contradict each other, so the fit finds rates, but they are uncertain."
+def warn_of_unknown_mistakes(repeats: Repeats, interval: tuple[float, float] | None = None) -> None:
+    """Warn that no mistakes are assumed; with an interval of labels per item, balanced ones."""
+    what, needed = "The fit assumes no mistakes.", repeats.needed
+    if interval is not None:
+        low, high = interval
+        what = (
+            f"With rates that are about as likely, {low:.2g} to {high:.2g} labels apply to an item."
+            " The fit assumes that people miss as many labels as they invent, so each label applies"
+            " as often as they say."
+        )
+        longer = math.log(high / low) / math.log(_WIDEST)
+        needed = max(needed, math.ceil(repeats.n_pairs * min(longer, _FARTHEST) ** 2))
     warn_assumed(
         "missed='auto' and invented='auto', but the answers do not tell how many labels people miss"
         f" and invent: two people judged the same label of the same item {repeats.n_pairs} times."
-        f" {what} Ask other people again about some pairs of an item and a label, about"
-        f" {repeats.needed} of them; or give missed and invented"
+        f" {what} Ask other people again about some pairs of an item and a label, until there are"
+        f" about {needed} of them; or give missed and invented"
     )
+
+
+def warn_of_other_number(number: float, told: tuple[float, float] | None) -> None:
+    """Warn if the labels per item of a model are not among the numbers that answers tell."""
+    if told is not None and not told[0] <= number <= told[1]:
+        warn_user(
+            f"by the rates of people, {told[0]:.3g} to {told[1]:.3g} labels apply to an item; by"
+            f" this model, {number:.3g}. Do not trust its probabilities; give missed and invented,"
+            " or ask other people again about more pairs of an item and a label",
+            UserWarning,
+        )
 
 
 def likeliest_mistakes(
@@ -126,22 +164,60 @@ def likeliest_mistakes(
     return _Search(choices, logits, log_propensities).run(start)
 
 
+def labels_per_item(
+    choices: Choices, logits: Floats, log_propensities: Array | None, found: OneSided
+) -> tuple[float, float]:
+    """Return between which numbers of labels per item the answers are about as likely (95 %)."""
+    return _Profile(choices, logits, log_propensities).interval(found)
+
+
+def are_told(interval: tuple[float, float]) -> bool:
+    """Return whether an interval of labels per item is short enough to take the rates found."""
+    return interval[1] <= _WIDEST * interval[0]
+
+
+def balanced_rates(answers: Answers) -> OneSided:
+    """Return rates with which each label applies as often as people say that it does.
+
+    A label is said of a share q of the items. If kappa is how much less two people disagree than by
+    chance, 1 - missed - invented = sqrt(kappa), and as many labels are missed as invented if
+    missed = (1 - q) (1 - sqrt(kappa)) and invented = q (1 - sqrt(kappa)).
+    """
+    said = answers.statements()
+    said = said.only(answers.judges[said.answer])
+    yes = np.bincount(said.label, weights=said.applies, minlength=answers.n_labels)
+    judged = np.bincount(said.label, minlength=answers.n_labels)
+    share = (yes + yes.sum() / max(judged.sum(), 1)) / (judged + 1)
+    pairs, inverse, times = np.unique(said.pair, return_inverse=True, return_counts=True)
+    of_pair = np.bincount(inverse, weights=said.applies, minlength=len(pairs))
+    # Of t judgements of a pair, a share 2 y (t - y) / (t (t - 1)) of its pairs of people disagree.
+    often = times > 1
+    t, y = times[often], of_pair[often]
+    disagree = (2 * y * (t - y) / (t * (t - 1))).sum()
+    label = pairs[often] % answers.n_labels
+    by_chance = (2 * share * (1 - share))[label].sum()
+    less = (disagree + _DISAGREE * _DISAGREE_WEIGHT) / (by_chance + _DISAGREE_WEIGHT)
+    lost = 1 - math.sqrt(1 - min(less, _MOST_DISAGREE))
+    of_labels = np.clip(np.stack([(1 - share) * lost, share * lost]), 1e-4, None)
+    n_rates = len(answers.annotator_names) + 1
+    return OneSided(np.repeat(of_labels[:, np.newaxis], n_rates, axis=1))
+
+
 class _Search:
     """The search for common log-odds, effects of annotators and labels, and shifts of logits."""
+
+    # The prior of a common rate: mistakes and right answers.
+    _prior = (_PRIOR_MISTAKES, _PRIOR_RIGHT)
+    _leash: Callable[[Floats], tuple[float, Floats]] | None = None  # a further loss of logits
 
     def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
         self._choices, self._logits, self._log_w = choices, logits, log_propensities
         self._n_labels = logits.shape[1]
+        # Of both rates, of people and of labels.
+        self._spreads = np.full((2, 2), _FIRST_SPREAD)
 
     def run(self, start: OneSided) -> OneSided:
-        odds = special.logit(np.clip(start.rates, 1e-6, 1 - 1e-6))  # (2, R + 1, L)
-        common = odds[:, -1].mean(axis=1)
-        people = odds[:, :-1].mean(axis=2) - common[:, np.newaxis]
-        labels = odds[:, -1] - common[:, np.newaxis] if odds.shape[2] > 1 else np.zeros((2, 0))
-        self._sizes = (people.shape[1], labels.shape[1])
-        self._spreads = np.full((2, 2), _FIRST_SPREAD)  # of both rates, of people and of labels
-        unscaled = np.zeros(self._n_labels + 1)
-        at = np.concatenate([common, people.ravel(), labels.ravel(), unscaled])
+        at = self._start(start)
         for _ in range(_ROUNDS):
             found = optimize.minimize(
                 self._loss, at, jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
@@ -153,6 +229,15 @@ class _Search:
             if np.abs(self._spreads - before).max() < _TOLERANCE_OF_SPREADS:
                 break
         return OneSided(special.expit(self._odds(at)))
+
+    def _start(self, start: OneSided) -> Array:
+        odds = special.logit(np.clip(start.rates, 1e-6, 1 - 1e-6))  # (2, R + 1, L)
+        common = odds[:, -1].mean(axis=1)
+        people = odds[:, :-1].mean(axis=2) - common[:, np.newaxis]
+        labels = odds[:, -1] - common[:, np.newaxis] if odds.shape[2] > 1 else np.zeros((2, 0))
+        self._sizes = (people.shape[1], labels.shape[1])
+        unscaled = np.zeros(self._n_labels + 1)
+        return np.concatenate([common, people.ravel(), labels.ravel(), unscaled])
 
     def _parts(self, at: Array) -> list[Array]:
         """Return common log-odds (2,), effects of people (2, R) and labels (2, K), and the rest."""
@@ -178,11 +263,15 @@ class _Search:
         value, by_rates, by_logits = self._choices.likelihood_and_gradients(
             logits, self._log_w, special.expit(self._odds(at))
         )
-        rates = special.expit(common)
-        prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
-        loss = -value - prior.sum() + (shifts**2).sum() / (2 * _SPREAD_OF_SHIFTS**2)
+        rates, (mistakes, right) = special.expit(common), self._prior
+        prior = mistakes * np.log(rates) + right * np.log1p(-rates)
+        drawn = self._drawn(shifts)
+        loss = -value - prior.sum() + (drawn**2).sum() / (2 * _SPREAD_OF_SHIFTS**2)
         loss += log_scale**2 / (2 * _SPREAD_OF_SCALE**2)
-        of_prior = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
+        if self._leash is not None:
+            strain, pull = self._leash(logits)
+            loss, by_logits = loss + strain, by_logits - pull
+        of_prior = (mistakes + right) * rates - mistakes
         slopes = [of_prior - by_rates.sum(axis=(1, 2))]
         by_effects = by_rates[:, :-1].sum(axis=2), by_rates.sum(axis=1)
         for effect, slope, spread in zip(effects, by_effects, self._spreads.T, strict=True):
@@ -190,9 +279,13 @@ class _Search:
                 variance = spread[:, np.newaxis] ** 2
                 loss += (effect**2 / variance).sum() / 2
                 slopes.append((effect / variance - slope).ravel())
-        by_shifts = shifts / _SPREAD_OF_SHIFTS**2 - by_logits.sum(axis=0, dtype=np.float64)
+        by_shifts = drawn / _SPREAD_OF_SHIFTS**2 - by_logits.sum(axis=0, dtype=np.float64)
         by_scale = log_scale / _SPREAD_OF_SCALE**2 - np.vdot(by_logits, scaled)
         return float(loss), np.concatenate([*slopes, by_shifts, [by_scale]])
+
+    def _drawn(self, shifts: Array) -> Array:
+        """Return what of the shifts (K,) is drawn from their prior."""
+        return shifts
 
     def _likelier_spreads(self, at: Array) -> Array:
         """Take a step of expectation and maximization, for a normal posterior of the effects."""
@@ -220,3 +313,69 @@ class _Search:
             (_, up), (_, down) = (self._loss(at + side * _STEP * signs) for side in (1, -1))
             total += (up - down) * signs / (2 * _STEP)
         return total / _PROBES
+
+
+class _Profile(_Search):
+    """The loss at its least for each number of labels per item.
+
+    The prior of rates is uniform here, and any shift that labels have in common is as likely as
+    another: what the answers do not tell, no prior shall tell.
+    """
+
+    _prior = (1.0, 1.0)  # of log-odds
+    _aim: float | None = None  # the logarithm of labels per item that a step aims at
+
+    def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
+        super().__init__(choices, logits, log_propensities)
+        self._leash = self._strained
+
+    def interval(self, found: OneSided) -> tuple[float, float]:
+        first = self._least(self._start(found), None)
+        points, best = [(first[1], first[2])], first[2]
+        for side in (-1, 1):
+            at, aim, leap, height = first[0], first[1], _FIRST_LEAP, 0.0
+            while height < best + _DROP and abs(aim - first[1]) < _FARTHEST:
+                aim, leap = aim + side * leap, min(leap * _LONGER, _LONGEST_LEAP)
+                at, number, height = self._least(at, aim)
+                if aim > math.log(0.9 * self._n_labels):
+                    break
+                points.append((number, height))
+                best = min(best, height)
+        log_numbers, heights = np.array(sorted(points)).T
+        above = heights - best - _DROP
+        inside = np.flatnonzero(above <= 0)[[0, -1]]
+        ends = [
+            _crossing(log_numbers, above, within, within + side)
+            for within, side in zip(inside.tolist(), (-1, 1), strict=True)
+        ]
+        return math.exp(ends[0]), math.exp(ends[1])
+
+    def _least(self, at: Array, aim: float | None) -> tuple[Array, float, float]:
+        """Return the point nearest to the aim, the logarithm of its labels per item, its loss."""
+        self._aim = aim
+        found = optimize.minimize(
+            self._loss, at, jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
+        )
+        loss, _ = self._loss(found.x)
+        return found.x, self._log_number, loss - self._strain
+
+    def _drawn(self, shifts: Array) -> Array:
+        return np.asarray(shifts - shifts.mean())
+
+    def _strained(self, logits: Floats) -> tuple[float, Floats]:
+        """Return the loss of the distance from the aim, and its slope by logits (n, K)."""
+        p = special.expit(logits)
+        number = float(p.sum(dtype=np.float64)) / len(p)
+        self._log_number = math.log(number)
+        off = 0.0 if self._aim is None else (self._log_number - self._aim) / _SPRING
+        self._strain = off**2 / 2
+        slope = off / (_SPRING * number * len(p))
+        return self._strain, (slope * p * (1 - p)).astype(logits.dtype)
+
+
+def _crossing(at: Array, above: Array, within: int, beyond: int) -> float:
+    """Return where the profile crosses its level between two points; else the last point."""
+    if not 0 <= beyond < len(at):
+        return float(at[within])
+    share = above[within] / (above[within] - above[beyond])
+    return float(at[within] + share * (at[beyond] - at[within]))

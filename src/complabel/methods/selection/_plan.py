@@ -46,8 +46,10 @@ from complabel.methods.selection._choices import Choices, OneSided
 from complabel.methods.selection._features import PreparedFeatures, feature_maps, landmark_rows
 from complabel.methods.selection._mistakes import (
     Repeats,
+    are_told,
     first_rates,
     given_mistakes,
+    warn_of_other_number,
     warn_of_unknown_mistakes,
 )
 from complabel.methods.selection._refit import Kept, relearn
@@ -146,6 +148,7 @@ def _learned(
         if len(space.cardinalities) > 1:
             curve = rungs.cardinality_curve()
             interval = rungs.cardinality_interval() if choices.frequencies is None else None
+        told = _told_numbers(rungs, answers)
         results = rungs.results()
         prepared = rungs.prepare(setting.features)
         if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
@@ -170,6 +173,8 @@ def _learned(
     if others:
         linear = LinearMap.mean([each.models[0] for each in maps], [*weights.values()])
     mean = prepared.mean_cardinality(linear, choices.weights)
+    warn_of_other_number(mean, told)
+    interval = interval or told
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
@@ -185,6 +190,18 @@ def _learned(
         "_annotators": annotators,
         "_kept": kept,
     }
+
+
+def _told_numbers(rungs: Rungs, answers: Answers) -> tuple[float, float] | None:
+    """Return between which numbers of labels per item the rates that were found are; else None.
+
+    If the answers do not tell the rates, warn.
+    """
+    interval = rungs.labels_per_item
+    if interval is None or are_told(interval):
+        return interval
+    warn_of_unknown_mistakes(Repeats.of(answers), interval)
+    return None
 
 
 def answers_without_audit(answers: Answers) -> Answers:
@@ -342,8 +359,8 @@ def _rates_of_mistakes(
         return given, [None]
     contradictory = _contradict(answers, exclusion_rates)
     repeats = Repeats.of(answers)
-    if not repeats.tell:
-        warn_of_unknown_mistakes(repeats, contradictory=contradictory)
+    if not (repeats.tell or contradictory):
+        warn_of_unknown_mistakes(repeats)
     # If people always agree, there are no mistakes to find.
     return None, [first_rates(answers, repeats) if contradictory else None]
 

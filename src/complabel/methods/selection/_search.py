@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from complabel._parameters import AnyArray, Array, Features, Ints
+from complabel.answers import Answers
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits
+from complabel.methods.selection._mistakes import are_told, balanced_rates
 from complabel.methods.selection._trials import Trials, results_of
 
 FIRST_ALPHA = 0.1
@@ -110,6 +112,8 @@ class Search:
     tunes_gamma: bool
     is_first: bool = True  # False: it continues a search on fewer rows
     is_last: bool = True  # False: a search on more rows continues it
+    # Between which numbers the rates of people leave the labels per item, if they were looked for.
+    labels_per_item: tuple[float, float] | None = field(default=None, init=False)
 
     def choose_setting(self, space: Space, starts: Sequence[Setting]) -> Setting:
         """Return the best setting that is found; nothing is tried if there is nothing to choose."""
@@ -323,8 +327,11 @@ class Search:
                 break
         return best
 
-    def tune_mistakes(self, start: Setting) -> Setting:
-        """Find the rates of missed and invented labels, with predictions in turn."""
+    def tune_mistakes(self, start: Setting, answers: Answers) -> Setting:
+        """Find the rates of missed and invented labels, with predictions in turn.
+
+        If the answers leave the labels per item open, take balanced rates of all of them.
+        """
         best = start
         for _ in range(_MOST_ROUNDS):
             before = best.error_rates
@@ -333,6 +340,9 @@ class Search:
             best = self.tune_alpha(replace(best, error_rates=found))
             if np.abs(found.rates - before.rates).max() < _LEAST_MOVE:
                 break
+        self.labels_per_item = self.trials.labels_per_item(best)
+        if not are_told(self.labels_per_item):
+            best = self.tune_alpha(replace(best, error_rates=balanced_rates(answers)))
         return best
 
     def _anew(self, setting: Setting, best: Setting) -> Setting:
@@ -421,7 +431,7 @@ class Rungs:
         if space.by_annotator:
             chosen = search.tune_rates(chosen)
         if space.finds_one_sided:
-            chosen = search.tune_mistakes(chosen)
+            chosen = search.tune_mistakes(chosen, self.choices.answers)
         self._chosen = search.averaged(chosen) if average else {chosen: 1.0}
         factor = (1 - 1 / self.cv) * before / n_rows if self._tried else 1.0
         return {self._scaled(each, factor): weight for each, weight in self._chosen.items()}
@@ -444,6 +454,10 @@ class Rungs:
     def cardinality_interval(self) -> tuple[float, float]:
         n_labels = self.choices.answers.n_labels
         return self._searches[-1].cardinality_interval(next(iter(self._chosen)), n_labels)
+
+    @property
+    def labels_per_item(self) -> tuple[float, float] | None:
+        return self._searches[-1].labels_per_item
 
     @property
     def _tried(self) -> int:

@@ -28,7 +28,7 @@ from complabel.errors import InputError
 from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
-from complabel.methods.selection._mistakes import likeliest_mistakes
+from complabel.methods.selection._mistakes import labels_per_item, likeliest_mistakes
 from complabel.methods.selection._over_blocks import fit_blocks, over_cells
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
@@ -320,6 +320,11 @@ class Trials:
 
     def likeliest_mistakes(self, setting: Setting, start: OneSided) -> OneSided:
         return likeliest_mistakes(*self._held_out(setting), start)
+
+    def labels_per_item(self, setting: Setting) -> tuple[float, float]:
+        """Return the interval of labels per item that held-out answers and found rates allow."""
+        assert isinstance(setting.error_rates, OneSided)
+        return labels_per_item(*self._held_out(setting), setting.error_rates)
 
     def _held_out(self, setting: Setting) -> tuple[Choices, Floats, Array | None]:
         """Return the held-out answers of all parts, predicted logits and log-propensities."""
