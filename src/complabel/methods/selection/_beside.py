@@ -22,6 +22,7 @@ from complabel.frequencies import MachineAudit, audit_machine, checked_probabili
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import moments_of
 from complabel.methods._held_out import _paired, folds_of
+from complabel.methods.matched import label_shifts
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
@@ -196,7 +197,7 @@ def fit_beside_machine(
         useful = ~(with_machine[:, np.newaxis] & audit.tells_nothing)
         by_label = _shares(values, judged.label, useful, random_state)
         mean, slope = _recalibrated((by_label[:, judged.label] * of_fits).sum(axis=0), judged)
-        fits.average(compared, by_label)
+        fits.average(compared, by_label, audit)
         tell(n_steps, n_steps)
         shape = len(_WEIGHTS), len(fits.settings)
         shares, likelihoods = np.zeros((*shape, people.n_labels)), np.full(shape, np.nan)
@@ -354,8 +355,15 @@ class _Fits:
 
         return held_out
 
-    def average(self, compared: dict[tuple[int, int], _HeldOut], shares: Array) -> None:
-        """Give the model the mean of maps by the shares (S, K), fitted to all items."""
+    def average(
+        self, compared: dict[tuple[int, int], _HeldOut], shares: Array, audit: MachineAudit
+    ) -> None:
+        """Give the model the mean of maps by the shares (S, K), fitted to all items.
+
+        Of a label of which the machine tells nothing, a few of people's answers decide the bias.
+        The audit knows more of it: a machine that always says yes mostly does so of a frequent
+        label. So the label gets the audit's frequency.
+        """
         few = self.short.X.shape[1] < self.prepared.X.shape[1]
         features = self.short if few else self.prepared
         coef: Any = 0.0
@@ -381,6 +389,10 @@ class _Fits:
             intercept = intercept + linear.intercept * share
         mean = LinearMap(coef, intercept)
         mean = self._of_all_features(mean) if few else mean
+        if audit.tells_nothing.any():
+            frequencies = np.clip(audit.frequencies.values, _LEAST, 1 - _LEAST)
+            shifts = label_shifts(mean(self.prepared.X), frequencies)
+            mean.intercept[:] += np.where(audit.tells_nothing, shifts, 0.0)
         # A mean of maps has a greater rank, and the interval belongs to one of them.
         self.model._forget("rank_", "cardinality_interval_")
         of_alphas = np.bincount([at for _, at in compared], shares.sum(axis=1))
