@@ -57,6 +57,8 @@ class Setting:
     spread: float | None = None  # of the prior of fitted log-propensities; None if not fitted
     # One rate of all annotators, or those of each and, last, of unknown ones; None if no mistakes.
     error_rates: float | tuple[float, ...] | OneSided | None = None
+    # What is kept of the distance of logits from those of label frequencies.
+    kept: float = 1.0
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -67,6 +69,7 @@ class Setting:
             further |= {"missed": missed.mean(), "invented": invented.mean()}
         elif self.error_rates:
             further["error_rate"] = np.mean(self.error_rates)
+        further["kept"] = self.kept if self.kept < 1 else None
         return chosen | {name: value for name, value in further.items() if value is not None}
 
 

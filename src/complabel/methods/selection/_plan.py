@@ -61,7 +61,7 @@ from complabel.methods.selection._search import (
     rung_sizes,
     search_order,
 )
-from complabel.methods.selection._trials import fit_maps
+from complabel.methods.selection._trials import drawn_to, fit_maps
 
 # Standard deviations of log-propensities. At .1 labels are nearly alike; at 1.1, one label in
 # twenty comes to mind six times as readily as a usual one.
@@ -83,6 +83,8 @@ _ENOUGH_PER_LABEL = 10
 _STEPS = (-1.5, 0.0, 1.5)
 # Sums of frequencies keep this share of K away from 0 and from K.
 _LEAST_SHARE = 0.01
+# To so many whole forms, and fewer, fits are calmed (``Search.calmed``).
+_FEW_FORMS = 128
 # Frequencies are kept this far from 0 and 1, because no finite logit has a sigmoid of 0 or 1.
 _RAREST = 1e-6
 
@@ -142,7 +144,8 @@ def _learned(
         # next fit of a warm start goes on from one setting; blocks have rows enough.
         names_most = len(space.cardinalities) > 1 and choices.frequencies is None
         average = names_most and not classifier.warm_start and not isinstance(X, SomeRows)
-        weights = rungs.choose_settings(space, average=average)
+        few_forms = _are_few_forms(classifier, choices, space)
+        weights = rungs.choose_settings(space, average=average, few_forms=few_forms)
         setting, *others = weights
         curve, interval = None, None
         if len(space.cardinalities) > 1:
@@ -169,9 +172,14 @@ def _learned(
         kept = None
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
             kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
-    linear = found.models[0]
-    if others:
-        linear = LinearMap.mean([each.models[0] for each in maps], [*weights.values()])
+    models = [each.models[0] for each in maps]
+    if few_forms:
+        constant = choices.constant_logits(None)
+        models = [
+            LinearMap(each.kept * model.coef, drawn_to(constant, model.intercept, each.kept))
+            for each, model in zip(weights, models, strict=True)
+        ]
+    linear = LinearMap.mean(models, [*weights.values()]) if others else models[0]
     mean = prepared.mean_cardinality(linear, choices.weights)
     warn_of_other_number(mean, told)
     interval = interval or told
@@ -292,6 +300,18 @@ def _all_judged(answers: Answers) -> bool:
         return False
     pairs = np.unique(answers.statements().pair)
     return len(pairs) == int(answers.answered.sum()) * answers.n_labels
+
+
+def _are_few_forms(classifier: Any, choices: Choices, space: Space) -> bool:
+    """Return whether a fit is automatic, and learns from a few forms of all labels alone."""
+    automatic = classifier.alpha == "auto" and not classifier.warm_start
+    known = (choices.error_rates, choices.frequencies, choices.weights, *space.error_rates)
+    if not automatic or any(each is not None for each in known) or len(space.cardinalities) > 1:
+        return False
+    answered = int(choices.answers.answered.sum())
+    return (
+        answered <= _FEW_FORMS and space.cardinalities[0] is None and _all_judged(choices.answers)
+    )
 
 
 def _cardinalities(

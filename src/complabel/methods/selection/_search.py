@@ -33,6 +33,14 @@ _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.
 # it held the true one on scene and yeast, but in 2 of 5 draws on corel5k; with 3 in all of them. If
 # no worse value was tried, others are, each by this factor further, to the last number from 0 or K.
 _ERRORS_OF_CARDINALITY, _STEP, _LEAST_CARDINALITY = 3.0, 1.5, 0.2
+# The search on few whole forms: penalties that are tried with each kind of features; how much is
+# kept of the distance of logits from constant ones; and by how many standard errors another kind
+# must be better than features that are divided by one number. Chosen on digits, cells, yeast and
+# texts of Reuters (benchmarks/few_forms.py).
+_FEW_ALPHAS = (2.0, 0.5, 0.15, 0.05, 0.015, 0.003)
+_KEPT = (0.8, 0.6, 0.45, 0.33, 0.25, 0.18, 0.12, 0.06)
+_ERRORS_OF_OTHER_KINDS = 3.0
+
 # Unequal propensities must be better by this many standard errors (the usual 5 % level), because
 # the likelihood can mistake dependent labels for unequal propensities. A low rank, too: the best of
 # several ranks often wins by chance, and then it loses more than it could gain.
@@ -277,6 +285,44 @@ class Search:
                     weights[each] = weight
         return weights
 
+    def calmed(self, best: Setting, kinds: Sequence[FeatureMap]) -> dict[Setting, float]:
+        """Return the weights of settings of which the fits to few whole forms are averaged.
+
+        Held-out forms hardly tell penalties apart: great ones are likelier, because logits are
+        smaller, and small ones often rank better. So logits are drawn to constant ones before they
+        are compared, and fits with smaller penalties than the likeliest are averaged with it.
+        """
+        if best.rank is not None:
+            return {best: 1.0}
+        of_kinds = []
+        for kind in sorted(kinds, key=lambda each: each.scaling != "global"):
+            kind = best.features if kind.gamma is not None and best.features.gamma else kind
+            tried = [replace(best, features=kind, alpha=alpha) for alpha in _FEW_ALPHAS]
+            of_kinds.append([self._drawn(each) for each in tried])
+        simple, *others = (self._best(each[0], each[1:]) for each in of_kinds)
+        leader, alike = simple, of_kinds[0]
+        for each, settings in zip(others, of_kinds[1:], strict=True):
+            behind = self.trials.errors_behind(simple, each)
+            if behind > _ERRORS_OF_OTHER_KINDS and self.trials.gains(each, leader):
+                leader, alike = each, settings
+        weights = {leader: 1.0}
+        for each in alike:
+            if each.alpha < leader.alpha:
+                behind = self.trials.errors_behind(each, leader) / _ERRORS_OF_AVERAGED
+                weight = math.exp(-(behind**2) / 2)
+                if weight > _LEAST_WEIGHT:
+                    weights[each] = weight
+        return weights
+
+    def _drawn(self, setting: Setting) -> Setting:
+        """Return the setting with the likeliest part of the logits' distance from constants."""
+        for kept in _KEPT:
+            calmer = replace(setting, kept=kept)
+            if not self.trials.gains(calmer, setting):
+                break
+            setting = calmer
+        return setting
+
     def cardinality_interval(self, best: Setting, n_labels: int) -> tuple[float, float]:
         """Return the nearest cardinalities below and above that held-out answers speak against."""
         known = self.trials.alike_by_cardinality(best.features, errors=_ERRORS_OF_CARDINALITY)
@@ -395,10 +441,13 @@ class Rungs:
     _searches: list[Search] = field(default_factory=list, init=False)
     _chosen: dict[Setting, float] = field(init=False)  # with the weights of their fits
 
-    def choose_settings(self, space: Space, *, average: bool = False) -> dict[Setting, float]:
+    def choose_settings(
+        self, space: Space, *, average: bool = False, few_forms: bool = False
+    ) -> dict[Setting, float]:
         """Return the settings to fit to all rows, and the weights of their fits in the mean.
 
-        The first is the likeliest. Others, with ``average``, are not much less likely.
+        The first is the likeliest. Others, with ``average`` or ``few_forms``, are not much less
+        likely.
         """
         # From one rung to the next, and from training rows of folds to all rows, alpha times
         # the number of rows stays the same: the log-likelihood grows with the number of rows, and
@@ -433,6 +482,8 @@ class Rungs:
         if space.finds_one_sided:
             chosen = search.tune_mistakes(chosen, self.choices.answers)
         self._chosen = search.averaged(chosen) if average else {chosen: 1.0}
+        if few_forms:
+            self._chosen = search.calmed(chosen, space.features)
         factor = (1 - 1 / self.cv) * before / n_rows if self._tried else 1.0
         return {self._scaled(each, factor): weight for each, weight in self._chosen.items()}
 

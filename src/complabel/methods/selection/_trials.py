@@ -146,7 +146,9 @@ def fit_few_cells(
     start: DualFits | None = None,
 ) -> DualFits | None:
     """Do as :func:`fit_maps`, to few answers that judge labels; None if they are not these."""
-    is_plain = replace(setting, alpha=0.0, rank=None) == Setting(setting.features, 0.0, None)
+    is_plain = replace(setting, alpha=0.0, rank=None, kept=1.0) == Setting(
+        setting.features, 0.0, None
+    )
     n_outputs = min(choices.answers.n_labels, prepared.X.shape[1])
     if not is_plain or (setting.rank is not None and setting.rank < n_outputs):
         return None
@@ -228,12 +230,19 @@ class _Part:
     test: list[Ints]
     trained: Choices
     rest: Choices
+    whole: Choices
+
+    @cached_property
+    def constant(self) -> Array:
+        """The logits (n, K) of the label frequencies of each held-out row's training rows."""
+        of_folds = (self.whole.of_rows(rows).constant_logits(None) for rows in self.train)
+        return np.repeat([*of_folds], [*map(len, self.test)], axis=0)
 
     @classmethod
     def of(cls, choices: Choices, folds: Sequence[tuple[Ints, ...]]) -> _Part:
         train, test = (list(rows) for rows in zip(*folds, strict=True))
-        answers = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
-        return cls(train, test, *answers)
+        trained, rest = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
+        return cls(train, test, trained, rest, choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,6 +392,8 @@ class Trials:
         fresh = not known
         for part in self._parts[len(known) : n_parts]:
             logits, log_w = self._fit(setting, part)
+            if setting.kept < 1:
+                logits = drawn_to(part.constant, logits, setting.kept)
             rates = part.rest.rates(setting)
             known.append(part.rest.log_likelihood(logits, log_w, rates))
         if fresh:
@@ -402,6 +413,7 @@ class Trials:
         self.prepare(setting.features)
         prepared = self._prepared[setting.features]
         number = next(number for number, each in enumerate(self._parts) if each is part)
+        setting = replace(setting, kept=1.0)
         key = (replace(setting, alpha=0.0), number)
         full = (replace(setting, alpha=0.0, rank=None), number)
         start: Any = prepared.fits.get(key, prepared.fits.get(full))
@@ -445,6 +457,11 @@ class Trials:
             assert not isinstance(prepared, PreparedBlocks)
             self._prepared[features] = _Prepared(prepared, self.choices.answers.n_labels)
         return self._prepared[features].whole
+
+
+def drawn_to(constant: Array, logits: Floats, kept: float) -> Any:
+    """Return logits of which only a part of the distance from constant ones is kept."""
+    return (constant + kept * (logits - constant)).astype(logits.dtype)
 
 
 def probably_best(rows: Array, seed: int) -> Array:
