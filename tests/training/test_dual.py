@@ -22,7 +22,7 @@ def loss_as_written(vector, features, cells, rows, variance):
     return -told / len(rows) + ALPHA * np.square(weights).sum()
 
 
-@pytest.mark.parametrize("variances", [None, np.array([0.3, 2.0])])
+@pytest.mark.parametrize("variances", [None, np.array([0.3, 2.0]), np.array([30.0, 2.0])])
 def test_it_finds_the_minimum_of_the_loss_as_written(variances):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, D))
@@ -41,8 +41,8 @@ def test_it_finds_the_minimum_of_the_loss_as_written(variances):
     laid = {"row": row, "output": of_map * K + label, "applies": sign > 0}
     newton = DualNewton(features @ features.T, rows=MAPS, **laid, n_outputs=2 * K)
     how = {"constant": np.array([2.0, -3.0, 0.0])}
-    far = newton.minimize(10 * ALPHA, variances, start=None, **how)
-    for start in (None, far):
+    starts = [newton.minimize(by * ALPHA, variances, start=None, **how) for by in (10, 1e-3)]
+    for start in (None, *starts):
         found = newton.minimize(ALPHA, variances, start=start, **how)
         logits = found.logits([np.arange(N)] * 2).reshape(2, N, K)
         for at, rows in enumerate(MAPS):

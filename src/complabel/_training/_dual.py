@@ -126,11 +126,12 @@ class DualNewton:
         wide = np.zeros(len(each)) if free else np.asarray(variance, dtype=np.float64)[each]
         kernel += wide[:, np.newaxis, np.newaxis]
         group = np.arange(len(each)) if free else each
-        a, mean = np.zeros_like(self._real), np.tile(constant, len(self.rows))
+        starts = [(np.zeros_like(self._real), np.tile(constant, len(self.rows)))]
         if start is not None:
-            a, mean = start.weights * (alpha / start.alpha), start.mean
-        mean = (np.bincount(group, mean) / np.bincount(group))[group]
-        loss, inner = self._loss(a, mean, kernel)
+            starts.append((start.weights * (alpha / start.alpha), start.mean))
+        # The biases of a far penalty's fit may be far from the best, where curvatures vanish. So
+        # each map starts where its loss is less.
+        a, mean, loss, inner = self._first(starts, group, kernel)
         eye = np.eye(kernel.shape[1])
         for step in range(1, _MOST_STEPS + 1):
             z = inner + mean[:, np.newaxis]
@@ -161,6 +162,25 @@ class DualNewton:
                 break
         biases = (mean + wide * a.sum(axis=1)).reshape(len(self.rows), -1)
         return DualFits(self, alpha, a, mean, biases, step)
+
+    def _first(
+        self, starts: Sequence[tuple[Array, Array]], group: Ints, kernel: Array
+    ) -> tuple[Array, ...]:
+        """Return each map's start with the least loss: weights, means, losses and logits."""
+        best: tuple[Array, ...] = ()
+        for a, ungrouped in starts:
+            mean = (np.bincount(group, ungrouped) / np.bincount(group))[group]
+            loss, inner = self._loss(a, mean, kernel)
+            if best:
+                worse = ~(loss < best[2])
+                of_outputs = worse[self._of_map]
+                a, mean, inner = (
+                    np.where(of_outputs.reshape(-1, *[1] * (each.ndim - 1)), old, each)
+                    for each, old in ((a, best[0]), (mean, best[1]), (inner, best[3]))
+                )
+                loss = np.where(worse, best[2], loss)
+            best = a, mean, loss, inner
+        return best
 
     def _loss(self, a: Array, mean: Array, kernel: Array) -> tuple[Array, Array]:
         """Return the mean losses (B,) of maps, and their cells' logits without the means."""
