@@ -46,6 +46,7 @@ def picture_encoder(
     By default it is "lite0", or "colours" and a warning. The file of a recipe's network may lie in
     one of the ``folders``. ``far`` is told how far a download is.
     """
+    _pillow()  # before weights are downloaded that nothing could use
     if model is None:
         return _pretrained(far)
     if model.startswith("pictures by "):
