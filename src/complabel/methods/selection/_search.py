@@ -35,11 +35,11 @@ _CARDINALITIES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.
 _ERRORS_OF_CARDINALITY, _STEP, _LEAST_CARDINALITY = 3.0, 1.5, 0.2
 # The search on few whole forms: penalties that are tried with each kind of features; how much is
 # kept of the distance of logits from constant ones; and by how many standard errors another kind
-# must be better than features that are divided by one number. Chosen on digits, cells, yeast and
-# texts of Reuters (benchmarks/few_forms.py).
+# must be better than features that are divided by one number, with few forms and with more. Chosen
+# on digits, cells, yeast and texts of Reuters (benchmarks/few_forms.py).
 _FEW_ALPHAS = (2.0, 0.5, 0.15, 0.05, 0.015, 0.003)
 _KEPT = (0.8, 0.6, 0.45, 0.33, 0.25, 0.18, 0.12, 0.06)
-_ERRORS_OF_OTHER_KINDS = 3.0
+_ERRORS_OF_OTHER_KINDS, _VERY_FEW_FORMS = (3.0, 1.0), 60
 
 # Unequal propensities must be better by this many standard errors (the usual 5 % level), because
 # the likelihood can mistake dependent labels for unequal propensities. A low rank, too: the best of
@@ -299,11 +299,14 @@ class Search:
             kind = best.features if kind.gamma is not None and best.features.gamma else kind
             tried = [replace(best, features=kind, alpha=alpha) for alpha in _FEW_ALPHAS]
             of_kinds.append([self._drawn(each) for each in tried])
+        errors = _ERRORS_OF_OTHER_KINDS[
+            self.trials.choices.answers.answered.sum() >= _VERY_FEW_FORMS
+        ]
         simple, *others = (self._best(each[0], each[1:]) for each in of_kinds)
         leader, alike = simple, of_kinds[0]
         for each, settings in zip(others, of_kinds[1:], strict=True):
             behind = self.trials.errors_behind(simple, each)
-            if behind > _ERRORS_OF_OTHER_KINDS and self.trials.gains(each, leader):
+            if behind > errors and self.trials.gains(each, leader):
                 leader, alike = each, settings
         weights = {leader: 1.0}
         for each in alike:
