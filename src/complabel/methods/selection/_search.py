@@ -299,9 +299,8 @@ class Search:
             kind = best.features if kind.gamma is not None and best.features.gamma else kind
             tried = [replace(best, features=kind, alpha=alpha) for alpha in _FEW_ALPHAS]
             of_kinds.append([self._drawn(each) for each in tried])
-        errors = _ERRORS_OF_OTHER_KINDS[
-            self.trials.choices.answers.answered.sum() >= _VERY_FEW_FORMS
-        ]
+        n_forms = int(self.trials.choices.answers.answered.sum())
+        errors = _ERRORS_OF_OTHER_KINDS[int(n_forms >= _VERY_FEW_FORMS)]
         simple, *others = (self._best(each[0], each[1:]) for each in of_kinds)
         leader, alike = simple, of_kinds[0]
         for each, settings in zip(others, of_kinds[1:], strict=True):
