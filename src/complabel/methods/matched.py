@@ -34,6 +34,7 @@ from complabel.frequencies import (
     rates_of_exclusion,
 )
 from complabel.methods._base import ComplementaryClassifier
+from complabel.methods._matching import class_shifts, label_shifts
 from complabel.methods._saving import MISSING, Numbers, model_of, parts_of
 
 # Frequencies are kept this far from 0 and 1, because only infinite scores have means of 0 or 1.
@@ -316,12 +317,6 @@ def _scores(classifier: ComplementaryClassifier, X: Features) -> Array:
     return scores
 
 
-# The means must match the frequencies up to this relative error.
-_TOLERANCE = 1e-12
-# Mostly five to eight steps are needed. Bisection alone takes about sixty.
-_MOST_STEPS = 200
-# The parts of Newton's step that are tried in turn.
-_PARTS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 # The prior of the scale's logarithm is normal with this standard deviation. Its mean is the scale
 # that makes the standard deviation of scores 1.
 _SPREAD = 1.0
@@ -336,80 +331,6 @@ _CONSTANT = 1e-12
 
 LogLikelihood = Callable[[Array], float]
 """Returns the log-likelihood of all answers, given the logits (n, K)."""
-
-
-def label_shifts(scores: Array, frequencies: Array) -> Array:
-    """Return the shifts b (K,) for which sigmoid(scores + b) has the given means over the rows.
-
-    Newton's method is applied to the log-odds of the means, because these are linear in b if
-    scores are constant. If a step leaves the bracket or gains little, the bracket is halved.
-    """
-    target = special.logit(frequencies)
-    low, high = target - scores.max(axis=0), target - scores.min(axis=0)
-    shifts = np.clip(target - scores.mean(axis=0), low, high)
-    before = np.full(len(target), np.inf)
-    for _ in range(_MOST_STEPS):
-        p = special.expit(scores + shifts)
-        mean = p.mean(axis=0)
-        excess = mean - frequencies
-        matched = np.abs(excess) <= _TOLERANCE * frequencies
-        if matched.all():
-            break
-        low, high = np.where(excess < 0, shifts, low), np.where(excess > 0, shifts, high)
-        # If means and slopes underflow to 0, newton is not finite, and the bracket is halved.
-        with np.errstate(all="ignore"):
-            slope = (p * (1 - p)).mean(axis=0) / (mean * (1 - mean))
-            newton = shifts - (special.logit(mean) - target) / slope
-        useful = (low < newton) & (newton < high) & (np.abs(excess) < before / 2)
-        moved = np.where(useful, newton, low + (high - low) / 2)
-        shifts = np.where(matched, shifts, moved)
-        before = np.abs(excess)
-    return np.asarray(shifts)
-
-
-def class_shifts(scores: Array, frequencies: Array) -> Array:
-    """Return the shifts b, of mean 0, for which softmax(scores + b) has the given means.
-
-    They minimize a convex function, the mean of logsumexp(scores + b) minus frequencies @ b, by
-    Newton's method. If no part of a step gains enough, each class is matched like a label.
-    """
-    shifts = np.log(frequencies) - scores.mean(axis=0)
-    p, value = _softmax(scores, frequencies, shifts)
-    for _ in range(_MOST_STEPS):
-        gap = frequencies - p.mean(axis=0)
-        if np.all(np.abs(gap) <= _TOLERANCE * frequencies):
-            break
-        # A constant added to all shifts changes nothing, so the Hessian is singular. The last term
-        # makes it regular.
-        hessian = np.diag(p.mean(axis=0)) - p.T @ p / len(p) + 1 / len(gap) ** 2
-        step = np.linalg.lstsq(hessian, gap, rcond=None)[0]
-        for part in _PARTS:
-            there = shifts + part * step
-            p_there, value_there = _softmax(scores, frequencies, there)
-            if value_there < value - 0.1 * part * (gap @ step):
-                break
-        else:
-            there = _each_matched(scores, frequencies, shifts)
-            p_there, value_there = _softmax(scores, frequencies, there)
-        shifts, p, value = there, p_there, value_there
-    return np.asarray(shifts - shifts.mean())
-
-
-def _each_matched(scores: Array, frequencies: Array, shifts: Array) -> Array:
-    """Match each class once, while the others stay, and return the new shifts."""
-    shifts = shifts.copy()
-    for k in range(len(shifts)):
-        others = np.delete(np.arange(len(shifts)), k)
-        rest = special.logsumexp(scores[:, others] + shifts[others], axis=1)
-        against = (scores[:, k] - rest)[:, np.newaxis]
-        shifts[k] = label_shifts(against, frequencies[[k]])[0]
-    return shifts
-
-
-def _softmax(scores: Array, frequencies: Array, shifts: Array) -> tuple[Array, float]:
-    logits = scores + shifts
-    total = special.logsumexp(logits, axis=1, keepdims=True)
-    return np.exp(logits - total), float(total.mean() - frequencies @ shifts)
 
 
 def unit_scale(scores: Array) -> float:

@@ -22,7 +22,7 @@ from complabel.frequencies import MachineAudit, audit_machine, checked_probabili
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import moments_of
 from complabel.methods._held_out import _paired, folds_of
-from complabel.methods.matched import label_shifts
+from complabel.methods._matching import label_shifts
 from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from complabel.methods.matched import class_shifts, label_shifts
+from complabel.methods._matching import class_shifts, label_shifts
 
 
 def drawn(seed, n=60, k=4, spread=1.0):
