@@ -115,4 +115,4 @@ for axis in (left, right):
 # %%
 # And then
 # --------
-# The four commands, and batches for language models: :doc:`/machines`.
+# The commands, and batches for language models: :doc:`/machines`.

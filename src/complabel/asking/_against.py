@@ -17,17 +17,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from complabel._drawn import ByMachine
 from complabel._parameters import AnyArray, Array, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
-from complabel.frequencies import Strata, by_machine, checked_probabilities, what_is_left
+from complabel.frequencies import (
+    NO,
+    NOTHING,
+    YES,
+    Strata,
+    by_machine,
+    checked_machines,
+    what_is_left,
+)
 
-# Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
-_SPREAD = 0.2
+# Of later questions, this share is spread as the first ones: a label of which the first ones found
+# no mistake by chance would not be asked about again.
+_SPREAD = 0.35
 # Before that many questions about a stratum and a label, on average, there is nothing to follow.
 _FIRST = 1.0
 _TINY = 1e-12
@@ -40,8 +48,7 @@ def draw_against(
 
     Pairs about which somebody was ``unsure`` are not asked again; they are no answer to follow.
     """
-    predictions = checked_probabilities("against", machine, answers.shape, gaps=True)
-    strata = Strata.of(predictions, answers)
+    strata = Strata.of(checked_machines("against", machine, answers.shape), answers)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_known = np.count_nonzero(known)
     ours = np.zeros_like(known)
@@ -49,7 +56,7 @@ def draw_against(
         ours[item, label] = True
     if unsure is not None:
         ours[tuple(check_positions(unsure, answers))] = True
-    n_labels = predictions.shape[1]
+    n_labels = answers.n_labels
     place = strata.cell * n_labels + np.arange(n_labels)
     known, pool = known | ours, ~known | ours  # the pool: what could be drawn now, or before
     free, pairs = (
@@ -63,8 +70,8 @@ def draw_against(
             parameter="n",
         )
     n_parts = sum(
-        np.count_nonzero(strata.shares[strata.stratum == stratum].any(axis=0))
-        for stratum in np.unique(strata.stratum)
+        np.count_nonzero(strata.shares[strata.says == word].any(axis=0))
+        for word in np.unique(strata.says)
     )
     first = n_known < _FIRST * n_parts
     n_spread = n if first else int(np.ceil(_SPREAD * n))
@@ -81,7 +88,7 @@ def draw_against(
         cell, label = divmod(int(part), n_labels)
         items = np.flatnonzero((strata.cell[:, label] == cell) & ~known[:, label])
         items, size = rng.choice(items, more.flat[part], replace=False), int(pairs.flat[part])
-        draw = ByMachine(strata.digest, strata.words[cell], float(planned.flat[part]), size)
+        draw = ByMachine(strata.digests[0], strata.words[cell], float(planned.flat[part]), size)
         told = np.full(len(items), str(draw), dtype=object)
         told[spread.flat[part] :] = str(draw._replace(planned=0.0))  # earlier answers led there
         draws.append((items, np.full(len(items), label), told))
@@ -97,7 +104,7 @@ def _of_machine(answers: Answers, strata: Strata) -> Iterator[tuple[int, int, By
     rows = zip(said.item.tolist(), said.label.tolist(), answers.drawn[said.answer], strict=True)
     for item, label, text in rows:
         draw = ByMachine.of(str(text))
-        if draw is not None and draw.digest == strata.digest:
+        if draw is not None and draw.digest == strata.digests[0]:
             yield item, label, draw
 
 
@@ -127,23 +134,24 @@ def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> tup
     share, which are best for frequencies. Of the cells of a label, those have more that the machine
     is less sure of (Neyman).
     """
-    weights = strata.shares
-    if strata.log_odds is not None:
-        said = special.expit(strata.log_odds)
-        weights = weights * np.sqrt(said * (1 - said))
-    for stratum in np.unique(strata.stratum):
-        rows = (strata.stratum == stratum)[:, np.newaxis]
+    weights = strata.shares * np.sqrt(strata.guess * (1 - strata.guess))
+    for word in np.unique(strata.says):
+        rows = (strata.says == word)[:, np.newaxis]
         share, total = ((rows * each).sum(axis=0) for each in (strata.shares, weights))
         weights = np.where(rows, weights * np.sqrt(share) / np.maximum(total, _TINY), weights)
-    unsaid = strata.shares[strata.nothing].sum() / strata.shares.sum()
+    # Of what a machine says often, it mostly misses more, too.
+    often = strata.said[:, YES].sum(axis=1).mean(axis=0)
+    rows = (strata.says == NO)[:, np.newaxis]
+    weights = np.where(rows, weights * np.sqrt(often + often.mean() + _TINY), weights)
+    unsaid = strata.shares[strata.says == NOTHING].sum() / strata.shares.sum()
     more, expected = np.zeros_like(free), np.zeros(free.shape)
     while (rest := n - int(more.sum())) > 0:
         open_ = weights * (free > more)
-        parts = np.unique(strata.stratum[open_.any(axis=1)])
-        silent = np.isin(parts, strata.stratum[strata.nothing])
+        parts = np.unique(strata.says[open_.any(axis=1)])
+        silent = parts == NOTHING
         part = np.where(silent, unsaid, (1 - unsaid) / max(np.count_nonzero(~silent), 1))
-        for stratum, number in zip(parts, _divided(part[:, np.newaxis], rest, rng), strict=True):
-            here = open_ * (strata.stratum == stratum)[:, np.newaxis]
+        for word, number in zip(parts, _divided(part[:, np.newaxis], rest, rng), strict=True):
+            here = open_ * (strata.says == word)[:, np.newaxis]
             more += np.minimum(_divided(here, int(number[0]), rng), free - more)
             expected = np.minimum(expected + int(number[0]) * here / here.sum(), free)
     return more, expected

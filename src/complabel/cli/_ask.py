@@ -34,6 +34,8 @@ _ONLY_MACHINE = (
     "--against asks yes or no about a machine's answers: leave out --to-evaluate, --figure, --kind,"
     " --until, --all-known, --all-items and --features; --items names all items"
 )
+# Questions if no number is given, and with a machine: in the first round, and in later ones.
+_USUAL, _FIRST, _LATER = 200, 80, 60
 _HEADER = 4096  # most bytes of a file with a header alone
 
 
@@ -101,7 +103,13 @@ def ask(
         "COLUMN", "Of --show: the column with the address of a page. [default: url]"
     ),
     names_only: bool = flag("People see nothing but the names of the items.", "--names-only"),
-    n: int = option("N", "Number of questions.", "-n", "--number", default=200, min=1),
+    n: int | None = option(
+        "N",
+        "Number of questions. [default: 200; with --against 80 at first, and 60 in later rounds]",
+        "-n",
+        "--number",
+        min=1,
+    ),
     until: list[str] | None = option(
         "GOAL",
         "Ask no more than this needs, by ANSWERS so far: frequencies +-.03, or another number, for"
@@ -119,11 +127,12 @@ def ask(
         " recall or average-precision. [default: f1]",
         **options.one_of("f1", "precision", "recall", "average-precision"),
     ),
-    against: Path | None = option(
+    against: list[Path] | None = option(
         "FILE",
-        "Table of a machine's answers: ask about random pairs of which it says yes, and of which it"
-        " says no, half of them each. If ANSWERS has people's answers to earlier questions of this"
-        " kind, the next ones go where they tell most. Nothing that the machine said is shown.",
+        "Table of a machine's answers; repeat for several machines. Ask about random pairs of which"
+        " it says yes, and of which it says no, half of them each. If ANSWERS has people's answers"
+        " to earlier questions of this kind, the next round goes where it tells most. Nothing that"
+        " the machine said is shown.",
     ),
     only_yes: bool = options.ONLY_YES,
     annotator: str | None = option(
@@ -170,16 +179,19 @@ def ask(
     files = [path for path in answers or () if not _is_blank(path)]
     given = _Given(files, features, items, label_names, question, contradictions, seed, trusted)
     known = annotator, all_known
-    if against is not None:
+    if against:
         if to_evaluate or figure or features or all_known or all_items or until or kind != "asked":
             raise InputError(_ONLY_MACHINE)
         table, labels, then = _on_machine(against, given, n, only_yes=only_yes)
     elif to_evaluate is not None or figure is not None:
+        n = n or _USUAL
         if kind != "asked" or annotator is not None or until:
             raise InputError(_ONLY_FEATURES)
         table, labels, then = _to_evaluate(to_evaluate, given, n, figure or "f1")
     else:
-        table, labels, then = _at_random(given, until, known, None if all_items else n, kind)
+        table, labels, then = _at_random(
+            given, until, known, None if all_items else n or _USUAL, kind
+        )
     if annotator is not None:
         table["annotator"] = [annotator] * len(table["item"])
     seen, table = _with_things_shown(show, table, columns, names_only=names_only)
@@ -319,24 +331,37 @@ def _left(texts: Sequence[str], answers: Answers, kind: str) -> int:
     return int(left)
 
 
-def _on_machine(path: Path, given: _Given, n: int, *, only_yes: bool) -> _Questions:
-    """Draw questions by what a machine says."""
+def _on_machine(
+    paths: Sequence[Path], given: _Given, n: int | None, *, only_yes: bool
+) -> _Questions:
+    """Draw questions by what machines say: a number of them, or the first or the next round."""
     from complabel.asking import suggest_questions
 
     asked_of = (given.question, given.contradictions)
-    known = given.known_items()
-    machine = own.read_machine(path, known, given.label_names, *asked_of, only_yes=only_yes)
-    people = own.read_people(given.files, path, *machine, *asked_of, given.trusted)
+    machine, machines = own.read_machines(
+        paths, given.known_items(), given.label_names, *asked_of, only_yes=only_yes
+    )
+    first, said = paths[0], own.said_by_any(machines)
+    people = own.read_people(given.files, first, machine, said, *asked_of, given.trusted)
     files = given.files
     unsure = own.unsure_about(files, people, given.question)[:2] if files else None
-    seed, said = given.seed, machine[1]
-    table = suggest_questions(people, n, against=said, unsure=unsure, random_state=seed)
+    size = n or min(_LATER if files else _FIRST, people.n_items * people.n_labels)
+    against = [*machines.values()]
+    table = suggest_questions(people, size, against=against, unsure=unsure, random_state=given.seed)
+    of: Any = {"items": given.items, "only_yes": only_yes}
 
-    def audit(answered: Path) -> str:
-        html, words = unused(Path("audit.html")), (path, *given.files, answered)
-        return given.then("audit", *words, items=given.items, only_yes=only_yes, html=html)
+    def then(answered: Path) -> str:
+        html, words = unused(Path("audit.html")), (first, *files, answered)
+        audit = given.then("audit", *words, other=[*paths[1:]], **of, html=html)
+        if n or files:
+            return audit
+        more = given.then("ask", answered, against=[*paths], **of, out="more.csv")
+        return (
+            f"this is the first round: the next one, of {_LATER}, goes where answers tell most\n"
+            f"{more}\nwhat is known so far:\n{audit}"
+        )
 
-    return table, people.label_names, audit
+    return table, people.label_names, then
 
 
 def _to_evaluate(path: Path | None, given: _Given, n: int, figure: str) -> _Questions:

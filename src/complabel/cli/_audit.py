@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +36,9 @@ def audit(
     *,
     other: list[Path] | None = option(
         "FILE",
-        "Table of another machine, or of another prompt: how often it says the same as MACHINE;"
-        " repeat for more. If people were asked about random labels, without --against, also its"
-        " precision and recall.",
+        "Table of another machine, or of another prompt; repeat for more. What all of them say is"
+        " taken together, and each one's precision and recall are shown. If several annotators"
+        " of a table answer the same pairs, each is a machine.",
     ),
     least: float = options.share(
         "The precision and the recall that a label needs to be used.", default=0.8
@@ -69,26 +68,27 @@ def audit(
     intervals. A label can be used if both are at least --least with a probability of .8.
     """
     from complabel.files import read_item_names
-    from complabel.frequencies import about_the_others, audit_machine, by_machine, judged_at_random
+    from complabel.frequencies import about_the_others, audit_machine, by_machine
     from complabel.reports import agreement, audit_headline, audit_sentences
 
     known = None if items is None else read_item_names(items)
     asked_of = (question, contradictions)
-    read = partial(own.read_machine, only_yes=only_yes)
-    of_machine, said = read(machine, known, label_names, *asked_of)
-    people = own.read_people(answers, machine, of_machine, said, *asked_of, trusted)
+    files = [machine, *(other or ())]
+    of_machine, machines = own.read_machines(
+        files, known, label_names, *asked_of, only_yes=only_yes
+    )
+    said, *more_said = machines.values()
+    any_said = own.said_by_any(machines)
+    people = own.read_people(answers, machine, of_machine, any_said, *asked_of, trusted)
     unsure = own.unsure_about(answers, people, question)
     if left := about_the_others(people.only(~by_machine(people))):
         say(f"  {left}; they do not count")
-    names = own.names_of(of_machine)
-    said_by = {str(path): read(path, *names, *asked_of)[1] for path in other or ()}
-    find = partial(audit_machine, people, unsure=unsure[:2], missed=missed, invented=invented)
-    # Questions by what one machine says tell too little of another one.
-    at_random = said_by if (judged_at_random(people) & ~by_machine(people)).all() else {}
+    about: Any = {"unsure": unsure[:2], "missed": missed, "invented": invented, "least": least}
     with working("comparing people's answers with the machine's"):
-        found = find(said, least=least)
-        others = {name: find(each, least=least) for name, each in at_random.items()}
-    agreements = {name: agreement(said, each) for name, each in said_by.items()}
+        found = audit_machine(people, [said, *more_said], **about)
+    names = [*machines][1:]
+    others = dict(zip(names, found.others, strict=True))
+    agreements = {name: agreement(said, each) for name, each in zip(names, more_said, strict=True)}
     sentences = audit_sentences(found, said, len(unsure[0]), agreements, others)
     say(f"{audit_headline(found)}.")
     for sentence in sentences:
@@ -114,7 +114,7 @@ def audit(
     save_json(json_file, found.as_dict() | {"others": beside})
     given: Any = {"items": items, "only_yes": only_yes, "label_names": label_names}
     given |= {"question": question, "contradictions": contradictions, "trusted": trusted}
-    more = command("ask", *answers, against=machine, **given, number=60, out="more.csv")
+    more = command("ask", *answers, against=files, **given, out="more.csv")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
     given.pop("items")  # the features have them
     to: Any = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}

@@ -71,7 +71,60 @@ def read_machine(
     *,
     only_yes: bool = False,
 ) -> tuple[Answers, Any]:
-    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels).
+    """Read a machine's answers; return them, and as 1, 0 and NaN (n_items, n_labels)."""
+    of_machine, said = _read_said(
+        path, items, label_names, question, contradictions, only_yes=only_yes
+    )
+    return of_machine, said[str(path)]
+
+
+def read_machines(
+    paths: Sequence[Path],
+    items: Sequence[str] | None = None,
+    label_names: Path | Sequence[str] | None = None,
+    question: str | None = None,
+    contradictions: str = "error",
+    *,
+    only_yes: bool = False,
+) -> tuple[Answers, dict[str, Any]]:
+    """Read what machines say; return answers of the first file, and each machine's by its name.
+
+    In a file in which several annotators answer the same pairs, each is a machine, unless
+    ``contradictions`` says how to make them one.
+    """
+    found: dict[str, Any] = {}
+    first: Answers | None = None
+    asked_of = (question, contradictions)
+    for path in paths:
+        known = (items, label_names) if first is None else names_of(first)
+        of_machine, said = _read_said(path, *known, *asked_of, only_yes=only_yes, apart=True)
+        first = first or of_machine
+        found |= {f"{path}: {name}" if name in found else name: of for name, of in said.items()}
+    assert first is not None
+    return first, found
+
+
+def said_by_any(machines: dict[str, Any]) -> Any:
+    """Return what the first machine says (n, K) that says something of a pair; NaN: none does."""
+    import numpy as np
+
+    first, *others = machines.values()
+    for each in others:
+        first = np.where(np.isnan(first), each, first)
+    return first
+
+
+def _read_said(
+    path: Path,
+    items: Sequence[str] | None,
+    label_names: Path | Sequence[str] | None,
+    question: str | None,
+    contradictions: str,
+    *,
+    only_yes: bool,
+    apart: bool = False,
+) -> tuple[Answers, dict[str, Any]]:
+    """Read what one machine says, or if ``apart``, each annotator who answers the same pairs.
 
     If the table has a confidence of each, or a column for each label instead, they are
     probabilities. With ``only_yes``, a machine says yes of what is listed, and no of all else.
@@ -94,6 +147,10 @@ def read_machine(
                 " machine says no of all else, give --only-yes"
             )
         how: Any = {"answer": "yes", "unselected": "unknown"} if only_yes else {}
+        if apart and not only_yes and contradictions == "error":
+            of_all, several = _machines_in(path, items, label_names, question)
+            if several:
+                return of_all, several
         machine = read_own_answers([path], items, label_names, question, contradictions, **how)
         said = said_by(machine)
         sure = _confidence_of(path, machine, said, question, **how)
@@ -112,13 +169,52 @@ def read_machine(
         raise InputError(
             f"{path}: the machine never says {lacking}. Its answers must be both, yes and no"
         )
-    n_nothing = said.size - n_yes - n_no
-    gaps = f"; it says nothing about {n_nothing:,} pairs" if n_nothing else ""
-    say(f"  yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
-    return machine, said
+    _say_counts("", n_yes, n_no, said.size)
+    return machine, {str(path): said}
 
 
-def _confidence_of(path: Path, machine: Answers, said: Any, question: Any, **listed: Any) -> Any:
+def _say_counts(name: str, n_yes: int, n_no: int, n_pairs: int) -> None:
+    gaps = f"; it says nothing about {n_pairs - n_yes - n_no:,} pairs" * (n_pairs > n_yes + n_no)
+    say(f"  {name}yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}{gaps}")
+
+
+def _machines_in(
+    path: Path,
+    items: Sequence[str] | None,
+    label_names: Path | Sequence[str] | None,
+    question: str | None,
+) -> tuple[Answers, dict[str, Any]]:
+    """Return what each annotator of a file says, if two of them answer the same pair."""
+    import numpy as np
+
+    from complabel.files import read_label_names
+    from complabel.frequencies import said_by
+
+    names = read_label_names(label_names) if isinstance(label_names, Path) else label_names
+    answers = read_quietly([path], items, names, question).answers
+    found, n_said = {}, np.zeros(answers.shape, dtype=np.intp)
+    for at, name in enumerate(answers.annotator_names):
+        of_one = answers.only(answers.annotator == at)
+        said = said_by(of_one)
+        sure = _confidence_of(path, of_one, said, question, annotator=at)
+        found[str(name)] = said if sure is None else said_by(of_one, sure)
+        n_said += ~np.isnan(said)
+    if (n_said < 2).all():
+        return answers, {}
+    say(f"{path}: {len(found)} annotators answer the same pairs; each counts as a machine")
+    for name, said in found.items():
+        _say_counts(f"{name}: ", int((said >= 0.5).sum()), int((said < 0.5).sum()), said.size)
+    return answers, found
+
+
+def _confidence_of(
+    path: Path,
+    machine: Answers,
+    said: Any,
+    question: Any,
+    annotator: int | None = None,
+    **listed: Any,
+) -> Any:
     """Return how sure a machine is of each answer (n_items, n_labels); None if it is not told."""
     import numpy as np
 
@@ -128,6 +224,8 @@ def _confidence_of(path: Path, machine: Answers, said: Any, question: Any, **lis
     if not len(rows["item"]):
         return None
     agree = rows["answer"] == said[rows["item"], rows["label"]]
+    if annotator is not None:
+        agree &= rows["annotator"] == annotator
     least = np.full(said.shape, np.inf)
     np.minimum.at(least, (rows["item"][agree], rows["label"][agree]), rows[CONFIDENCE][agree])
     if gaps := int((~np.isfinite(least) & ~np.isnan(said)).sum()):

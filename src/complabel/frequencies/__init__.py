@@ -13,6 +13,7 @@ from complabel.frequencies._counts import stand_for as stand_for
 from complabel.frequencies._counts import sums_by as sums_by
 from complabel.frequencies._estimate import LabelFrequencies, estimate_label_frequencies
 from complabel.frequencies._estimate import check_auto_or_given as check_auto_or_given
+from complabel.frequencies._estimate import checked_machines as checked_machines
 from complabel.frequencies._estimate import checked_probabilities as checked_probabilities
 from complabel.frequencies._estimate import (
     frequencies_with_propensities as frequencies_with_propensities,
@@ -21,12 +22,15 @@ from complabel.frequencies._estimate import given_frequencies as given_frequenci
 from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
+from complabel.frequencies._said import NO as NO
+from complabel.frequencies._said import NOTHING as NOTHING
+from complabel.frequencies._said import YES as YES
+from complabel.frequencies._said import Strata as Strata
+from complabel.frequencies._said import said_by as said_by
 from complabel.frequencies._sequential import answers_left as answers_left
 from complabel.frequencies._sequential import beside_predictions as beside_predictions
 from complabel.frequencies._sequential import interval_at_goal as interval_at_goal
 from complabel.frequencies._sequential import interval_whenever as interval_whenever
-from complabel.frequencies._strata import Strata as Strata
-from complabel.frequencies._strata import said_by as said_by
 from complabel.frequencies._strata import what_is_left as what_is_left
 
 __all__ = [

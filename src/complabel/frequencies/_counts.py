@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -104,21 +104,22 @@ class Audit:
         cls,
         answers: Answers,
         strata: AnyArray | None = None,
-        digest: str = "",
+        digests: Sequence[str] = (),
         *,
         all_items: bool = False,
     ) -> Self:
         """Collect the judgements.
 
-        In ``strata`` (n, K), of the machine with this ``digest``, those are random, too, that were
-        drawn by what it says, or of which nothing says how they were drawn. With ``strata`` or with
-        ``all_items``, questions were drawn from these items alone.
+        In ``strata`` (n, K), of machines with these ``digests``, those are random, too, that were
+        drawn by what they say, or of which nothing says how they were drawn. With ``strata`` or
+        with ``all_items``, questions were drawn from these items alone.
         """
         inverse, form, drawn = inverse_probability(answers), forms_of(answers), answers.drawn
         within = np.zeros(len(form), dtype=np.bool_)  # random within strata alone
         if strata is not None:
             within = (drawn == "") & np.isnan(answers.probability)
-            within |= np.char.startswith(drawn, f"machine {digest} ")
+            for digest in digests:
+                within |= np.char.startswith(drawn, f"machine {digest} ")
         inverse[within], form[within] = 1.0, form[within] % (2 * answers.n_labels + 2)
         rows = np.flatnonzero(judged_at_random(answers) | (answers.judges & within))
         marks: Any = (2 * answers.relevant + answers.absent)[rows].tocoo()

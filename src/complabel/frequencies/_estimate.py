@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Counts, Named
 from complabel.frequencies._naming import NamingLikelihood
 from complabel.frequencies._posterior import Posterior, from_audit, from_audit_and_named
-from complabel.frequencies._strata import Asked, Strata
+from complabel.frequencies._said import Strata
+from complabel.frequencies._strata import Asked
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
 # logits move in one direction, and any sum can be reached.
@@ -123,7 +125,7 @@ class LabelFrequencies:
 def estimate_label_frequencies(
     answers: Answers,
     *,
-    predictions: ArrayLike | None = None,
+    predictions: ArrayLike | Sequence[ArrayLike] | None = None,
     missed: ArrayLike = 0.0,
     invented: ArrayLike = 0.0,
 ) -> LabelFrequencies:
@@ -146,13 +148,13 @@ def estimate_label_frequencies(
         machine says, or a "ticked" question about all labels) and labels named of all, or of a menu
         with a ``probability``. If the chances differ between questions about equally many labels,
         their inverse is the weight, and the number of answers is Kish's effective number.
-    predictions : array-like of shape (n_items, n_labels) or None, default=None
-        What a machine says that did not learn from the judgements: 1 where a label applies and 0
-        where it does not, or probabilities; NaN where it says nothing. The better it predicts the
-        judgements, the less is left to be found. Useless predictions do little harm. The pairs of
-        a label are divided by what the machine says. A judgement of which nothing says how it was
-        ``drawn`` counts, too: it is taken to be about a pair that was drawn at random from its
-        part, as ``complabel ask --against`` draws pairs.
+    predictions : array-like of shape (n_items, n_labels), several of them, or None, default=None
+        What a machine, or each of several, says that did not learn from the judgements: 1 where a
+        label applies and 0 where it does not, or probabilities; NaN where it says nothing. The
+        better it predicts the judgements, the less is left to be found. Useless predictions do
+        little harm. The pairs of a label are divided by what the machine says. A judgement of which
+        nothing says how it was ``drawn`` counts, too: it is taken to be about a pair that was drawn
+        at random from its part, as ``complabel ask --against`` draws pairs.
     missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
         Known mistakes of random judgements: the chance, in [0, 1], that an annotator says that a
         label does not apply if it does (missed), and that it applies if it does not (invented).
@@ -199,9 +201,9 @@ def estimate_label_frequencies(
         audit = Audit.of(answers)
         counts = audit.counts(*rates)
     else:
-        predicted = checked_probabilities("predictions", predictions, answers.shape, gaps=True)
-        strata = Strata.of(predicted, answers)
-        audit = Audit.of(answers, strata.of_pairs, strata.digest)
+        machines = checked_machines("predictions", predictions, answers.shape)
+        strata = Strata.of(machines, answers, fitted=True)
+        audit = strata.audit(answers)
         counts = Asked.of(strata, audit, *rates)
     if len(audit.item):
         return _estimate(counts, named, len(audit.item))
@@ -300,6 +302,19 @@ def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> Array:
         return np.full((1, n_labels), float(values))
     table = np.broadcast_to(values.reshape(n_annotators, -1), (n_annotators, n_labels))
     return np.vstack([table, table.mean(axis=0)])
+
+
+def checked_machines(
+    name: str, machines: ArrayLike | Sequence[ArrayLike], shape: tuple[int, ...]
+) -> Array:
+    """Return what one machine says, or each of several, (M, n_items, n_labels); gaps are NaN."""
+    several = (
+        np.ndim(machines) == 3
+        if isinstance(machines, np.ndarray)
+        else (isinstance(machines, Sequence) and len(machines) > 0 and np.ndim(machines[0]) == 2)
+    )
+    each_of: Any = machines if several else [machines]
+    return np.stack([checked_probabilities(name, each, shape, gaps=True) for each in each_of])
 
 
 def checked_probabilities(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from complabel._parameters import Array, Bools, Ints, check_array
 from complabel.answers import Answers, check_positions
@@ -15,15 +17,18 @@ from complabel.errors import InputError
 from complabel.frequencies._counts import Audit
 from complabel.frequencies._estimate import (
     LabelFrequencies,
-    checked_probabilities,
+    checked_machines,
     rates_of_mistakes,
 )
-from complabel.frequencies._strata import Asked, Strata, StrataPosterior
+from complabel.frequencies._said import YES, Strata, words_of
+from complabel.frequencies._strata import Asked, StrataPosterior
 
 RATES = ("precision", "recall", "missed", "invented")
 _QUANTILES = (0.025, 0.5, 0.975)
 # A label is called good or bad if that is so probable.
 _SURE = 0.8
+# A machine is too sure if people contradict scores this near to 0 and 1 more often than chance.
+_NEAR, _BY_CHANCE, _LEAST_EXPECTED = 0.95, 0.01, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +73,11 @@ class MachineAudit:
         Answers about pairs of which the machine says no, yes, and nothing.
     n_more : ndarray of shape (n_labels,), dtype intp
         How many more answers about a label would halve the interval of its frequency.
+    too_sure : tuple of (int, int, float) or None
+        How often people contradict a machine's scores below .05 and above .95, of how many answers,
+        and how often they would if the scores were right; None if that is not more than chance.
+    others : tuple of MachineAudit
+        The same of the other machines, if several were given; frequencies are of all together.
     """
 
     label_names: list[str]
@@ -82,6 +92,8 @@ class MachineAudit:
     cardinality: tuple[float, float, float]
     n_asked: Ints
     n_more: Ints
+    too_sure: tuple[int, int, float] | None = None
+    others: tuple[MachineAudit, ...] = ()
 
     @property
     def usable(self) -> Bools:
@@ -142,6 +154,7 @@ class MachineAudit:
             "least": self.least,
             "cardinality": list(self.cardinality),
             "machine_cardinality": float(np.nansum(self.machine_shares)),
+            "too_sure": None if self.too_sure is None else list(self.too_sure),
             "all_pairs": overall,
             "labels": labels,
         }
@@ -149,7 +162,7 @@ class MachineAudit:
 
 def audit_machine(
     answers: Answers,
-    machine: ArrayLike,
+    machine: ArrayLike | Sequence[ArrayLike],
     *,
     missed: ArrayLike = 0.0,
     invented: ArrayLike = 0.0,
@@ -164,9 +177,12 @@ def audit_machine(
         Yes and no of people about single labels. The pairs were drawn at random by what the machine
         says, as :func:`complabel.asking.suggest_questions` draws them with ``against``, or at
         random from all pairs.
-    machine : array-like of shape (n_items, n_labels)
+    machine : array-like of shape (n_items, n_labels), or a list of several
         What the machine says: 1 where a label applies and 0 where it does not, or probabilities, of
-        which .5 and more are yes; NaN where it says nothing.
+        which .5 and more are yes; NaN where it says nothing. Among probabilities, 0 and 1 have no
+        log-odds; how often they are right is found apart from the others. Several machines are
+        taken together: people's answers tell what each pattern of yes and no is worth, or what
+        each machine's scores are (a logistic regression), and how good each machine is.
     missed, invented : float or array-like of shape (R,) or (R, n_labels), default=0.0
         Known mistakes of people, as in
         :func:`~complabel.frequencies.estimate_label_frequencies`.
@@ -201,9 +217,9 @@ def audit_machine(
     array([0.5, 0.7, 0.9])
     """
     least = float(check_array("least", least))
-    predictions = checked_probabilities("machine", machine, answers.shape, gaps=True)
-    strata = Strata.of(predictions, answers)
-    audit = Audit.of(answers, strata.of_pairs, strata.digest)
+    machines = checked_machines("machine", machine, answers.shape)
+    strata = Strata.of(machines, answers, fitted=True)
+    audit = strata.audit(answers)
     counted = None
     if unsure is not None:
         items, labels = check_positions(unsure, answers)
@@ -216,19 +232,53 @@ def audit_machine(
         )
     rates = rates_of_mistakes(missed, invented, answers)
     posterior = Asked.of(strata, audit, *rates, unsure=counted).frequencies()
-    place = strata.of_pairs[audit.item, audit.label] * audit.n_labels + audit.label
-    n_asked = np.bincount(place, minlength=3 * audit.n_labels).reshape(3, -1)
-    return _audited(answers, posterior, n_asked, least)
+    found = [
+        _audited(answers, posterior, at, _asked_of(each, audit), least)
+        for at, each in enumerate(machines)
+    ]
+    too_sure = [_too_sure(each, audit, *rates) for each in machines]
+    first, *others = (
+        replace(each, too_sure=sure) for each, sure in zip(found, too_sure, strict=True)
+    )
+    return replace(first, others=tuple(others))
+
+
+def _asked_of(machine: Array, audit: Audit) -> Ints:
+    """Return how many answers are about what a machine says no, yes and nothing of, (3, K)."""
+    place = words_of(machine)[audit.item, audit.label] * audit.n_labels + audit.label
+    return np.bincount(place, minlength=3 * audit.n_labels).reshape(3, -1)
+
+
+def _too_sure(
+    machine: Array, audit: Audit, missed: Array, invented: Array
+) -> tuple[int, int, float] | None:
+    """Return how often people contradict scores near 0 and 1, of how many, and what is expected.
+
+    None if the machine gives no scores, or if chance contradicts as many.
+    """
+    said = ~np.isnan(machine)
+    if not ((machine > 0) & (machine < 1)).any():
+        return None
+    p = machine[audit.item, audit.label]
+    sure = said[audit.item, audit.label] & (np.abs(p - 0.5) >= _NEAR - 0.5)
+    who = audit.annotator[sure] % len(missed), audit.label[sure]
+    p, applies = p[sure], audit.applies[sure]
+    of_yes = p * (1 - missed[who]) + (1 - p) * invented[who]
+    chance = np.where(p >= 0.5, 1 - of_yes, of_yes)
+    n_wrong, expected = int((applies != (p >= 0.5)).sum()), float(chance.sum())
+    by_chance = special.pdtrc(n_wrong - 1, max(expected, _LEAST_EXPECTED)) if n_wrong else 1.0
+    return (n_wrong, len(p), expected) if by_chance < _BY_CHANCE else None
 
 
 def _audited(
-    answers: Answers, posterior: StrataPosterior, n_asked: Ints, least: float
+    answers: Answers, posterior: StrataPosterior, machine: int, n_asked: Ints, least: float
 ) -> MachineAudit:
     found, draws = posterior.posterior(), posterior.draws
-    of_draws = draws.rates()
+    of_draws, wide = draws.rates(machine), posterior.wide.rates(machine)
     sums = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES)
-    shares = draws.shares[1] / np.maximum(draws.shares[:2].sum(axis=0), np.finfo(float).tiny)
-    shares[draws.shares[:2].sum(axis=0) == 0] = np.nan
+    said = draws.shares[machine].sum(axis=0)
+    shares = draws.shares[machine, YES] / np.maximum(said, np.finfo(float).tiny)
+    shares[said == 0] = np.nan
     with np.errstate(invalid="ignore"):
         good = (of_draws["precision"] >= least) & (of_draws["recall"] >= least)
     names = answers.label_names or [str(label) for label in range(answers.n_labels)]
@@ -244,7 +294,10 @@ def _audited(
         label_names=list(names),
         frequencies=frequencies,
         machine_shares=shares,
-        **{name: _summary(of_draws[name]) for name in RATES},
+        precision=_summary(of_draws["precision"], wide["precision"]),
+        recall=_summary(of_draws["recall"], wide["recall"]),
+        missed=_summary(of_draws["missed"], wide["missed"]),
+        invented=_summary(of_draws["invented"], wide["invented"]),
         good=good.mean(axis=0)[:-1],
         least=least,
         cardinality=(float(found.values.sum()), float(sums[0]), float(sums[2])),
@@ -253,9 +306,10 @@ def _audited(
     )
 
 
-def _summary(draws: Array) -> MachineRates:
+def _summary(draws: Array, wide: Array) -> MachineRates:
     """Summarize draws (D, K + 1), of which the last column is about all pairs.
 
+    Intervals of single labels are by draws in which each may be unlike the others.
     A label may apply to nothing in some draws, where it has no recall; these are left out.
     """
     low, middle, high = ends = np.empty((3, draws.shape[1]))
@@ -264,7 +318,9 @@ def _summary(draws: Array) -> MachineRates:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # labels without a rate in all draws
         ends[:, lacks] = np.nanquantile(draws[:, lacks], _QUANTILES, axis=0)
+        low_of_one, _, high_of_one = np.nanquantile(wide, _QUANTILES, axis=0)
     overall = (float(middle[-1]), float(low[-1]), float(high[-1]))
+    low, high = np.minimum(low_of_one, middle), np.maximum(high_of_one, middle)
     return MachineRates(middle[:-1], np.stack([low, high], axis=1)[:-1], overall)
 
 

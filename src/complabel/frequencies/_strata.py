@@ -8,9 +8,10 @@ needed. With the share q of pairs of which the machine says yes,
     frequency = q P(applies | machine says yes) + (1 - q) P(applies | machine says no).
 
 The logits of P(applies | stratum) are exchangeable over labels, beside a rise with log(q) that is
-unknown and is integrated over. Scores divide a stratum into bins; within it, the logit rises with
-the log-odds of the machine, at a slope that is integrated over, too. One stratum is independent of
-the other.
+unknown and is integrated over. Where a machine says no, the rise is with the log of the share that
+is found where it says yes, so a label's two parts depend on each other: misses go with hits. Scores
+divide a stratum into bins; within it, the logit rises with the log-odds of the machine, at a slope
+that is integrated over, too. Otherwise one stratum is independent of the other.
 
 Frequencies and rates are about these items: of each stratum, what people said of some pairs counts
 as it is, and the other pairs are drawn with P(applies | stratum).
@@ -18,37 +19,27 @@ as it is, and the other pairs are drawn with P(applies | stratum).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import special
 
-from complabel._parameters import Array, Bools, Ints
-from complabel.answers import Answers, text_of
+from complabel._parameters import Array, Ints
+from complabel.answers import Answers
 from complabel.frequencies._counts import Audit, Counts
-from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Likelihood
+from complabel.frequencies._exchangeable import (
+    GRID,
+    UNLIKE_SD,
+    Exchangeable,
+    Function,
+    Likelihood,
+)
 from complabel.frequencies._posterior import Posterior
+from complabel.frequencies._said import NO, YES, Kind, Strata
 
-# What a machine says: that a label does not apply, that it does, or nothing.
-_NO, _YES, _NOTHING = range(3)
-# By how much the logits of labels rise with the log of the machine's share, and the prior of that:
-# of a label that is frequent a machine misses more, but if it says a label too often, less applies.
-_RISES = {
-    _NO: {-1.0: 0.1, 0.0: 0.2, 0.5: 0.3, 1.0: 0.4},
-    _YES: {-2.0: 0.15, -1.0: 0.2, 0.0: 0.45, 0.5: 0.2},
-}
-# By how much logits rise with the machine's log-odds: models are often too sure, rarely too unsure.
-_SLOPES = {0.25: 0.15, 0.5: 0.2, 0.75: 0.25, 1.0: 0.25, 1.4: 0.15}
-# Log-odds of scores are divided at whole numbers, between these.
-_LOWEST, _HIGHEST = -10, 6
-# The prior of a stratum's mean logit, at a mean share.
-_MEANS = {_NO: (-3.0, 3.0), _YES: (1.0, 2.0), _NOTHING: (-1.0, 3.0)}
-# The same for scores, beside the machine's log-odds times the slope.
-_OF_SCORES = (0.0, 2.0)
 # So many draws, and of many labels a quarter: an end of an interval of 95 % is then that of a tail
 # of .025, with an error of .0025 or .005.
 _N_DRAWS, _MOST_DRAWN = 4000, 1_000_000
@@ -59,92 +50,14 @@ _TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Strata:
-    """What a machine says of all pairs: C cells, each in one of three strata."""
-
-    cell: Ints  # (n, K)
-    stratum: Ints  # (C,): of each cell, one of _NO, _YES and _NOTHING
-    shares: Array  # (C, K), of the items; those of a label add up to 1
-    log_odds: Array | None  # (C, K), the machine's; None: it said yes or no
-    digest: str = ""  # of the machine, if it is known what it is about
-
-    @property
-    def n_items(self) -> int:
-        """The number of items, n."""
-        return len(self.cell)
-
-    @classmethod
-    def of(cls, predictions: Array, about: Answers | None = None) -> Self:
-        """Divide pairs by predictions (n, K): 0 and 1, or probabilities; NaN: nothing is said.
-
-        ``about`` has the names of the items and of the labels, which belong into the digest.
-        """
-        nothing = np.isnan(predictions)
-        p = np.where(nothing, 0.5, predictions)
-        words = bool(np.isin(predictions[~nothing], (0.0, 1.0)).all())
-        if words:
-            cell = np.where(nothing, _NOTHING, p >= 1).astype(np.intp)
-            stratum = np.arange(3)
-        else:
-            least = special.expit(_LOWEST - 1.0)
-            bins = np.floor(special.logit(np.clip(p, least, 1 - least))).astype(np.intp)
-            cell = np.clip(bins, _LOWEST, _HIGHEST - 1) - _LOWEST
-            cell[nothing] = _HIGHEST - _LOWEST
-            stratum = (np.arange(_LOWEST, _HIGHEST + 1) >= 0).astype(np.intp)
-            stratum[-1] = _NOTHING
-        place = cell * p.shape[1] + np.arange(p.shape[1])
-        size = len(stratum) * p.shape[1]
-        n, total = (
-            np.bincount(place.ravel(), weights=weights, minlength=size).reshape(len(stratum), -1)
-            for weights in (None, p.ravel())
-        )
-        log_odds = None
-        if not words:
-            mean = total / np.maximum(n, 1)
-            ends = special.expit([_LOWEST - 0.5, _HIGHEST + 0.5])
-            log_odds = special.logit(np.clip(mean, *ends))  # no machine is surer than that
-            log_odds[(n == 0) | (stratum == _NOTHING)[:, np.newaxis]] = 0.0
-        digest = "" if about is None else _digest(predictions, about)
-        return cls(cell, stratum, n / len(p), log_odds, digest)
-
-    @property
-    def nothing(self) -> Bools:
-        """Whether a cell has the pairs of which the machine says nothing, (C,)."""
-        return np.asarray(self.stratum == _NOTHING)
-
-    @property
-    def words(self) -> list[str]:
-        """What the machine says in each cell, (C,), as in ``drawn``: "yes", or "yes.3"."""
-        said = [("no", "yes", "nothing")[stratum] for stratum in self.stratum.tolist()]
-        if self.log_odds is None:
-            return said
-        numbers = np.abs(np.arange(_LOWEST, _HIGHEST)).tolist()
-        return [*(f"{word}.{n}" for word, n in zip(said, numbers, strict=False)), said[-1]]
-
-    @property
-    def of_pairs(self) -> Ints:
-        """The stratum of each pair, (n, K)."""
-        return np.asarray(self.stratum[self.cell])
-
-    def asked(
-        self, audit: Audit, missed: Array | None, invented: Array | None
-    ) -> list[tuple[int, Counts]]:
-        """Return the answers in each cell in which somebody was asked."""
-        cell = self.cell[audit.item, audit.label]
-        found = []
-        for each in np.unique(cell):
-            counts = audit.counts(missed, invented, only=cell == each)
-            found.append((int(each), counts))
-        return found
-
-
-@dataclass(frozen=True)
 class Asked:
-    """What people said in the cells of one machine, as the posterior needs it."""
+    """What people said in the cells of M machines, as the posterior needs it."""
 
     stratum: Ints  # (C,)
+    kinds: tuple[Kind, ...]  # (S,)
     shares: Array  # (C, K)
-    log_odds: Array | None  # (C, K)
+    said: Array  # (M, 2, C, K)
+    log_odds: Array  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
     n_items: int
     unsure: Array | None = None  # (C, K): how often people were unsure
@@ -161,7 +74,9 @@ class Asked:
         asked = strata.asked(audit, missed, invented)
         return cls(
             strata.stratum,
+            strata.kinds,
             strata.shares,
+            strata.said,
             strata.log_odds,
             asked,
             strata.n_items,
@@ -230,11 +145,15 @@ class StrataPosterior:
         counts: list[tuple[int, Counts]],
         unsure: tuple[float, float] | None = None,
     ) -> Self:
-        parts = []
-        for stratum in np.unique(asked.stratum).tolist():
+        parts: list[_Stratum] = []
+        says_no = [kind.says == NO and not kind.scored for kind in asked.kinds]
+        for stratum in np.argsort(says_no, kind="stable").tolist():
             cells = np.flatnonzero(asked.stratum == stratum)
             if asked.shares[cells].any():
-                parts.append(_Stratum.of(stratum, asked, counts))
+                hits = [part.applying for part in parts if part.says == YES]
+                parts.append(
+                    _Stratum.of(stratum, asked, counts, np.sum(hits, axis=0) if hits else None)
+                )
         return cls(asked, parts, unsure)
 
     def posterior(self) -> Posterior:
@@ -245,7 +164,7 @@ class StrataPosterior:
             mean, of_mean = part.left.moments(*part.posterior.moments())
             values += part.share * mean
             covariance += part.share[:, np.newaxis] * of_mean * part.share
-        low, high = np.quantile(self.draws.frequencies, _QUANTILES, axis=0)
+        low, high = np.quantile(self.wide.frequencies, _QUANTILES, axis=0)
         # A label applies to a whole number of items.
         n = self.asked.n_items
         low, high = np.floor(low * n + _ROUNDING) / n, np.ceil(high * n - _ROUNDING) / n
@@ -270,41 +189,55 @@ class StrataPosterior:
     @cached_property
     def draws(self) -> Draws:
         """Draws of the share of each stratum's pairs that apply, always the same."""
+        return self._drawn()
+
+    @cached_property
+    def wide(self) -> Draws:
+        """The same, as if each label were unlike the others: intervals of labels are by these.
+
+        The labels that are unlike the others are those that intervals would hold too seldom.
+        """
+        return self._drawn(unlike=UNLIKE_SD)
+
+    def _drawn(self, unlike: float | None = None) -> Draws:
         rng = np.random.default_rng(0)
         n_labels = self.asked.shares.shape[1]
-        shape = (3, max(_N_DRAWS // 4, min(_N_DRAWS, _MOST_DRAWN // n_labels)), n_labels)
-        chances, shares = np.zeros(shape), np.zeros((3, shape[2]))
-        for part in self.parts:
-            chances[part.stratum] = part.left.draw(part.posterior.draw(shape[1], rng), rng)
-            shares[part.stratum] = part.share
-        return Draws(chances, shares)
+        n = max(_N_DRAWS // 4, min(_N_DRAWS, _MOST_DRAWN // n_labels))
+        applies = [
+            part.share * part.left.draw(part.posterior.draw(n, rng, unlike), rng)
+            for part in self.parts
+        ]
+        of = [part.said_of_applying(self.asked.said[:, :, part.cells]) for part in self.parts]
+        return Draws(np.array(applies), np.array(of), self.asked.said.sum(axis=2))
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of the share of pairs that apply, and each stratum's share of a label's pairs."""
+    """Draws of the items of each stratum to which a label applies, and what machines say there."""
 
-    chances: Array  # (3, D, K)
-    shares: Array  # (3, K)
+    applies: Array  # (S, D, K), as shares of all items
+    of_applying: Array  # (S, M, 2, K): of these, the shares of which each machine says no, and yes
+    shares: Array  # (M, 2, K): of all items
 
     @property
     def frequencies(self) -> Array:
         """Draws (D, K) of the label frequencies."""
-        return np.asarray((self.chances * self.shares[:, np.newaxis]).sum(axis=0))
+        return np.asarray(self.applies.sum(axis=0))
 
-    def rates(self) -> dict[str, Array]:
-        """Return draws (D, K + 1) of the machine's rates; the last column is about all pairs."""
-        said = (self.chances * self.shares[:, np.newaxis])[[_NO, _YES]]  # joint with "applies"
-        share = np.broadcast_to(self.shares[[_NO, _YES], np.newaxis], said.shape)
+    def rates(self, machine: int = 0) -> dict[str, Array]:
+        """Return draws (D, K + 1) of a machine's rates; the last column is about all pairs."""
+        of = self.of_applying[:, machine, :, np.newaxis]
+        said = np.stack([(self.applies * of[:, word]).sum(axis=0) for word in (NO, YES)])
+        share = np.broadcast_to(self.shares[machine][:, np.newaxis], said.shape)
         applies, share = (
             np.concatenate([each, each.sum(axis=2, keepdims=True)], axis=2)
             for each in (said, share)
         )
-        right, wrong = applies[1], share[1] - applies[1]
-        missed, rest = applies[0], share[0] - applies[0]
+        right, missed = applies[YES], applies[NO]
+        wrong, rest = np.maximum(share[YES] - right, 0.0), np.maximum(share[NO] - missed, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return {
-                "precision": right / share[1],
+                "precision": right / (right + wrong),
                 "recall": right / (right + missed),
                 "missed": missed / (right + missed),
                 "invented": wrong / (wrong + rest),
@@ -369,7 +302,7 @@ class _Left:
 class _Stratum:
     """The posterior of one stratum."""
 
-    stratum: int
+    says: int
     cells: Ints  # (B,)
     share: Array  # (K,), of the items
     offsets: list[Array]  # (B, K) of each likelihood: where logits lie beside those of the grid
@@ -377,35 +310,48 @@ class _Stratum:
     posterior: Exchangeable
     counts: list[tuple[int, Counts]]  # by the place of the cell
     pairs: Array  # (B, K)
+    n_items: int
 
     @classmethod
-    def of(cls, stratum: int, asked: Asked, counts: list[tuple[int, Counts]]) -> Self:
+    def of(
+        cls,
+        stratum: int,
+        asked: Asked,
+        counts: list[tuple[int, Counts]],
+        hits: Array | None = None,
+    ) -> Self:
+        """Find what is left; ``hits`` are shares (K,) that are found where machines say yes."""
         cells = np.flatnonzero(asked.stratum == stratum)
         share = asked.shares[cells].sum(axis=0)
         within = asked.shares[cells] / np.maximum(share, _TINY)
-        prior = _MEANS[stratum]
-        if asked.log_odds is None:
-            # A label that the machine never says may still apply.
-            rare = np.log(np.maximum(asked.shares[_YES], _least_share(asked.shares)))
-            beside, rises = (rare - rare.mean())[np.newaxis], _RISES.get(stratum, _RISES[_NO])
-        else:
-            beside, rises = asked.log_odds[cells], _SLOPES
-            prior = _OF_SCORES if stratum != _NOTHING else prior
-        if not beside.any():
-            rises = {0.0: 1.0}
         place = {int(cell): at for at, cell in enumerate(cells)}
         here = [(place[cell], each) for cell, each in counts if cell in place]
+        told = np.zeros(len(share), dtype=np.bool_)
+        for _, each in here:
+            told |= each.judged.any(axis=0)
+        kind = asked.kinds[stratum]
+        prior = kind.prior
+        beside, rises = asked.log_odds[cells], kind.rises
+        if not kind.scored:
+            # A label that the machine never says may still apply.
+            often = asked.said[:, YES].sum(axis=1).mean(axis=0)
+            if kind.says == NO and hits is not None:
+                often = hits
+            rare = np.log(np.maximum(often, _least_share(often)))
+            center = float(rare[told | ~told.any()].mean())
+            if kind.says == NO:
+                prior = (prior[0] + center, prior[1])
+            beside = (rare - center)[np.newaxis]
+        if not beside.any():
+            rises = {0.0: 1.0}
         offsets = [rise * beside for rise in rises]
         likelihoods = [
             _likelihood(offset, here, within, np.log(chance))
             for offset, chance in zip(offsets, rises.values(), strict=True)
         ]
-        told = np.zeros(len(share), dtype=np.bool_)
-        for _, each in here:
-            told |= each.judged.any(axis=0)
         found = Exchangeable.of(likelihoods, prior, told)
         return cls(
-            stratum,
+            kind.says,
             cells,
             share,
             offsets,
@@ -413,6 +359,22 @@ class _Stratum:
             found,
             counts=here,
             pairs=asked.shares[cells] * asked.n_items,
+            n_items=asked.n_items,
+        )
+
+    @property
+    def applying(self) -> Array:
+        """The share of all items (K,) that are here and to which the label applies, on average."""
+        return np.asarray((self.pairs * self.by_cell[0]).sum(axis=0) / self.n_items)
+
+    def said_of_applying(self, said: Array) -> Array:
+        """Return what part of the pairs that apply machines say no and yes of, (M, 2, K).
+
+        ``said`` are the shares (M, 2, B, K) in the cells.
+        """
+        chance, share = self.by_cell[0], self.pairs / self.n_items
+        return np.asarray(
+            (said * chance).sum(axis=2) / np.maximum((share * chance).sum(axis=0), _TINY)
         )
 
     @cached_property
@@ -458,37 +420,7 @@ def _likelihood(
 
 def what_is_left(answers: Answers, strata: Strata) -> tuple[Array, Array]:
     """Return the mean and the variance (C, K) of the chance that a label applies in each cell."""
-    asked = Asked.of(strata, Audit.of(answers, strata.of_pairs, strata.digest))
-    return asked.frequencies().by_cell()
-
-
-def _digest(predictions: Array, about: Answers) -> str:
-    """Return a digest of what a machine says (n, K), whatever the order of items and labels."""
-    names: list[Any] = [about.item_names, about.label_names]
-    said = ~np.isnan(predictions)
-    found, orders = hashlib.sha256(), []
-    for axis, each in enumerate(names):
-        texts = [*map(text_of, range(predictions.shape[axis]) if each is None else each)]
-        kept = np.flatnonzero(said.any(axis=1 - axis)).tolist()
-        orders.append(sorted(kept, key=texts.__getitem__))
-        found.update("\n".join(texts[at] for at in orders[-1]).encode() + b"\0")
-    values = np.where(said, predictions, -1.0)[np.ix_(*orders)] + 0.0  # without a sign of 0
-    found.update(np.ascontiguousarray(values).tobytes())
-    return found.hexdigest()[:8]
-
-
-def said_by(machine: Answers, confidence: Array | None = None) -> Array:
-    """Return a machine's answers as predictions (n, K): 1, 0, and NaN where it says nothing.
-
-    With the ``confidence`` (n, K) of each answer they are probabilities; those of yes are at least
-    .5, and those of no below.
-    """
-    yes, no = machine.known_relevant > 0, machine.complementary > 0
-    found = np.full(machine.shape, np.nan)
-    sure = np.ones(machine.shape) if confidence is None else confidence
-    found[yes & ~no] = np.maximum(sure, 0.5)[yes & ~no]
-    found[no & ~yes] = np.minimum(1 - sure, np.nextafter(0.5, 0))[no & ~yes]
-    return found
+    return Asked.of(strata, strata.audit(answers)).frequencies().by_cell()
 
 
 def _least_share(shares: Array) -> float:

@@ -83,11 +83,18 @@ def audit_sentences(
             f"People were unsure {n_unsure:,} times; how often they are where a label applies, and"
             " where it does not, is estimated"
         )
+    for name, each in {"": audit, **others}.items():
+        if each.too_sure is not None:
+            n_wrong, n_sure, expected = each.too_sure
+            sentences.append(
+                f"{name or 'The machine'} is too sure: of its scores below .05 and above .95,"
+                f" people contradict {n_wrong:,} of {n_sure:,}; by the scores it were"
+                f" {expected:.1f}"
+            )
     for name, (same, kappa) in agreements.items():
-        known = "how good it is, questions by what the first machine says do not tell"
-        if found := others.get(name):
-            known = f"of 100 labels that it says, {_of_hundred(found.precision.overall)} apply; of"
-            known += f" 100 that apply, it says {_of_hundred(found.recall.overall)}"
+        found = others[name]
+        known = f"of 100 labels that it says, {_of_hundred(found.precision.overall)} apply; of"
+        known += f" 100 that apply, it says {_of_hundred(found.recall.overall)}"
         sentences.append(
             f"{name} says the same about {100 * same[-1]:.1f} % of the pairs (kappa"
             f" {kappa[-1]:.2f}); {known}"
