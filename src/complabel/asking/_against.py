@@ -35,7 +35,7 @@ from complabel.frequencies import (
 
 # Of later questions, this share is spread as the first ones: a label of which the first ones found
 # no mistake by chance would not be asked about again.
-_SPREAD = 0.35
+_SPREAD = 0.2
 # Before that many questions about a stratum and a label, on average, there is nothing to follow.
 _FIRST = 1.0
 _TINY = 1e-12
