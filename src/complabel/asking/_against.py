@@ -23,18 +23,9 @@ from complabel._parameters import AnyArray, Array, Ints
 from complabel._settings import setting
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
-from complabel.frequencies import (
-    NO,
-    NOTHING,
-    YES,
-    Strata,
-    by_machine,
-    checked_machines,
-    what_is_left,
-)
+from complabel.frequencies import NOTHING, Strata, by_machine, checked_machines, what_is_left
 
-# Of later questions, this share is spread as the first ones: a label of which the first ones found
-# no mistake by chance would not be asked about again.
+# Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
 _SPREAD = 0.2
 # Before that many questions about a stratum and a label, on average, there is nothing to follow.
 _FIRST = 1.0
@@ -139,10 +130,6 @@ def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> tup
         rows = (strata.says == word)[:, np.newaxis]
         share, total = ((rows * each).sum(axis=0) for each in (strata.shares, weights))
         weights = np.where(rows, weights * np.sqrt(share) / np.maximum(total, _TINY), weights)
-    # Of what a machine says often, it mostly misses more, too.
-    often = strata.said[:, YES].sum(axis=1).mean(axis=0)
-    rows = (strata.says == NO)[:, np.newaxis]
-    weights = np.where(rows, weights * np.sqrt(often + often.mean() + _TINY), weights)
     unsaid = strata.shares[strata.says == NOTHING].sum() / strata.shares.sum()
     more, expected = np.zeros_like(free), np.zeros(free.shape)
     while (rest := n - int(more.sum())) > 0:

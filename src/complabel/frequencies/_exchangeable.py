@@ -29,8 +29,6 @@ GRID = np.arange(-16.0, 12.0 + _STEP / 2, _STEP)
 HETEROGENEITY = tuple(np.geomspace(0.1, 3.0, 10).tolist())
 # Shares of labels that are unlike the others, and by what standard deviation more.
 UNLIKE, _FURTHER = (0.0, 0.1, 0.3, 0.6), 1.5
-# For intervals of each label by itself: it may be as far from the others as the farthest of them.
-UNLIKE_SD = 2.0
 # Means are at so many nodes, where they are likely; each zoom narrows the range to that.
 _MEANS, _ZOOMS, _ENOUGH = 25, 4, 12
 _REACH = 4.0  # standard deviations of the prior of the mean
@@ -154,15 +152,8 @@ class _Given:
         both = np.concatenate([like, unlike]).T
         return np.asarray(self.likelihood.values * (both @ self.priors.reshape(-1, len(GRID))))
 
-    def posterior(self, at: int, share: int, unlike: float | None = None) -> Array:
-        """Return the posterior (K, G) for one mean and one share, up to a factor of each label.
-
-        With the further standard deviation ``unlike``, each label is one that is unlike the others.
-        """
-        if unlike is not None:
-            wide = self.sd**2 + unlike**2
-            prior = np.exp(-((GRID - self.mean[at]) ** 2) / 2 / wide)
-            return np.asarray(self.likelihood.values * prior)
+    def posterior(self, at: int, share: int) -> Array:
+        """Return the posterior (K, G) for one mean and one share, up to a factor of each label."""
         part = self.shares[share]
         prior = (1 - part) * self.priors[0, at] + part * self.priors[1, at]
         return np.asarray(self.likelihood.values * prior)
@@ -257,11 +248,8 @@ class Exchangeable:
         center = mean @ others
         return center, (variance + mean**2) @ others - center**2
 
-    def draw(self, n: int, rng: np.random.Generator, unlike: float | None = None) -> Array:
-        """Return draws (n, K) of frequencies; labels of one draw have one mean and one spread.
-
-        With ``unlike``, each label is drawn as one that is unlike the others.
-        """
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        """Return draws (n, K) of frequencies; labels of one draw have one mean and one spread."""
         places = [(each, *at) for each in self.given for at in np.ndindex(each.log_weights.shape)]
         sums = np.cumsum(np.concatenate([each.ravel() for each in self.weights]))
         different = max(n // _ALIKE, _DIFFERENT)
@@ -271,7 +259,7 @@ class Exchangeable:
         for place, times in zip(*np.unique(chosen, return_counts=True), strict=True):
             given, at, share = places[place]
             # Rows of sums, one after the other, rise from 0 to K, so one search finds all nodes.
-            sums = np.cumsum(given.posterior(at, share, unlike), axis=1)
+            sums = np.cumsum(given.posterior(at, share), axis=1)
             rising = (sums / sums[:, -1:] + label[:, np.newaxis]).ravel()
             uniform = rng.random((-(-n * times // different), n_labels))
             # Label by label: neighbours in the grid are neighbours in memory.

@@ -274,7 +274,7 @@ def _audited(
     answers: Answers, posterior: StrataPosterior, machine: int, n_asked: Ints, least: float
 ) -> MachineAudit:
     found, draws = posterior.posterior(), posterior.draws
-    of_draws, wide = draws.rates(machine), posterior.wide.rates(machine)
+    of_draws = draws.rates(machine)
     sums = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES)
     said = draws.shares[machine].sum(axis=0)
     shares = draws.shares[machine, YES] / np.maximum(said, np.finfo(float).tiny)
@@ -294,10 +294,10 @@ def _audited(
         label_names=list(names),
         frequencies=frequencies,
         machine_shares=shares,
-        precision=_summary(of_draws["precision"], wide["precision"]),
-        recall=_summary(of_draws["recall"], wide["recall"]),
-        missed=_summary(of_draws["missed"], wide["missed"]),
-        invented=_summary(of_draws["invented"], wide["invented"]),
+        precision=_summary(of_draws["precision"]),
+        recall=_summary(of_draws["recall"]),
+        missed=_summary(of_draws["missed"]),
+        invented=_summary(of_draws["invented"]),
         good=good.mean(axis=0)[:-1],
         least=least,
         cardinality=(float(found.values.sum()), float(sums[0]), float(sums[2])),
@@ -306,10 +306,9 @@ def _audited(
     )
 
 
-def _summary(draws: Array, wide: Array) -> MachineRates:
+def _summary(draws: Array) -> MachineRates:
     """Summarize draws (D, K + 1), of which the last column is about all pairs.
 
-    Intervals of single labels are by draws in which each may be unlike the others.
     A label may apply to nothing in some draws, where it has no recall; these are left out.
     """
     low, middle, high = ends = np.empty((3, draws.shape[1]))
@@ -318,9 +317,7 @@ def _summary(draws: Array, wide: Array) -> MachineRates:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # labels without a rate in all draws
         ends[:, lacks] = np.nanquantile(draws[:, lacks], _QUANTILES, axis=0)
-        low_of_one, _, high_of_one = np.nanquantile(wide, _QUANTILES, axis=0)
     overall = (float(middle[-1]), float(low[-1]), float(high[-1]))
-    low, high = np.minimum(low_of_one, middle), np.maximum(high_of_one, middle)
     return MachineRates(middle[:-1], np.stack([low, high], axis=1)[:-1], overall)
 
 

@@ -39,19 +39,16 @@ class Kind(NamedTuple):
     """What is expected of the pairs of a stratum before people answer."""
 
     says: int  # NO, YES (at least one machine), or NOTHING
-    # Mean and standard deviation of the mean logit. If the machine says no: beside the log of the
-    # share that is found elsewhere, which is about the log-odds of a miss to a hit.
-    prior: tuple[float, float]
+    prior: tuple[float, float]  # mean and standard deviation of the mean logit, at a mean share
     # By how much logits rise with the log of the machine's share, or with its log-odds; the prior.
     rises: dict[float, float]
-    guess: float = 0.5  # the chance that a label applies
     scored: bool = False
 
 
 # Of a label that is frequent a machine misses more, but if it says a label too often, less applies.
-_ALL_NO = Kind(NO, (-1.2, 2.0), {-1.0: 0.1, 0.0: 0.2, 0.5: 0.3, 1.0: 0.4}, 0.05)
-_ALL_YES = Kind(YES, (1.0, 2.0), {-2.0: 0.15, -1.0: 0.2, 0.0: 0.45, 0.5: 0.2}, 0.8)
-_SILENT = _ALL_NO._replace(says=NOTHING, prior=(-1.0, 3.0), guess=0.3)
+_ALL_NO = Kind(NO, (-3.0, 3.0), {-1.0: 0.1, 0.0: 0.2, 0.5: 0.3, 1.0: 0.4})
+_ALL_YES = Kind(YES, (1.0, 2.0), {-2.0: 0.15, -1.0: 0.2, 0.0: 0.45, 0.5: 0.2})
+_SILENT = _ALL_NO._replace(says=NOTHING, prior=(-1.0, 3.0))
 _DISAGREE = Kind(YES, (-0.5, 2.0), {-1.0: 0.2, 0.0: 0.5, 0.5: 0.3})
 # Models are often too sure, rarely too unsure.
 _SLOPES = {0.25: 0.15, 0.5: 0.2, 0.75: 0.25, 1.0: 0.25, 1.4: 0.15}
@@ -70,7 +67,7 @@ class Strata:
     shares: Array  # (C, K), of the items; those of a label add up to 1
     said: Array  # (M, 2, C, K): the shares of which each machine says no, and yes
     log_odds: Array  # (C, K), of the scores; 0 where there are none
-    digests: tuple[str, ...]  # of all together, and of each alone
+    digests: tuple[str, ...]  # of all together, and of each alone whose words are strata here
 
     @classmethod
     def of(cls, machines: Array, about: Answers | None = None, *, fitted: bool = False) -> Self:
@@ -132,7 +129,7 @@ class Strata:
     @property
     def guess(self) -> Array:
         """The chance that a label applies in each cell (C, K), as far as nobody has answered."""
-        words = np.array([kind.guess for kind in self.kinds])[self.stratum, np.newaxis]
+        words = special.expit([kind.prior[0] for kind in self.kinds])[self.stratum, np.newaxis]
         scored = np.array([kind.scored for kind in self.kinds])[self.stratum, np.newaxis]
         return np.asarray(np.where(scored, special.expit(self.log_odds), words))
 

@@ -8,10 +8,9 @@ needed. With the share q of pairs of which the machine says yes,
     frequency = q P(applies | machine says yes) + (1 - q) P(applies | machine says no).
 
 The logits of P(applies | stratum) are exchangeable over labels, beside a rise with log(q) that is
-unknown and is integrated over. Where a machine says no, the rise is with the log of the share that
-is found where it says yes, so a label's two parts depend on each other: misses go with hits. Scores
-divide a stratum into bins; within it, the logit rises with the log-odds of the machine, at a slope
-that is integrated over, too. Otherwise one stratum is independent of the other.
+unknown and is integrated over. Scores divide a stratum into bins; within it, the logit rises with
+the log-odds of the machine, at a slope that is integrated over, too. One stratum is independent of
+the other.
 
 Frequencies and rates are about these items: of each stratum, what people said of some pairs counts
 as it is, and the other pairs are drawn with P(applies | stratum).
@@ -30,13 +29,7 @@ from scipy import special
 from complabel._parameters import Array, Ints
 from complabel.answers import Answers
 from complabel.frequencies._counts import Audit, Counts
-from complabel.frequencies._exchangeable import (
-    GRID,
-    UNLIKE_SD,
-    Exchangeable,
-    Function,
-    Likelihood,
-)
+from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Likelihood
 from complabel.frequencies._posterior import Posterior
 from complabel.frequencies._said import NO, YES, Kind, Strata
 
@@ -145,15 +138,11 @@ class StrataPosterior:
         counts: list[tuple[int, Counts]],
         unsure: tuple[float, float] | None = None,
     ) -> Self:
-        parts: list[_Stratum] = []
-        says_no = [kind.says == NO and not kind.scored for kind in asked.kinds]
-        for stratum in np.argsort(says_no, kind="stable").tolist():
+        parts = []
+        for stratum in range(len(asked.kinds)):
             cells = np.flatnonzero(asked.stratum == stratum)
             if asked.shares[cells].any():
-                hits = [part.applying for part in parts if part.says == YES]
-                parts.append(
-                    _Stratum.of(stratum, asked, counts, np.sum(hits, axis=0) if hits else None)
-                )
+                parts.append(_Stratum.of(stratum, asked, counts))
         return cls(asked, parts, unsure)
 
     def posterior(self) -> Posterior:
@@ -164,7 +153,7 @@ class StrataPosterior:
             mean, of_mean = part.left.moments(*part.posterior.moments())
             values += part.share * mean
             covariance += part.share[:, np.newaxis] * of_mean * part.share
-        low, high = np.quantile(self.wide.frequencies, _QUANTILES, axis=0)
+        low, high = np.quantile(self.draws.frequencies, _QUANTILES, axis=0)
         # A label applies to a whole number of items.
         n = self.asked.n_items
         low, high = np.floor(low * n + _ROUNDING) / n, np.ceil(high * n - _ROUNDING) / n
@@ -189,23 +178,11 @@ class StrataPosterior:
     @cached_property
     def draws(self) -> Draws:
         """Draws of the share of each stratum's pairs that apply, always the same."""
-        return self._drawn()
-
-    @cached_property
-    def wide(self) -> Draws:
-        """The same, as if each label were unlike the others: intervals of labels are by these.
-
-        The labels that are unlike the others are those that intervals would hold too seldom.
-        """
-        return self._drawn(unlike=UNLIKE_SD)
-
-    def _drawn(self, unlike: float | None = None) -> Draws:
         rng = np.random.default_rng(0)
         n_labels = self.asked.shares.shape[1]
         n = max(_N_DRAWS // 4, min(_N_DRAWS, _MOST_DRAWN // n_labels))
         applies = [
-            part.share * part.left.draw(part.posterior.draw(n, rng, unlike), rng)
-            for part in self.parts
+            part.share * part.left.draw(part.posterior.draw(n, rng), rng) for part in self.parts
         ]
         of = [part.said_of_applying(self.asked.said[:, :, part.cells]) for part in self.parts]
         return Draws(np.array(applies), np.array(of), self.asked.said.sum(axis=2))
@@ -302,7 +279,7 @@ class _Left:
 class _Stratum:
     """The posterior of one stratum."""
 
-    says: int
+    stratum: int
     cells: Ints  # (B,)
     share: Array  # (K,), of the items
     offsets: list[Array]  # (B, K) of each likelihood: where logits lie beside those of the grid
@@ -313,45 +290,32 @@ class _Stratum:
     n_items: int
 
     @classmethod
-    def of(
-        cls,
-        stratum: int,
-        asked: Asked,
-        counts: list[tuple[int, Counts]],
-        hits: Array | None = None,
-    ) -> Self:
-        """Find what is left; ``hits`` are shares (K,) that are found where machines say yes."""
+    def of(cls, stratum: int, asked: Asked, counts: list[tuple[int, Counts]]) -> Self:
         cells = np.flatnonzero(asked.stratum == stratum)
         share = asked.shares[cells].sum(axis=0)
         within = asked.shares[cells] / np.maximum(share, _TINY)
-        place = {int(cell): at for at, cell in enumerate(cells)}
-        here = [(place[cell], each) for cell, each in counts if cell in place]
-        told = np.zeros(len(share), dtype=np.bool_)
-        for _, each in here:
-            told |= each.judged.any(axis=0)
         kind = asked.kinds[stratum]
-        prior = kind.prior
         beside, rises = asked.log_odds[cells], kind.rises
         if not kind.scored:
             # A label that the machine never says may still apply.
-            often = asked.said[:, YES].sum(axis=1).mean(axis=0)
-            if kind.says == NO and hits is not None:
-                often = hits
-            rare = np.log(np.maximum(often, _least_share(often)))
-            center = float(rare[told | ~told.any()].mean())
-            if kind.says == NO:
-                prior = (prior[0] + center, prior[1])
-            beside = (rare - center)[np.newaxis]
+            said_yes = asked.said[:, YES].sum(axis=1).mean(axis=0)
+            rare = np.log(np.maximum(said_yes, _least_share(said_yes)))
+            beside = (rare - rare.mean())[np.newaxis]
         if not beside.any():
             rises = {0.0: 1.0}
+        place = {int(cell): at for at, cell in enumerate(cells)}
+        here = [(place[cell], each) for cell, each in counts if cell in place]
         offsets = [rise * beside for rise in rises]
         likelihoods = [
             _likelihood(offset, here, within, np.log(chance))
             for offset, chance in zip(offsets, rises.values(), strict=True)
         ]
-        found = Exchangeable.of(likelihoods, prior, told)
+        told = np.zeros(len(share), dtype=np.bool_)
+        for _, each in here:
+            told |= each.judged.any(axis=0)
+        found = Exchangeable.of(likelihoods, kind.prior, told)
         return cls(
-            kind.says,
+            stratum,
             cells,
             share,
             offsets,
@@ -361,11 +325,6 @@ class _Stratum:
             pairs=asked.shares[cells] * asked.n_items,
             n_items=asked.n_items,
         )
-
-    @property
-    def applying(self) -> Array:
-        """The share of all items (K,) that are here and to which the label applies, on average."""
-        return np.asarray((self.pairs * self.by_cell[0]).sum(axis=0) / self.n_items)
 
     def said_of_applying(self, said: Array) -> Array:
         """Return what part of the pairs that apply machines say no and yes of, (M, 2, K).
