@@ -121,31 +121,6 @@ def model_of(name: str, data: str, seed: int = 0) -> tuple[Array, Array, Array]:
     return Y, 1 / (1 + np.exp(-2 * sure)), (sure > 0).astype(np.uint8)
 
 
-# How often 28 emotions apply to 5,427 texts, about as in a well-known set of that kind.
-_EMOTIONS = (1787, 504, 352, 351, 320, 284, 267, 264, 238, 198, 186, 161, 156, 153, 151, 145, 141,
-             135, 123, 103, 83, 78, 56, 37, 23, 16, 11, 6)  # fmt: skip
-
-
-def emotions_of(seed: int = 0) -> tuple[Array, Array, Array]:
-    """Return what ``machine_of`` does, of a simulated machine that misses much.
-
-    Its recall is .6, from .2 to .9 by label and higher of frequent labels, its precision .6.
-    """
-    rng = np.random.default_rng([seed, 19])
-    share = np.array(_EMOTIONS) / 5427
-    Y = (rng.random((5427, 28)) < share).astype(np.uint8)
-    logs = np.log(share) - np.log(share).mean()
-    recall = 1 / (1 + np.exp(-(0.1 + 1.1 * rng.normal(size=28) + 0.35 * logs)))
-    precision = 1 / (1 + np.exp(-(0.5 + 0.5 * rng.normal(size=28))))
-    said = np.zeros_like(Y)
-    for k in range(28):
-        n_right = round(recall[k] * Y[:, k].sum())
-        n_wrong = round(n_right * (1 / precision[k] - 1))
-        for is_yes, n_said in ((1, n_right), (0, n_wrong)):
-            said[rng.choice(np.flatnonzero(Y[:, k] == is_yes), n_said, replace=False), k] = 1
-    return Y, said.astype(float), said
-
-
 def answers_to(Y: Array, items: Array, labels: Array, probability: Any = None) -> Answers:
     """Return what a person says about these pairs who does not err."""
     asked = np.zeros((len(items), Y.shape[1]), dtype=np.uint8)
@@ -605,8 +580,6 @@ def _called(share: float) -> str:
 
 
 def _world(name: str, data: str, share: float) -> tuple[Array, Array, Array]:
-    if name == "emotions-like":
-        return emotions_of(int(share))  # another machine with another number
     return machine_of(name, data, share) if share else model_of(name, data)
 
 
