@@ -43,9 +43,9 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # lines of the tool and none of tests. It took 2,150 and 1,250: networks of pictures and sentences
 # and where their weights come from, displays, what features tell by label, Newton's method for few
 # judgements, a machine's weights by label, and a device.
-MOST_LINES = {"tool": 50_200, "experiments": 12_200}
+MOST_LINES = {"tool": 50_450, "experiments": 12_200}
 MOST_TEST_LINES = 51_600
-MOST_FILES, MOST_PUBLIC_NAMES = 241, 167
+MOST_FILES, MOST_PUBLIC_NAMES = 242, 167
 
 # How many functions each walk of tests/walks.py may enter. These numbers go down; a device, and
 # what features tell by label, raised four of them, and weights of a census three.
