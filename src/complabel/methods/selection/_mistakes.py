@@ -208,7 +208,7 @@ class _Search:
 
     # The prior of a common rate: mistakes and right answers.
     _prior = (_PRIOR_MISTAKES, _PRIOR_RIGHT)
-    _leash: Callable[[Floats], tuple[float, Floats]] | None = None  # a further loss of logits
+    _loss_of_logits: Callable[[Floats], tuple[float, Floats]] | None = None
 
     def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
         self._choices, self._logits, self._log_w = choices, logits, log_propensities
@@ -268,8 +268,8 @@ class _Search:
         drawn = self._drawn(shifts)
         loss = -value - prior.sum() + (drawn**2).sum() / (2 * _SPREAD_OF_SHIFTS**2)
         loss += log_scale**2 / (2 * _SPREAD_OF_SCALE**2)
-        if self._leash is not None:
-            strain, pull = self._leash(logits)
+        if self._loss_of_logits is not None:
+            strain, pull = self._loss_of_logits(logits)
             loss, by_logits = loss + strain, by_logits - pull
         of_prior = (mistakes + right) * rates - mistakes
         slopes = [of_prior - by_rates.sum(axis=(1, 2))]
@@ -327,7 +327,7 @@ class _Profile(_Search):
 
     def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
         super().__init__(choices, logits, log_propensities)
-        self._leash = self._strained
+        self._loss_of_logits = self._strained
 
     def interval(self, found: OneSided) -> tuple[float, float]:
         first = self._least(self._start(found), None)

@@ -278,11 +278,18 @@ class Search:
         weights = {best: float(len(_AVERAGED))}
         others = best.rank, best.spread, best.error_rates, self.trials.choices.error_rates
         if self.tunes_alpha and all(each is None for each in others):
-            for each in (replace(best, alpha=alpha) for alpha in _AVERAGED):
-                behind = self.trials.errors_behind(each, best) / _ERRORS_OF_AVERAGED
-                weight = math.exp(-(behind**2) / 2)
-                if each != best and weight > _LEAST_WEIGHT:
-                    weights[each] = weight
+            near = [replace(best, alpha=alpha) for alpha in _AVERAGED]
+            weights |= self._weights_beside(best, [each for each in near if each != best])
+        return weights
+
+    def _weights_beside(self, best: Setting, others: Sequence[Setting]) -> dict[Setting, float]:
+        """Return the weights of settings that are not much less likely than the best; it has 1."""
+        weights = {}
+        for each in others:
+            behind = self.trials.errors_behind(each, best) / _ERRORS_OF_AVERAGED
+            weight = math.exp(-(behind**2) / 2)
+            if weight > _LEAST_WEIGHT:
+                weights[each] = weight
         return weights
 
     def calmed(self, best: Setting, kinds: Sequence[FeatureMap]) -> dict[Setting, float]:
@@ -307,14 +314,8 @@ class Search:
             behind = self.trials.errors_behind(simple, each)
             if behind > errors and self.trials.gains(each, leader):
                 leader, alike = each, settings
-        weights = {leader: 1.0}
-        for each in alike:
-            if each.alpha < leader.alpha:
-                behind = self.trials.errors_behind(each, leader) / _ERRORS_OF_AVERAGED
-                weight = math.exp(-(behind**2) / 2)
-                if weight > _LEAST_WEIGHT:
-                    weights[each] = weight
-        return weights
+        smaller = [each for each in alike if each.alpha < leader.alpha]
+        return {leader: 1.0} | self._weights_beside(leader, smaller)
 
     def _drawn(self, setting: Setting) -> Setting:
         """Return the setting with the likeliest part of the logits' distance from constants."""
