@@ -1,10 +1,12 @@
 """`complabel fit` as it is typed."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors.numpy import load_file
 from tests.cli.own import COLUMNS, DATA, ITEMS, NAMES, fit_to_asked, write_table
 
 import complabel
@@ -202,6 +204,56 @@ def test_settings_tried_and_steps_are_told():
 
 
 LARGE = ("--method", "selection-likelihood:kernel=linear,alpha=0.1", "--out", "m.safetensors")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npy", ".npz"])
+@pytest.mark.parametrize("method", ["selection-likelihood", "ridge:alpha=1,rank=2"])
+def test_rows_without_answers_change_nothing_and_are_not_looked_at(run, folder, ending, method):
+    rng = np.random.default_rng(0)
+    more = [f"more {at}" for at in range(len(ITEMS))]
+    order = rng.permutation(2 * len(ITEMS))
+    X = np.concatenate([DATA.X, 99 * rng.random(DATA.X.shape)])[order]
+    X[order >= len(ITEMS), 0] = np.nan  # they are not even looked at
+    ids = np.array([*ITEMS, *more], dtype=object)[order]
+    answered = {line.split(",")[0] for line in (folder / "asked.csv").read_text().splitlines()}
+    known = np.isin(ids, [*answered])
+    found = []
+    for rows in (np.arange(len(ids)), np.flatnonzero(known)):
+        path = folder / f"X{len(rows)}{ending}"
+        frame = pd.DataFrame(X[rows], columns=COLUMNS).assign(item=ids[rows])
+        named = ()
+        if ending == ".csv":
+            frame.to_csv(path, index=False)
+        elif ending == ".parquet":
+            frame.to_parquet(path)
+        elif ending == ".npz":
+            np.savez(path, X=X[rows], items=ids[rows].astype(str))
+        else:
+            np.save(path, X[rows])
+            (folder / "those.txt").write_text("\n".join(ids[rows]))
+            named = ("--items", "those.txt")
+        code, *_ = run(
+            "fit", "asked.csv", "--features", path.name, *named, "--label-names", "labels.txt",
+            "--method", method, "--out", f"m{len(rows)}.safetensors", "--folds", 0,
+        )  # fmt: skip
+        assert code == 0
+        found.append(load_file(f"m{len(rows)}.safetensors"))
+    assert found[0].keys() == found[1].keys()
+    for name, array in found[0].items():
+        np.testing.assert_array_equal(array, found[1][name], err_msg=name)
+
+
+def test_a_large_file_with_few_answered_rows_is_scored(run, monkeypatch):
+    pd.DataFrame(DATA.X, columns=COLUMNS).assign(item=ITEMS).to_parquet("X.parquet")
+    rows = Path("asked.csv").read_text().splitlines()
+    Path("few.csv").write_text("\n".join(rows[: len(rows) // 3]))
+    size = DATA.X.shape[1] * 8
+    monkeypatch.setattr("complabel.files._features._LARGE", size * (len(ITEMS) - 1))
+    code, _, err = run(
+        "fit", "few.csv", "--features", "X.parquet", "--label-names", "labels.txt", *LARGE
+    )
+    assert code == 0, err
+    assert "not scored" not in err
 
 
 def test_a_large_parquet_file_is_read_in_pieces(run, monkeypatch):

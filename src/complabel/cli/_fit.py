@@ -22,7 +22,6 @@ from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
-    from complabel.files import Features
     from complabel.methods import BesideMachine, ComplementaryClassifier, HeldOutScore
     from complabel.trust import FeaturesTell
 
@@ -97,11 +96,12 @@ def fit(
     No true labels are needed. The score is compared with that of the best constant guess, which is
     the same for all items. A column weight of the answers says how much each of them counts.
 
-    The selection likelihood reads a Parquet file with more than 1 GiB of features in pieces; such a
-    fit is not scored.
+    Only the features of items with answers are read. The selection likelihood reads more than
+    1 GiB of these in pieces, from a Parquet file; such a fit is not scored.
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
+    from complabel.files import read_row_names
     from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
@@ -111,9 +111,10 @@ def fit(
             "--machine needs --method selection-likelihood on this computer; leave out --dask and"
             " other methods"
         )
-    feature_table = _features_for(classifier, features, items, dask)
-    in_pieces = hasattr(feature_table.X, "pieces")
-    ids, asked_of = [*feature_table.items], (question, contradictions)
+    in_pieces = _reads_pieces(classifier, features, dask, machine)
+    with working(f"reading {features}"):
+        ids = [*read_row_names(features, items=items)]
+    asked_of = (question, contradictions)
     names: Any = label_names
     said, beside, worth = None, None, {}
     if machine is not None:
@@ -124,6 +125,11 @@ def fit(
         own.refuse_swapped(answers, people, f"--machine {machine}", said)
         _say_unsure(answers, people, question)
     answer_set = own.read_own_answers(answers, ids, names, *asked_of, trusted)
+    known = _answered(answer_set, said)
+    feature_table = own.read_own_features(features, items, rows=known, in_pieces=in_pieces)
+    in_pieces = hasattr(feature_table.X, "pieces")
+    if not in_pieces:  # only features of items with answers were read
+        answer_set, said = answer_set[known.nonzero()[0]], None if said is None else said[known]
     X = own.framed(feature_table.X, feature_table.feature_names)
     started = time.monotonic()
     with working(f"fitting {method}") as far:
@@ -175,16 +181,7 @@ def fit(
             " apart, and give them to complabel evaluate"
         )
     elif folds:
-        from complabel.trust import features_tell
-
-        score = _held_out(classifier, feature_table.X, answer_set, folds, seed, seconds)
-        tell = features_tell(answer_set, score.probabilities, folds=score.folds)
-        named = {name: getattr(score, name) for name in _FIGURES}
-        figures = {name: value if value == value else None for name, value in named.items()}
-        notes |= {"held_out": figures, "features_tell": tell.as_dict()}
-        classifier.save(out, provenance=notes)  # a file has no NaN
-        say("\n".join(scored(score, tell)))
-        advice = verdict(score, tell)
+        advice = _score(classifier, feature_table.X, answer_set, (folds, seed, seconds), notes, out)
     if advice:
         asked = command(
             "ask",
@@ -203,6 +200,30 @@ def fit(
     if not in_pieces:
         own.advise_on(feature_table, answer_set)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
+
+
+def _score(
+    classifier: Any,
+    X: Any,
+    answer_set: Answers,
+    how: tuple[int, int, float],
+    notes: dict[str, Any],
+    out: Path,
+) -> str:
+    """Score a model on held-out answers, print that and keep it in its file; return the advice.
+
+    ``how`` has the folds, the seed and the seconds of the fit.
+    """
+    from complabel.trust import features_tell
+
+    score = _held_out(classifier, X, answer_set, *how)
+    tell = features_tell(answer_set, score.probabilities, folds=score.folds)
+    named = {name: getattr(score, name) for name in _FIGURES}
+    figures = {name: value if value == value else None for name, value in named.items()}
+    notes |= {"held_out": figures, "features_tell": tell.as_dict()}
+    classifier.save(out, provenance=notes)  # a file has no NaN
+    say("\n".join(scored(score, tell)))
+    return verdict(score, tell)
 
 
 def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
@@ -248,16 +269,25 @@ def _about_machine(beside: BesideMachine) -> list[str]:
     return lines
 
 
-def _features_for(classifier: Any, path: Path, items: Path | None, dask: str | None) -> Features:
-    """Read features, in pieces if they are many or for a cluster, and the method can use these."""
+def _answered(answers: Answers, said: Any) -> Any:
+    """Return which items people or the machine answered, (n_items,)."""
+    return answers.answered if said is None else answers.answered | (said == said).any(axis=1)
+
+
+def _reads_pieces(
+    classifier: Any, path: Path, dask: str | None, machine: Path | None
+) -> bool | None:
+    """Return whether to read features in pieces; None: if they are many.
+
+    A machine has answers about all items, so all their features are held in memory.
+    """
     reads_pieces = type(classifier).__name__ == _BESIDE
     if dask is not None and not (reads_pieces and path.suffix == ".parquet"):
         raise InputError(
             "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"
             " or leave out --dask"
         )
-    in_pieces = True if dask is not None else (None if reads_pieces else False)
-    return own.read_own_features(path, items, in_pieces=in_pieces)
+    return True if dask is not None else (None if reads_pieces and machine is None else False)
 
 
 def _held_out(

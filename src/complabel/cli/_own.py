@@ -481,14 +481,17 @@ def read_own_features(
     items: Path | None = None,
     *,
     model: SavedModel | None = None,
-    in_pieces: bool | None = False,
+    **which: Any,
 ) -> Features:
-    """Read features, and show that it is done; for a model, refuse those made otherwise."""
+    """Read features, and show that it is done; for a model, refuse those made otherwise.
+
+    ``which`` are ``rows`` and ``in_pieces`` of :func:`complabel.files.read_features`.
+    """
     from complabel.files import read_features
 
     n_features = None if model is None else model.classifier.n_features_in_
     with working(f"reading {path}"):
-        table = read_features(path, items=items, n_features=n_features, in_pieces=in_pieces)
+        table = read_features(path, items=items, n_features=n_features, **which)
     if model is not None:
         model.refuse_other_features(table, path)
     return table

@@ -32,7 +32,7 @@ from complabel.files._features import RECIPE_KEY as RECIPE_KEY
 from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
 from complabel.files._features import iterate_features as iterate_features
-from complabel.files._features import read_features, read_truth
+from complabel.files._features import read_features, read_row_names, read_truth
 from complabel.files._names import HEIC as HEIC
 from complabel.files._names import PICTURES as PICTURES
 from complabel.files._names import READ_PICTURES as READ_PICTURES
@@ -65,6 +65,7 @@ __all__ = [
     "read_answers",
     "read_features",
     "read_label_names",
+    "read_row_names",
     "read_shown",
     "read_truth",
 ]

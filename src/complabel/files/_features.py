@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from complabel._opening import StrPath, as_path, ending_of, existing, explained, fault, tidy
-from complabel._parameters import AnyArray, Bools, Indicator, check_integer
+from complabel._parameters import AnyArray, Bools, Indicator, Ints, check_integer
 from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files._arrays import (
@@ -108,7 +108,8 @@ class FeaturePieces:
         table, columns = self.source.table_and_columns
         row = sum(self.groups[: group or 0])
         for _, piece in _matrices(table, None, columns, _TURN, group):
-            _refuse_gaps(piece, self.source.path, self.feature_names, table.place, row)
+            rows = row + np.arange(len(piece))
+            _refuse_gaps(piece, self.source.path, self.feature_names, table.place, rows)
             yield piece
             row += len(piece)
 
@@ -156,6 +157,7 @@ def read_features(
     items: StrPath | None = None,
     name_column: str | None = "item",
     n_features: int | None = None,
+    rows: Bools | None = None,
     in_pieces: bool | None = False,
 ) -> Features:
     r"""Read the features of items, and the names of the items.
@@ -178,9 +180,13 @@ def read_features(
         Name of the column of ids in a table; None if it has none.
     n_features : int or None, default=None
         Number of columns of a svmlight file; by default the largest index determines it.
+    rows : ndarray of shape (n,), bool, or None, default=None
+        The rows to keep, by the names of :func:`read_row_names`; only these are looked at and held
+        in memory. By default all.
     in_pieces : bool or None, default=False
         Whether to leave the features in a Parquet file; X is then read again, piece by piece, in
-        each pass of ``SelectionLikelihoodClassifier.fit``. None: if they are larger than 1 GiB.
+        each pass of ``SelectionLikelihoodClassifier.fit``. None: if those of ``rows`` are larger
+        than 1 GiB. X then has all rows.
 
     Returns
     -------
@@ -211,10 +217,11 @@ def read_features(
     blocks = []
     if in_pieces is not False and source.table is not None and source.table.schema is not None:
         pieces = FeaturePieces.of(source)
-        if in_pieces or pieces.shape[0] * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
-            ids_of = _ids_of(source, pieces)
+        n_kept = pieces.shape[0] if rows is None else int(rows.sum())
+        if in_pieces or n_kept * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
+            ids_of = _ids_of(source)
             return Features(pieces, ids_of, source.feature_names, *source.made)
-    for own, block in source.blocks(_ROWS):
+    for own, block in source.blocks(_ROWS, rows):
         ids += own
         if source.X is None:
             blocks.append(block)
@@ -223,21 +230,36 @@ def read_features(
     elif source.ids is not None and source.ids_path is None:
         refuse_repeated(source.path, ids, "row {}".format)
     X = np.concatenate(blocks) if source.X is None else source.X
-    return Features(X, as_items(ids), source.feature_names, *source.made)
+    kept = as_items(ids)
+    if rows is not None and not rows.all():
+        X, kept = X if source.X is None else X[rows], kept[rows]
+    return Features(X, kept, source.feature_names, *source.made)
 
 
-def _ids_of(source: _Source, pieces: FeaturePieces) -> AnyArray:
+def read_row_names(path: StrPath, *, items: StrPath | None = None) -> AnyArray:
+    """Read the names of the rows of a file of features, without the features.
+
+    The arguments are those of :func:`read_features`, and so are the names, an ndarray (n,).
+    """
+    return _ids_of(_open(path, items, "item", None))
+
+
+def _ids_of(source: _Source) -> AnyArray:
     """Return the names of the rows without reading their features."""
-    table, n_rows = source.table_and_columns[0], pieces.shape[0]
-    if source.ids is not None and len(source.ids) != n_rows:
-        raise source.other_count(n_rows)
-    if not n_rows:
-        raise fault(source.path, "there are no rows; add one for each item")
-    if source.id_column is None:
+    table, ids = source.table, list[str]()
+    if table is None or source.id_column is None:
+        n_rows = source.n_rows
+        if source.ids is not None and len(source.ids) != n_rows:
+            raise source.other_count(n_rows)
+        if not n_rows:
+            raise fault(source.path, "there are no rows; add one for each item")
+        if source.ids is not None and source.ids_path is None:
+            refuse_repeated(source.path, source.ids, "row {}".format)
         return as_items([*map(str, range(n_rows))] if source.ids is None else source.ids)
-    ids: list[str] = []
     for piece in table.pieces([source.id_column]):
         ids += _named(table, source.id_column, piece, len(ids))
+    if not ids:
+        raise fault(source.path, "there are no rows; add one for each item")
     refuse_repeated(source.path, ids, table.place)
     return as_items(ids)
 
@@ -370,8 +392,15 @@ class _Source:
         assert self.columns is not None
         return self.table, self.columns
 
-    def blocks(self, n_rows: int) -> Iterator[tuple[Sequence[str], Any]]:
-        """Yield ids and checked matrices of at most ``n_rows`` rows."""
+    @property
+    def n_rows(self) -> int:
+        if self.table is None:
+            return int(self.X.shape[0])
+        column = self.table.columns[0]
+        return sum(len(piece[column]) for piece in self.table.pieces(others=[column]))
+
+    def blocks(self, n_rows: int, rows: Bools | None = None) -> Iterator[tuple[Sequence[str], Any]]:
+        """Yield ids and checked matrices of at most ``n_rows`` rows, of which ``rows`` are kept."""
         pieces: Iterable[tuple[list[str] | None, Any]] = [(None, self.X)]
         if self.table is not None and self.columns is not None:
             pieces = _matrices(self.table, self.id_column, self.columns, _TURN)
@@ -382,7 +411,9 @@ class _Source:
             for start in range(0, piece.shape[0], n_rows):
                 block = piece[start : start + n_rows]
                 count = block.shape[0]
-                _refuse_gaps(block, self.path, self.feature_names, place, row)
+                at = np.arange(count) if rows is None else np.flatnonzero(rows[row : row + count])
+                block = block if len(at) == count else block[at]
+                _refuse_gaps(block, self.path, self.feature_names, place, row + at)
                 ids = (
                     list(itertools.islice(rest, count))
                     if own is None
@@ -537,9 +568,9 @@ def _of_lists(
 
 
 def _refuse_gaps(
-    block: Any, path: Path, names: Sequence[str] | None, place: Callable[[int], str], first: int
+    block: Any, path: Path, names: Sequence[str] | None, place: Callable[[int], str], rows: Ints
 ) -> None:
-    """Refuse NaN and infinite numbers; the message names the first one."""
+    """Refuse NaN and infinite numbers; the message names the first one, in one of ``rows``."""
     is_sparse = sparse.issparse(block)
     fine = np.isfinite(block.data if is_sparse else block)
     if fine.all():
@@ -554,6 +585,6 @@ def _refuse_gaps(
     what = "missing or NaN" if np.isnan(value) else "infinite"
     called = column if names is None else repr(names[column])
     raise fault(
-        f"{path}, {place(first + row)}",
+        f"{path}, {place(int(rows[row]))}",
         f"column {called} is {what}; fill it in, or leave the row out",
     )
