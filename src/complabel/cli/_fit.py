@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MOST_LABELS = 12
 _CARDINALITY = "labels that apply to an item, on average"
-_BESIDE = "SelectionLikelihoodClassifier"  # which also reads features in pieces
 _FIGURES = ("criterion", "score", "standard_error", "constant", "gain_error", "n_folds")
 _WORTH = ("weight", "gain", "gain_error", "n_answers")
 _ESTIMATES = {
@@ -99,24 +98,17 @@ def fit(
     Only the features of items with answers are read. The selection likelihood reads more than
     1 GiB of these in pieces, from a Parquet file; such a fit is not scored.
     """
-    from complabel._training import dask_client
-    from complabel.answers import UnansweredRowWarning
     from complabel.files import read_row_names
     from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
-    learner = getattr(classifier, "classifier", classifier)  # of --match-frequencies
-    if machine is not None and (dask or type(learner).__name__ != _BESIDE):
-        raise InputError(
-            "--machine needs --method selection-likelihood on this computer; leave out --dask and"
-            " other methods"
-        )
+    _refuse_machine(classifier, machine, dask)
     in_pieces = _reads_pieces(classifier, features, dask, machine)
     with working(f"reading {features}"):
         ids = [*read_row_names(features, items=items)]
     asked_of = (question, contradictions)
     names: Any = label_names
-    said, beside, worth = None, None, {}
+    said, worth = None, {}
     if machine is not None:
         # A machine has answers about all labels; some people's may be about fewer.
         of_machine, said = own.read_machine(machine, ids, label_names, *asked_of, only_yes=only_yes)
@@ -133,29 +125,10 @@ def fit(
     X = own.framed(feature_table.X, feature_table.feature_names)
     started = time.monotonic()
     with working(f"fitting {method}") as far:
-        if said is not None:
-            from complabel.methods import fit_beside_machine  # loads torch
-
-            beside = fit_beside_machine(
-                classifier,
-                X,
-                answer_set,
-                said,
-                random_state=seed,
-                on_fit=lambda done, of: far(f"step {done} of {of}, beside the machine"),
-            )
-            classifier, of_it = beside.classifier, {name: getattr(beside, name) for name in _WORTH}
-            worth = {"machine": {"answers": str(machine), **of_it}}
-        else:
-            _tell(classifier, far)
-            with (
-                warnings.catch_warnings(),
-                nullcontext() if dask is None else dask_client(dask, as_default=True),
-            ):
-                # The number of items with answers is printed already.
-                warnings.simplefilter("ignore", UnansweredRowWarning)
-                classifier.fit(X, answer_set)
-            _tell(classifier, None)
+        classifier, beside = _fitted(classifier, X, answer_set, said, (seed, dask), far)
+    if beside is not None:
+        of_it = {name: getattr(beside, name) for name in _WORTH}
+        worth = {"machine": {"answers": str(machine), **of_it}}
     seconds = time.monotonic() - started
     notes: dict[str, Any] = {
         "answers": [*map(str, answers)],
@@ -182,24 +155,54 @@ def fit(
         )
     elif folds:
         advice = _score(classifier, feature_table.X, answer_set, (folds, seed, seconds), notes, out)
+    if advice.endswith((":", "?")):  # where other features are needed, questions are no way out
+        how = "majority" if contradictions == "keep" else contradictions
+        about = {"features": features, "items": items, "label_names": label_names}
+        about |= {"question": question, "contradictions": how, "trusted": trusted}
+        advice = f"{advice}\n  {command('ask', *answers, **about, out='questions.csv')}"
     if advice:
-        asked = command(
-            "ask",
-            *answers,
-            features=features,
-            items=items,
-            label_names=label_names,
-            question=question,
-            contradictions="majority" if contradictions == "keep" else contradictions,
-            trusted=trusted,
-            out="questions.csv",
-        )
-        # Where other features are needed, questions are no way out.
-        asked = f"\n  {asked}" if advice.endswith((":", "?")) else ""
-        remark(advice + asked, style="yellow")
+        remark(advice, style="yellow")
     if not in_pieces:
         own.advise_on(feature_table, answer_set)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
+
+
+def _fitted(
+    classifier: Any,
+    X: Any,
+    answer_set: Answers,
+    said: Any,
+    how: tuple[int, str | None],
+    far: Callable[[str], None],
+) -> tuple[Any, BesideMachine | None]:
+    """Fit a classifier to people's answers, beside a machine's if there are any.
+
+    ``how`` has the seed and the address of a Dask scheduler.
+    """
+    from complabel._training import dask_client
+    from complabel.answers import UnansweredRowWarning
+
+    seed, dask = how
+    if said is not None:
+        from complabel.methods import fit_beside_machine  # loads torch
+
+        beside = fit_beside_machine(
+            classifier,
+            X,
+            answer_set,
+            said,
+            random_state=seed,
+            on_fit=lambda done, of: far(f"step {done} of {of}, beside the machine"),
+        )
+        return beside.classifier, beside
+    _tell(classifier, far)
+    client = nullcontext() if dask is None else dask_client(dask, as_default=True)
+    with warnings.catch_warnings(), client:
+        # The number of items with answers is printed already.
+        warnings.simplefilter("ignore", UnansweredRowWarning)
+        classifier.fit(X, answer_set)
+    _tell(classifier, None)
+    return classifier, None
 
 
 def _score(
@@ -242,6 +245,15 @@ def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     return classifier
 
 
+def _refuse_machine(classifier: Any, machine: Path | None, dask: str | None) -> None:
+    learner = getattr(classifier, "classifier", classifier)  # of --match-frequencies
+    if machine is not None and (dask or not learner.learns_beside_machine):
+        raise InputError(
+            "--machine needs --method selection-likelihood on this computer; leave out --dask and"
+            " other methods"
+        )
+
+
 def _say_unsure(paths: list[Path], people: Answers, question: Any) -> None:
     if n_unsure := len(own.unsure_about(paths, people, question)[0]):
         say(f"people were unsure {n_unsure:,} times; the fit leaves these answers out")
@@ -281,7 +293,7 @@ def _reads_pieces(
 
     A machine has answers about all items, so all their features are held in memory.
     """
-    reads_pieces = type(classifier).__name__ == _BESIDE
+    reads_pieces = classifier.reads_pieces
     if dask is not None and not (reads_pieces and path.suffix == ".parquet"):
         raise InputError(
             "--dask needs features in a Parquet file, and --method selection-likelihood; give both,"

@@ -52,6 +52,10 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
     understands_weights : bool
         Whether the method learns from weights of rows and answers. If so, it derives from
         ``WeightedClassifier``, and understands answers or implements ``_fit_weighted``.
+    reads_pieces : bool
+        Whether ``fit`` takes features in pieces, such as a Dask array.
+    learns_beside_machine : bool
+        Whether :func:`complabel.methods.fit_beside_machine` fits it.
     threshold : {"probability", "minmax"}
         Rule of ``predict``: f > ``cut``, or the same after scaling each row of f to [0, 1].
     cut : float
@@ -63,7 +67,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
 
     learns_from: ClassVar[Literal["complementary", "relevant"]] = "complementary"
     models_the_choice: ClassVar[bool] = False
-    _reads_blocks: ClassVar[bool] = False  # whether ``fit`` takes rows in blocks
+    reads_pieces: ClassVar[bool] = False
+    learns_beside_machine: ClassVar[bool] = False
     understands_answers: ClassVar[bool] = False
     understands_weights: ClassVar[bool] = False
 

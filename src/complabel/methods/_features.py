@@ -41,7 +41,7 @@ def validated(
     if "torch" in sys.modules and isinstance(X, sys.modules["torch"].Tensor):
         # NumPy reads tensors of the processor alone, and no short floats.
         X = (X.float() if X.dtype.itemsize < 4 else X).detach().cpu().numpy()
-    reads = reset and getattr(estimator, "_reads_blocks", False)
+    reads = reset and getattr(estimator, "reads_pieces", False)
     blocks = Blocks.of(X) if reads or not isinstance(X, np.ndarray) else None
     if blocks is not None:
         if not reads:

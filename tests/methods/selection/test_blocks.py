@@ -126,7 +126,7 @@ def test_blocks_without_an_answered_row_are_left_out(name, first):
     near(found, fixed(**settings).fit(X[rows], answers[rows]), 1e-3, same_steps=False)
 
 
-def test_the_supervised_reference_reads_blocks():
+def test_the_supervised_referencereads_pieces():
     settings = {"alpha": 0.01, "scaling": "global", "kernel": "linear", "rank": None}
     expected = SupervisedClassifier(**settings).fit(X, Y)
     near(SupervisedClassifier(**settings).fit(da.from_array(X, chunks=(50, 3)), Y), expected, 1e-6)

@@ -259,7 +259,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
 
     models_the_choice = True
     understands_answers = True
-    _reads_blocks = True
+    reads_pieces = True
+    learns_beside_machine = True
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         from complabel.methods.selection._plan import learn  # imports torch
