@@ -137,9 +137,8 @@ def fit(
         "seconds": round(seconds, 1),
         **notes_of(answer_set, classifier),
         **worth,
+        **({} if feature_table.recipe is None else own.notes_of_features(feature_table)),
     }
-    if feature_table.recipe is not None:
-        notes |= own.notes_of_features(feature_table)
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
@@ -157,7 +156,7 @@ def fit(
         advice = _score(classifier, feature_table.X, answer_set, (folds, seed, seconds), notes, out)
     if advice.endswith((":", "?")):  # where other features are needed, questions are no way out
         how = "majority" if contradictions == "keep" else contradictions
-        about = {"features": features, "items": items, "label_names": label_names}
+        about: dict[str, Any] = {"features": features, "items": items, "label_names": label_names}
         about |= {"question": question, "contradictions": how, "trusted": trusted}
         advice = f"{advice}\n  {command('ask', *answers, **about, out='questions.csv')}"
     if advice:
