@@ -1,4 +1,4 @@
-"""What becomes of a damaged file of answers, and of a table that has more answers than it."""
+"""What becomes of a damaged file of answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from complabel.errors import StoreError
 from complabel.files import AnswerWriter
 from complabel.live._asker import Asker
 from complabel.live._drawing import Question, RandomQuestions
-from complabel.live._mending import keep_aside, open_store
+from complabel.live._mending import open_store
 from complabel.live._store import AnswerStore, taken_lock
 
 LABELS = ["sea", "sky", "city"]
@@ -182,43 +182,3 @@ def test_of_a_file_in_which_nothing_can_be_read_nothing_is_changed(tmp_path):
         with pytest.raises(DamagedError, match=rf"answers.csv has {len(_rows(table))} answers"):
             open_store(path, ABOUT, mend=mend)
     assert path.read_bytes() == damaged
-
-
-def _columns(**changed):
-    columns = {"answer_id": ["1", "3"], "item": ["a", "b"], "label": ["x", None]}
-    return columns | {"answer": ["yes", "unsure"]} | changed
-
-
-@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
-@pytest.mark.parametrize(
-    ("old", "taken_back", "is_kept"),
-    [
-        (_columns(), set(), False),
-        ({name: values[:1] for name, values in _columns().items()}, set(), False),
-        (_columns(answer_id=["1", "5"]), set(), True),
-        (_columns(answer_id=["1", "5"]), {"5"}, False),
-        (_columns(answer=["no", "unsure"]), set(), True),  # somebody corrected it
-    ],
-    ids=["same", "fewer", "lost", "taken back", "corrected"],
-)
-def test_a_table_with_answers_that_the_new_lacks_is_kept(
-    tmp_path, ending, old, taken_back, is_kept
-):
-    path = tmp_path / f"answers{ending}"
-    with AnswerWriter(path) as writer:
-        writer.write(old)
-    content = path.read_bytes()
-    aside = keep_aside(path, _columns(), taken_back)
-
-    assert (aside is not None) == is_kept
-    if aside is not None:
-        assert aside.name == f"answers.kept-1{ending}"
-        assert aside.read_bytes() == content
-        assert keep_aside(path, _columns(), set()).name == f"answers.kept-2{ending}"
-
-
-def test_what_is_no_table_of_answers_is_kept_and_what_is_not_there_needs_nothing(tmp_path):
-    path = tmp_path / "answers.csv"
-    assert keep_aside(path, _columns(), set()) is None
-    path.write_text("mine")
-    assert keep_aside(path, _columns(), set()).read_text() == "mine"

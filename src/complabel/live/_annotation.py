@@ -27,7 +27,7 @@ from starlette.routing import Route
 from complabel._questions import QuestionKind
 from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, InputError, OutputError, StoreError
-from complabel.files import PICTURES, AnswerWriter
+from complabel.files import PICTURES
 from complabel.live._asker import LONGEST, Asker, Event, News, RefusedError
 from complabel.live._drawing import (
     ListedQuestions,
@@ -37,9 +37,10 @@ from complabel.live._drawing import (
     Things,
     read_questions,
 )
-from complabel.live._mending import keep_aside, merge_store, open_store
+from complabel.live._mending import merge_store, open_store
 from complabel.live._server import app_of, error_reply
 from complabel.live._store import AnswerStore, about_of
+from complabel.live._tables import AnswerTable, write_table
 from complabel.live._until import Until, aimed_questions, shares_of
 from complabel.trust import FREQUENCIES
 
@@ -78,6 +79,10 @@ class Annotation:
     ended: threading.Event = field(default_factory=threading.Event)
     _saved: int = 0  # the last event in the table that was written
     _saving: threading.Lock = field(default_factory=threading.Lock)
+    _file: AnswerTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._file = AnswerTable(self.out)
 
     @classmethod
     def open(
@@ -175,19 +180,13 @@ class Annotation:
     def save(self) -> None:
         """Write the table of all answers so far, if there are new ones.
 
-        An older table that has answers which the new one does not have is kept under another name,
-        unless they were taken back.
+        A table that somebody edited, or that has answers which the new one does not have, is kept
+        under another name, unless they were taken back.
         """
         with self._saving:
             last = self.asker.last_id
             if last != self._saved:
-                columns = self.table()
-                if not self._saved:  # what is there was written by another start, or by somebody
-                    aside = keep_aside(self.out, columns, self.store.taken_back())
-                    if aside is not None:
-                        told = "%s has answers that %s does not have; it is kept as %s"
-                        _logger.warning(told, self.out, self.store.path, aside)
-                self._write_table(self.out, columns)
+                self._file.write(self.table(), self.store)
                 self._saved = last
 
     def table(self) -> dict[str, list[Any]]:
@@ -241,10 +240,6 @@ class Annotation:
                         value = row.get(name)
                         values.append(f"known {value}" if name == "answer_id" and value else value)
         return columns
-
-    def _write_table(self, path: Path, columns: dict[str, list[Any]]) -> None:
-        with AnswerWriter(path) as writer:
-            writer.write(columns)
 
     def _save_now_and_then(self) -> None:
         took = 0.0
@@ -371,7 +366,7 @@ class Annotation:
         def make() -> bytes:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "answers.csv"
-                self._write_table(path, self.table())
+                write_table(path, self.table(), {})
                 return path.read_bytes()
 
         name = {"content-disposition": 'attachment; filename="answers.csv"'}

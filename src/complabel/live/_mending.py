@@ -19,14 +19,14 @@ import numpy as np
 from complabel._sqlite import DamagedError
 from complabel._writing import explained, replacing
 from complabel.answers import Answers, merge_labels
-from complabel.errors import ComplabelError, InputError, StoreError
-from complabel.files import Table, some_of
+from complabel.errors import InputError, StoreError
+from complabel.files import some_of
 from complabel.live._asker import Event
 from complabel.live._drawing import Question
 from complabel.live._store import ROWS, AnswerStore, about_of, digest_of, taken_lock
+from complabel.live._tables import beside, told_of
 
 _ENDINGS = ("", "-wal")  # of the files that make up a store
-_ROW = ("answer_id", "item", "label", "answer")
 _ABOUT: dict[str, Any] = {"mark": str, "token": str, "question": str, "labels": list | dict}
 _ABOUT |= {"merged": dict, "weighted": bool}
 
@@ -54,7 +54,7 @@ def _mend(path: Path, about: Mapping[str, Any], error: DamagedError, *, mend: bo
     undone = {event[6] for event in rows["events"] if event[2] == "undone"}
     n_whole = sum(e[2] == "answered" and e[6] not in undone for e in rows["events"])
     whole = f"{n_whole:,} answers in it are as they were written"
-    table = _told_of(path.with_suffix(""))
+    table = told_of(path.with_suffix(""))
     if not rows["events"]:
         raise DamagedError(
             f"{error}. No answer in it can be read; {table}. Keep both files, and begin anew with"
@@ -75,7 +75,7 @@ def _mend(path: Path, about: Mapping[str, Any], error: DamagedError, *, mend: bo
 
 def _put_aside(path: Path, about: Mapping[str, Any], fill: Callable[[AnswerStore], None]) -> Path:
     """Put a new file in the place of a store, which is never missing; return the old one's name."""
-    aside, journals = _beside(path), [Path(f"{path}{ending}") for ending in ("-wal", "-shm")]
+    aside, journals = beside(path), [Path(f"{path}{ending}") for ending in ("-wal", "-shm")]
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         made = Path(folder) / path.name
         with AnswerStore(made, about) as store:
@@ -179,56 +179,6 @@ def _happened(answers: Answers, before: Mapping[str, list[Any]]) -> Iterator[Que
         told = (of, answer, float(answers.seconds[at]))
         events.append(Event(of + 1, then, "answered", person, number, 0, *told))
     yield from events
-
-
-def keep_aside(table: Path, columns: Mapping[str, list[Any]], taken_back: set[str]) -> Path | None:
-    """Keep an older table under another name if it has answers that a new one would not have.
-
-    ``columns`` are the new table, and ``taken_back`` the ids of answers that may be missing in it.
-    It returns the other name, or None.
-    """
-    if not table.exists():
-        return None
-    new = set(zip(*(map(_plain, columns[name]) for name in _ROW), strict=True))
-    try:
-        lost = any(row not in new and row[0] not in taken_back for row in _answers_of(table))
-    except ComplabelError:  # it is no table of answers any more, so it is somebody's
-        lost = True
-    if not lost:
-        return None
-    aside = _beside(table)
-    with explained(aside), replacing(aside) as partial:
-        shutil.copy2(table, partial)
-    return aside
-
-
-def _answers_of(table: Path) -> Iterator[tuple[str, ...]]:
-    """Yield what the rows of a table of answers say."""
-    for piece in Table.open(table, "tables of answers", list(_ROW)).pieces(list(_ROW)):
-        columns = [map(_plain, piece[name].to_pylist()) for name in _ROW]
-        yield from zip(*columns, strict=True)
-
-
-def _plain(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _told_of(table: Path) -> str:
-    """Say how many answers the table beside the store has."""
-    try:
-        count = len({row[0] for row in _answers_of(table)})
-    except (ComplabelError, OSError):
-        return "there is no table of answers beside it"
-    return f"{table} has {count:,} answers, and stays as it is"
-
-
-def _beside(path: Path) -> Path:
-    """Return a name that no file has: answers.kept-1.csv."""
-    ending = "".join(path.suffixes[-2:] if path.suffix in (".gz", ".sqlite") else [path.suffix])
-    stem, number = path.name.removesuffix(ending), 1
-    while (found := path.with_name(f"{stem}.kept-{number}{ending}")).exists():
-        number += 1
-    return found
 
 
 def _whole_rows(path: Path) -> tuple[list[list[Any]], list[list[Any]], dict[str, Any]]:

@@ -1,0 +1,163 @@
+"""The table of answers: written from the store again and again, while people may edit it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from complabel._writing import explained, replacing
+from complabel.answers import COLUMNS
+from complabel.errors import ComplabelError
+from complabel.files import CONFIDENCE, AnswerWriter, Table
+from complabel.live._store import AnswerStore
+
+_OWN = (*COLUMNS, CONFIDENCE)
+_KEY = ("answer_id", "item", "label")
+# Chances change with what is asked later, and offers are spelled out once labels are added.
+_CHANGES = ("probability", "offered")
+_COMPARED = (*_KEY, *(name for name in _OWN if name not in (*_KEY, *_CHANGES)), "offered")
+_TIME = _COMPARED.index("time")
+_NUMBERS = ("asked_for", "seconds", CONFIDENCE)
+_Row = tuple[str, ...]  # the cells of _COMPARED
+
+_logger = logging.getLogger(__name__)
+
+
+class AnswerTable:
+    """A file with all answers, which people may edit whenever it is not being written.
+
+    Columns of their own stay. If they changed anything else, the file that they saved is kept under
+    another name before it is replaced: the answers are those of the store.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: object = ()  # what tells the file as it was last read or written
+        self._others: dict[str, dict[_Row, str]] = {}  # columns of people's own, without blanks
+
+    def write(self, columns: Mapping[str, list[Any]], store: AnswerStore) -> None:
+        """Write all answers, as columns of a table."""
+        now = _state(self.path)
+        if now != self._seen:
+            if self._is_edited(columns, store.taken_back()):
+                aside = beside(self.path)
+                with explained(aside), replacing(aside) as partial:
+                    shutil.copy2(self.path, partial)
+                told = "%s was edited, or has answers that %s does not have; it is kept as %s"
+                _logger.warning(told, self.path, store.path, aside)
+            self._seen = now
+        write_table(self.path, columns, self._others)
+        self._seen = _state(self.path)
+
+    def _is_edited(self, columns: Mapping[str, list[Any]], taken_back: set[str]) -> bool:
+        """Return whether writing would lose something of the file; take columns of people's own.
+
+        ``taken_back`` are the ids of answers that may be missing now. An answer that the file lacks
+        was deleted there, if it was given before the latest one that the file has.
+        """
+        self._others = {}
+        if not self.path.exists():
+            return False
+        written = {hash(each) for row in _rows(columns) for each in (row, (*row[:-1], ""))}
+        found, is_edited = set(), False
+        try:
+            for row, others in self._rows():
+                if not any((*row, *others)):
+                    continue
+                found.add(_key(row))
+                is_lost = hash(row) not in written
+                is_edited |= is_lost and (row[0] not in taken_back or any(others))
+                for cells, cell in zip(self._others.values(), others, strict=True):
+                    if cell:
+                        cells[_key(row)] = cell
+        except ComplabelError:  # it is no table of answers any more, so it is somebody's
+            return True
+        latest, gone = "", "~"  # times of answers; those of a file of questions have other ids
+        for row in _rows(columns):
+            if row[0].isdigit() and _key(row) in found:
+                latest = max(latest, row[_TIME])
+            elif row[0].isdigit():
+                gone = min(gone, row[_TIME])
+        return is_edited or gone < latest
+
+    def _rows(self) -> Iterator[tuple[_Row, _Row]]:
+        """Yield the rows of the file, and their cells in columns of people's own."""
+        table = Table.open(self.path, "tables of answers", [*_KEY])
+        self._others = {name: {} for name in table.columns if name not in _OWN}
+        names = [*table.columns]
+        for piece in table.pieces(names) if table.delimiter else table.pieces(others=names):
+            columns = {name: values.to_pylist() for name, values in piece.items()}
+            rows, own = [*_rows(columns)], [map(_plain, columns[name]) for name in self._others]
+            yield from zip(rows, zip(*own, strict=True) if own else [()] * len(rows), strict=True)
+
+
+def write_table(
+    path: Path, columns: Mapping[str, list[Any]], others: Mapping[str, Mapping[_Row, str]]
+) -> None:
+    """Write answers, and the cells of other columns by the keys of their rows."""
+    keys = [*map(_key, _rows(columns))] if others else []
+    more = {name: [cells.get(key) for key in keys] for name, cells in others.items()}
+    with AnswerWriter(path, more=[*more]) as writer:
+        writer.write({**columns, **more})
+
+
+def told_of(path: Path) -> str:
+    """Say how many answers the table beside a store has."""
+    try:
+        table = Table.open(path, "tables of answers", [*_KEY])
+        pieces = [piece["answer_id"].to_pylist() for piece in table.pieces(["answer_id"])]
+    except (ComplabelError, OSError):
+        return "there is no table of answers beside it"
+    return (
+        f"{path} has {len({each for ids in pieces for each in ids}):,} answers, and stays as it is"
+    )
+
+
+def beside(path: Path) -> Path:
+    """Return a name that no file has: answers.kept-1.csv."""
+    ending = "".join(path.suffixes[-2:] if path.suffix in (".gz", ".sqlite") else [path.suffix])
+    stem, number = path.name.removesuffix(ending), 1
+    while (found := path.with_name(f"{stem}.kept-{number}{ending}")).exists():
+        number += 1
+    return found
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """Return what changes when somebody saves a file; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> Iterator[_Row]:
+    """Yield the cells of rows that are compared, as text."""
+    blank = [""] * len(columns["item"])
+    return zip(
+        *(
+            map(_number if name in _NUMBERS else _plain, columns.get(name, blank))
+            for name in _COMPARED
+        ),
+        strict=True,
+    )
+
+
+def _key(row: _Row) -> _Row:
+    return row[:3] if row[0] else row
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _number(value: Any) -> str:
+    """Return a number as text, as far as spreadsheets keep its digits."""
+    try:
+        return f"{float(str(value).replace(',', '.')):.12g}"
+    except ValueError:
+        return _plain(value)
