@@ -402,7 +402,7 @@ def test_answers_that_are_missing_in_a_damaged_file_stay_in_the_table(opened, tm
     table, store = tmp_path / "answers.csv", tmp_path / "answers.csv.sqlite"
     before = table.read_bytes()
     with sqlite3.connect(store) as file:
-        file.execute("DELETE FROM events WHERE id = 2")
+        file.execute("DELETE FROM log WHERE id = 5")
     file.close()
     with pytest.raises(StoreError, match=r"answers.csv has 4 answers"):
         opened()

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from complabel._questions import QuestionKind
 from complabel.live._asker import LAPSE, Asker, RefusedError
-from complabel.live._drawing import Mixed, RandomQuestions
+from complabel.live._drawing import Mixed, Period, RandomQuestions
 
 LABELS = ["sea", "sky", "city", "night", "forest"]
 
@@ -40,8 +40,7 @@ def _held_by(asker, person):
 def _again(asker, clock):
     """Return an asker that a new server makes of what is stored."""
     made = _asker(n_items=len(asker.source.names), overlap=asker.source.overlap, clock=clock)
-    for each in asker.new:
-        made.restore(each)
+    made.restore(asker.new)
     made.new = list(asker.new)
     return made
 
@@ -96,12 +95,20 @@ def test_menus_cover_all_labels_of_an_item(kind, rounds, chance):
         assert all(len({*menu}) == len(menu) for menu in menus)
 
 
+def periods_of(since, seed=0):
+    """Return the periods of labels that were added one after another."""
+    starts = sorted({*since})
+    return [Period(at, tuple(range(sum(each <= at for each in since))), seed) for at in starts]
+
+
 @pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-3", "named"])
 def test_labels_that_are_added_are_asked_about_and_nothing_twice(kind):
     asked = []
     for since, n_asked in (([0] * 3, 4), ([0, 0, 0, 4], 5), ([0, 0, 0, 4, 9], 99)):
         one = QuestionKind.parse(kind, len(since))
-        source = RandomQuestions([*"abc"], len(since), lambda one=one: one, one, since=since)
+        source = RandomQuestions(
+            [*"abc"], len(since), lambda one=one: one, one, periods=periods_of(since)
+        )
         for each in asked:
             source.restore(each)
         before, made = source.total, [*islice(iter(source.draw, None), n_asked)]
@@ -119,7 +126,7 @@ def test_the_probability_is_the_chance_with_which_labels_were_drawn(kind, n_chan
     chances, drawn, one = {}, Counter(), QuestionKind.parse(kind, 4)
     for seed in range(2000):
         first, source = (
-            RandomQuestions(["a"], len(since), lambda: one, one, seed=seed, since=since)
+            RandomQuestions(["a"], len(since), lambda: one, one, periods=periods_of(since, seed))
             for since in ([0] * 4, [0, 0, 0, 0, 1, 1])
         )
         source.restore(first.draw())

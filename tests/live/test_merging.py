@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from complabel._questions import QuestionKind
 from complabel.answers import Answers, merge_labels
 from complabel.errors import AnnotationError, InputError, StoreError
 from complabel.live import Annotation, read_things
-from complabel.live._store import AnswerStore
+from complabel.live._asker import RefusedError
+from complabel.live._drawing import Period, RandomQuestions
 from complabel.live._until import Until
 from complabel.trust import Goal
 
@@ -72,18 +74,10 @@ def told(annotation):
     )
 
 
-def listed(answers):
-    """Return what answers say, without chances, in an order of its own."""
-    names = np.array(answers.label_names)
-    masks = ("named", "offered", "relevant", "absent")
-    return Counter(
-        (
-            int(answers.item[at]), str(answers.question[at]), str(answers.all_apply[at]),
-            int(answers.asked_for[at]), answers.annotator_names[answers.annotator[at]],
-            *(tuple(names[getattr(answers, mask)[[at]].indices].tolist()) for mask in masks),
-        )
-        for at in range(answers.n_answers)
-    )  # fmt: skip
+def rows_of(annotation):
+    table = annotation.table()
+    names = ("answer_id", "item", "label", "answer", "offered", "probability", "drawn", "time")
+    return list(zip(*(table[name] for name in names), strict=True))
 
 
 @pytest.mark.parametrize("question", ["asked", "ticked", "ticked-2", "menu-3", "named"])
@@ -91,49 +85,121 @@ def test_what_follows_from_answers_about_merged_labels_goes_on(opened, question,
     first = opened(question=question)
     answer(first, 9)
     answer(first, 4, "bob")
-    token = first.token
+    token, before, n_before = first.token, rows_of(first), first.asker.answered
     wanted = merge_labels(told(first), {MERGE: "sea"})
     again = opened(NOW, question=question, merge={MERGE: "sea"})
-    assert (again.token, again.store.added) == (token, [])
+    assert (again.token, again.store.added) == (token, ["moon"])
+    assert again.asker.answered == n_before
     found = told(again)
-    assert found.label_names == ("sea", "sky", "city", "moon")
-    assert np.isnan(found.probability).all()
-    assert found.n_answers == again.asker.answered == wanted.n_answers
+    assert {*found.label_names} == {*NOW}
+    assert found.n_answers == wanted.n_answers
     then = ("sea", "sky", "city")  # a new label was not on offer then
-    for row, n in listed(wanted).items():
-        *before, offered, relevant, absent = row
-        offered = offered or (row[1] in ("ticked", "named")) * then
-        offered = (relevant + absent) if row[1] == "asked" else offered
-        assert listed(found)[(*before, offered, relevant, absent)] == n
-    assert (tmp_path / "answers.kept-1.csv.sqlite").exists()
+    columns = [found.label_names.index(name) for name in then]
+
+    def listed(answers):
+        """Return what answers say of the labels of then, in an order of its own."""
+        at = [answers.label_names.index(name) for name in then]
+        names = np.array(then)
+        return Counter(
+            (
+                int(answers.item[row]), str(answers.question[row]), str(answers.all_apply[row]),
+                int(answers.asked_for[row]), answers.drawn[row],
+                # Labels of yes/no questions have shares once they were asked about unequally often.
+                str(answers.question[row] == "asked" or answers.probability[row]),
+                answers.annotator_names[answers.annotator[row]],
+                *(tuple(sorted(names[getattr(answers, mask)[[row]][:, at].indices].tolist()))
+                  for mask in ("named", "relevant", "absent")),
+            )
+            for row in range(answers.n_answers)
+        )  # fmt: skip
+
+    assert listed(found) == listed(wanted)
+    assert columns
+    every = "[]" if question == "asked" else json.dumps(LABELS)
+    touched = [row for row in before if {"sea", MERGE} & {row[2], *json.loads(row[4] or every)}]
+    kept, now = Counter(before) - Counter(touched), rows_of(again)
+    if question == "asked":
+        cut = slice(0, 5)
+        kept, now = Counter(row[cut] for row in kept), [row[cut] for row in now]
+    assert kept <= Counter(now)  # what is about other labels is as it was
+    assert bool(kept) == (question in ("asked", "ticked-2"))
+    # Answers of all days reach goals and models, as the table says them.
+    masks = ("named", "relevant", "absent", "probability")
+    heard, table = again.news().answers, told(again)
+    for name in masks[:3]:
+        sums = [np.asarray(getattr(each, name).sum(axis=0)) for each in (heard, table)]
+        np.testing.assert_array_equal(*sums)
     # The same command goes on; nothing is merged twice.
     asked = answer(again, 5)
     third = opened(NOW, question=question, merge={MERGE: "sea"})
     assert told(third).n_answers == found.n_answers + len(asked)
-    assert not (tmp_path / "answers.kept-2.csv.sqlite").exists()
+    assert not [*tmp_path.glob("*.sqlite*kept*"), *tmp_path.glob("*kept*.sqlite")]
     assert third.asker.undo("ann")
 
 
-def test_after_a_merge_all_pairs_are_asked_about_and_these_answers_measure(opened):
-    answer(opened(), 17)
-    until = Until([Goal("frequencies", 0.1, True)], len(NOW))
-    again = opened(NOW, merge={MERGE: "sea"}, until=until)
-    before = again.asker.answered
+def test_what_was_measured_about_other_labels_stays_and_nothing_is_asked_twice(opened):
+    answer(opened(), 30)
+    until = [Until([Goal("frequencies", 0.1, True)], 4) for _ in range(2)]
+    first = opened(until=until[0])
+    until[0].look(first.news, first.asker.answered, last=True)
+    again = opened(NOW, merge={MERGE: "sea"}, rename={"city": "moon"} and {}, until=until[1])
+    until[1].look(again.news, again.asker.answered, last=True)
+    before, after = (each.standings[0].parts for each in until)
+    parts = [{part.label: (part.value, part.low, part.high) for part in each}
+             for each in (before, after)]  # fmt: skip
+    for label in (2, 3):  # sky and city
+        place = first.asker.labels.index(LABELS[label]), again.asker.labels.index(LABELS[label])
+        named = [
+            each.get(LABELS[label], each.get(at)) for each, at in zip(parts, place, strict=True)
+        ]
+        assert named[0] == pytest.approx(named[1], abs=0.02)
     asked = answer(again, 1000)
-    pairs = {(item, label) for item, (label,) in asked}
-    assert len(asked) == len(pairs) == len(ITEMS) * len(NOW)
-    until.look(again.news, again.asker.answered, last=True)
-    (standing,) = until.standings
-    assert standing.n_judgements == len(asked) == again.asker.answered - before
-    table = again.table()
-    measures = [at for at, p in enumerate(table["probability"]) if p is not None]
-    assert len(measures) == len(asked)
-    assert {table["probability"][at] for at in measures} == {1 / len(NOW)}
+    pairs = Counter((item, label) for item, (label,) in asked)
+    assert {*pairs.values()} == {1}
+    known = {(row[1], row[2]) for row in rows_of(first)}
+    left = {(at, name) for at, item in enumerate(ITEMS) for name in NOW
+            if name in ("sea", "moon") or (item, name) not in known}  # fmt: skip
+    assert {*pairs} == left
+
+
+def test_a_renamed_label_keeps_all_that_was_said_and_drawn(opened):
+    first = opened(question="ticked-2")
+    answer(first, 17)
+    before, left = rows_of(first), first.asker.left()
+    now = ["sea", "deep", "sky", "city"]
+    for labels, rename in ((now, {MERGE: "deep"}), (now, {MERGE: "deep"}), (now, None)):
+        again = opened(labels, question="ticked-2", rename=rename)
+        found = [(*row[:2], MERGE if row[2] == "deep" else row[2], row[3],
+                  (row[4] or "").replace("deep", MERGE), *row[5:]) for row in rows_of(again)]  # fmt: skip
+        assert found == [(*row[:4], row[4] or "", *row[5:]) for row in before]
+        assert again.asker.left() == left
+        assert again.asker.labels == now
+    assert again.asker.undo("ann")
+    with pytest.raises(InputError, match="--merge sky=city"):
+        opened(["sea", "deep", "city"], question="ticked-2", rename={"sky": "city"})
+    with pytest.raises(AnnotationError, match="'lake'"):
+        opened(now, question="ticked-2", rename={"lake": "x"})
+
+
+def test_whoever_ticked_all_labels_is_not_asked_about_the_merged_one(opened):
+    answer(opened(question="ticked"), 7)
+    again = opened(["sea", "sky", "city"], question="ticked", merge={MERGE: "sea"})
+    assert again.asker.left() == len(ITEMS) - 7
+    asked = answer(again, 99)
+    assert len(asked) == len(ITEMS) - 7
+    applies = TRUTH.copy()
+    applies[:, 0] |= applies[:, 1]
+    found = told(again)
+    order = [LABELS.index(name) for name in found.label_names]
+    assert (found.known_relevant == applies[:, order]).all()
+    assert (found.complementary == ~applies[:, order]).all()
+    assert {*found.probability.tolist()} == {1.0}
 
 
 def test_a_merge_that_cannot_be_is_refused_and_nothing_changes(opened, tmp_path):
     with pytest.raises(StoreError, match="not there"):
         opened(NOW, merge={MERGE: "sea"})
+    (tmp_path / "answers.csv.sqlite").unlink()
     answer(opened(), 5)
     path = tmp_path / "answers.csv.sqlite"
     with pytest.raises(InputError, match="ocean"):
@@ -147,48 +213,63 @@ def test_a_merge_that_cannot_be_is_refused_and_nothing_changes(opened, tmp_path)
         opened(NOW[:3], merge={MERGE: "sea"})
     with pytest.raises(StoreError, match="lake"):
         opened(NOW, merge={MERGE: "lake"})
-    for other in ({"seed": 5}, {"question": "ticked"}):
-        with pytest.raises(StoreError, match="other"):
-            opened(NOW, merge={MERGE: "sea"}, **other)
+    with pytest.raises(StoreError, match="other"):
+        opened(NOW, merge={MERGE: "sea"}, question="ticked")
     listing = tmp_path / "ask.csv"
     listing.write_text(f"item,label\n{ITEMS[0]},sky\n")
     with pytest.raises(InputError, match="--merge"):
         opened(NOW, questions=listing, merge={MERGE: "sea"})
     assert path.read_bytes() == before
-    assert not [*tmp_path.glob("*kept*")]
 
 
-def test_no_other_server_begins_while_labels_are_merged(opened, monkeypatch):
-    path, link = opened().store.path, os.link
-
-    def linking(*files):
-        with pytest.raises(StoreError, match="another server"):
-            AnswerStore(path, {})
-        link(*files)
-
-    monkeypatch.setattr("os.link", linking)
-    assert opened(NOW, merge={MERGE: "sea"}).store.labels
-
-
-def test_items_are_drawn_anew_after_a_merge(opened):
-    """Of a merged label more is known where it applies; these items must not come last."""
-    before = [item for item, _ in answer(opened(question="ticked"), 6)]
-    again = opened(NOW, question="ticked", merge={MERGE: "sea"})
-    assert again.asker.left() == len(ITEMS)
-    after = [item for item, _ in answer(again, 6)]
-    assert 0 < len({*before} & {*after}) < 6
-    people = again.asker.by_person()
-    assert people == {"ann": 12}
+def test_a_page_of_before_gets_nothing_of_now_in_its_place(opened):
+    first = opened(question="ticked")
+    held = [first.asker.next("ann", skip) for skip in range(4)]
+    first.store.append(ITEMS, first.asker.new)
+    first.asker.new.clear()
+    again = opened(["sea", "sky", "city"], question="ticked", merge={MERGE: "sea"})
+    ids = {each.id for each in held}
+    for event in held:
+        with pytest.raises(RefusedError) as refused:
+            again.asker.answer(event.id, "ann", ["sky"], 1.0)
+        assert refused.value.status == 409
+    assert again.asker.left() == len(ITEMS)  # they are asked anew
+    assert not ids & {again.asker.next("ann", skip).id for skip in range(4)}
 
 
-def test_the_latest_answer_is_taken_back_and_a_label_may_be_merged_again(opened):
-    answered = answer(opened(question="ticked"), 6)
-    again = opened(NOW, question="ticked", merge={MERGE: "sea"})
-    _, event = again.asker.undo("ann")
-    assert again.asker.questions[event.number].item == answered[-1][0]
-    opened([*NOW, MERGE], question="ticked")
+def test_a_label_may_be_merged_again(opened):
+    answer(opened(question="ticked"), 6)
+    answer(opened(NOW, question="ticked", merge={MERGE: "sea"}), 2)
+    answer(opened([*NOW, MERGE], question="ticked"), 2)
     again = opened(NOW, question="ticked", merge={MERGE: "sea"})
     assert MERGE not in again.asker.labels
+    assert again.asker.answered == 10
+    both = opened(["water", "moon"], question="ticked",
+                  merge=dict.fromkeys(("sea", "sky", "city"), "water"))  # fmt: skip
+    assert {*told(both).label_names} == {"water", "moon"}
+    assert told(both).known_relevant[:, 0].sum() > 0
+
+
+@pytest.mark.parametrize("kind", ["asked", "ticked-2"])
+def test_chances_are_those_with_which_labels_are_drawn_after_a_merge(kind):
+    one, chances, drawn = QuestionKind.parse(kind, 4), {}, Counter()
+    for seed in range(2000):
+        then = Period(0, (0, 1, 2, 3), seed)
+        first = RandomQuestions(["a"], 4, lambda: one, one, periods=[then])
+        asked = first.draw()
+        now = [then, Period(1, (2, 3, 4, 5), seed)]
+        second = RandomQuestions(["a"], 4, lambda: one, one, periods=now, parts={4: (0, 1)})
+        second.restore(asked)
+        made = second.draw()
+        assert not {*made.labels} & {*asked.labels}
+        drawn[made.labels] += 1
+        n_left = 4 - len({*asked.labels} & {2, 3})
+        chances.setdefault(made.labels, set()).add((n_left, made.probability))
+    for labels, found in chances.items():
+        told = np.mean([chance for _, chance in found])
+        assert abs(drawn[labels] / 2000 - told) < 0.15
+    # A new label can be drawn with any first question; its chance is the mean over these.
+    assert all(0 < chance <= 1 for found in chances.values() for _, chance in found)
 
 
 def test_answers_about_labels_that_were_added_count_as_much_as_others(opened):

@@ -139,7 +139,15 @@ def annotate(
     merge: list[str] | None = option(
         "OLD=NEW",
         "Merge the label OLD, which --labels does not have any more, into NEW. What follows from"
-        " the answers of before goes on; they are kept under another name. Repeat for more.",
+        " the answers of before goes on, and all that is known of other labels. Repeat for more.",
+    ),
+    rename: list[str] | None = option(
+        "OLD=NEW", "The label OLD is called NEW now, also in --labels. Repeat for more."
+    ),
+    rename_item: list[str] | None = option(
+        "OLD=NEW",
+        "The item OLD is called NEW now, such as a picture whose file was renamed. Repeat for"
+        " more.",
     ),
     trusted: list[str] | None = options.TRUSTED,
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
@@ -150,7 +158,15 @@ def annotate(
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
     from complabel.files import read_label_names, some_of
-    from complabel.live import MOST_BYTES, Annotation, guarded, is_loopback, new_token, read_things
+    from complabel.live import (
+        MOST_BYTES,
+        Annotation,
+        as_before,
+        guarded,
+        is_loopback,
+        new_token,
+        read_things,
+    )
 
     for name, given in (("--model", model), ("--trusted", trusted)):
         if given and features is None:
@@ -161,6 +177,8 @@ def annotate(
     names = read_label_names(labels)
     with working(f"reading {things}"):
         found = read_things(things, text=text, image=image, url=url, item=item)
+        renamed = options.pairs_of("--rename-item", rename_item)
+        found = as_before(found, out, rename_items=renamed, mend=mend)
     own.say_numbered(things, item, text, image, url)
     for problem in found.problems():
         remark(problem, style="yellow")
@@ -181,12 +199,13 @@ def annotate(
         seed=seed,
         learner=learner,
         token=token,
-        mend=mend,
         merge=options.pairs_of("--merge", merge),
+        rename=options.pairs_of("--rename", rename),
+        rename_items=renamed,
         until=goals,
     )
     say(
-        f"{len(found):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
+        f"{len(found) - len(found.gone):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
     )
     if new := annotation.store.added:
         remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")

@@ -37,9 +37,10 @@ from complabel.live._drawing import (
     Things,
     read_questions,
 )
-from complabel.live._mending import merge_store, open_store
+from complabel.live._history import History
+from complabel.live._mending import mend_store, open_store
 from complabel.live._server import app_of, error_reply
-from complabel.live._store import AnswerStore, about_of
+from complabel.live._store import AnswerStore, history_of
 from complabel.live._tables import AnswerTable, write_table
 from complabel.live._until import Until, aimed_questions, shares_of
 from complabel.trust import FREQUENCIES
@@ -75,6 +76,7 @@ class Annotation:
     token: str = ""
     mixed: Mixed | None = None
     until: Until | None = None
+    merged: dict[str, list[Any]] = field(default_factory=dict)  # what follows from old answers
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     ended: threading.Event = field(default_factory=threading.Event)
     _saved: int = 0  # the last event in the table that was written
@@ -99,39 +101,50 @@ class Annotation:
         token: str | None = None,
         mend: bool = False,
         merge: Mapping[str, str] | None = None,
+        rename: Mapping[str, str] | None = None,
+        rename_items: Mapping[str, str] | None = None,
         until: Until | None = None,
     ) -> Annotation:
         """Open the file of answers beside ``out``, and go on with what is in it.
 
         Questions are asked ``until`` goals are reached, and aimed at them as far as that is
         possible. The token is that of the file, unless one is given; ``new`` draws another one.
-        With ``mend``, a damaged file is moved aside, and what is whole in it goes on. ``merge`` has
-        the new name of each label of the file that is merged.
+        With ``mend``, a damaged file is moved aside, and what is whole in it goes on. ``merge`` and
+        ``rename`` have the new name of each label of the file that is merged or renamed, and
+        ``rename_items`` that of each item.
         """
+        things = as_before(things, out, rename_items=rename_items, mend=mend)
         make = functools.partial(
             _source_of, things, question, questions, until, (overlap, seed, things.broken)
         )
         source, mixed, question = make(labels)
-        about: dict[str, Any] = {"labels": list(labels), "question": question, "seed": seed}
+        if merge or rename:
+            _refuse_listed(source)
+        about: dict[str, Any] = {
+            "labels": list(labels),
+            "question": question,
+            "seed": seed,
+            "merged": merge,
+            "renamed": rename,
+            "renamed_items": rename_items,
+            "items": [name for name in things.names if name not in {*things.gone}],
+        }
         if isinstance(source, RandomQuestions) and source.is_weighted:
             about["weighted"] = True
-        path = out.with_name(f"{out.name}.sqlite")
-        if merge:
-            _refuse_listed(source)
-            merge_store(path, about, merge, things.numbers, mend=mend)
-        store = open_store(path, about, mend=mend)
+        store = open_store(_store_of(out), about)
         try:
-            # Questions number the labels as the file of answers does: new ones are the last.
+            # Labels are in the order of the file of answers: new ones are the last.
             if until is not None:
                 until.agree(labels, store.labels)
+                until.omit(things.broken, len(things))
             if store.labels != [*labels]:
                 source, mixed, _ = make(store.labels)
-            _go_on(source, store, until)
-            asker = Asker(source, store.labels, time.time)
+            _go_on(source, store.history, until)
+            asker = Asker(source, store.labels, time.time, store.history.now.labels)
             if mixed is not None:
                 mixed.times = asker.latest_seconds
-            for each in store.load(things.numbers):
-                asker.restore(each)
+            asker.restore(store.load(things.numbers), things.broken)
+            merged = store.tables()[1] if store.history.parts else {}
             if token == "new":
                 store.renew_token()
                 token = None
@@ -141,7 +154,9 @@ class Annotation:
         if learner is not None and until is not None:
             until.learn_from(learner)
         token = token or store.token
-        return cls(things, labels, asker, store, out, learner, token, mixed, until)
+        made = cls(things, labels, asker, store, out, learner, token, mixed, until)
+        made.merged = merged
+        return made
 
     def app(self) -> Starlette:
         routes = [
@@ -157,7 +172,13 @@ class Annotation:
         return app_of(routes, {RefusedError: _refused, StoreError: _not_stored})
 
     def start(self) -> None:
-        """Write the table and learn, now and then, until ``end`` is called."""
+        """Write the table and learn, now and then, until ``end`` is called.
+
+        A sitting has a table from its start: without one, nobody could tell a file of answers that
+        was lost from one that was never written.
+        """
+        if not self.out.exists():
+            self.save()
         threading.Thread(target=self._save_now_and_then, daemon=True).start()
         if self.learner is not None:
             threading.Thread(target=self._learn, daemon=True).start()
@@ -214,7 +235,7 @@ class Annotation:
         Answers are about the things in their order; items and people contradict each other as they
         do in the table. If more or fewer rows of a file of questions count, all of them are news.
         """
-        known, (start, n_before, n_answers) = self._known(), mark
+        known, (start, n_before, n_answers) = self._before(), mark
         news, n_rows = self.asker.news(start, len(self.things)), len(known["item"])
         if n_rows == n_before:
             return replace(news, mark=(news.mark[0], n_before, n_answers))
@@ -227,6 +248,15 @@ class Annotation:
         before = replace(before, item_names=None)  # the names would be sent
         mark, ids = (news.mark[0], n_rows, before.n_answers), -1 - np.arange(before.n_answers)
         return news.then(News(mark, news.gone[:0], before, ids, ids, before.seconds))
+
+    def _before(self) -> dict[str, list[Any]]:
+        """Return the answers that nobody can take back any more."""
+        known, gone = self._known(), {*self.things.gone}
+        for at, item in enumerate(self.merged.get("item", ())):
+            if item not in gone:
+                for name, values in known.items():
+                    values.append(self.merged[name][at])
+        return known
 
     def _known(self) -> dict[str, list[Any]]:
         """Return the answers that a file of questions has, as far as its questions were asked."""
@@ -415,15 +445,39 @@ class Annotation:
         }
 
 
+def _store_of(out: Path) -> Path:
+    return out.with_name(f"{out.name}.sqlite")
+
+
+def as_before(
+    things: Things,
+    out: Path,
+    *,
+    rename_items: Mapping[str, str] | None = None,
+    mend: bool = False,
+) -> Things:
+    """Return things in the order of the sitting that ``out`` belongs to, with what is gone of it.
+
+    With ``mend``, a damaged file of answers is mended before.
+    """
+    if mend:
+        mend_store(_store_of(out))
+    history = None
+    with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
+        history = history_of(_store_of(out))
+    return things if history is None else things.after(history.items_now(rename_items or {}))
+
+
 def usual_question(out: Path, n_labels: int, *, aims: bool) -> tuple[str, bool]:
     """Return what is asked if nobody says it, and whether it is another one than in a new sitting.
 
     A sitting goes on as it began. A new one asks yes or no and lets people tick, and then the one
     that tells more; only yes or no if goals aim the questions, or if there is only one label.
     """
-    path, usual = out.with_name(f"{out.name}.sqlite"), "asked" if aims or n_labels < 2 else "mixed"
+    usual = "asked" if aims or n_labels < 2 else "mixed"
     with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
-        before = str(about_of(path).get("question", "")) if path.exists() else usual
+        history = history_of(_store_of(out))
+        before = usual if history is None else history.question
         if not before.startswith("those "):  # aimed questions, or those of a file
             return before, before != usual
     return usual, False
@@ -457,18 +511,19 @@ async def _body(request: Request) -> dict[str, Any]:
 def _refuse_listed(source: Source) -> None:
     if not isinstance(source, RandomQuestions):
         raise InputError(
-            "--merge is for random questions, and these are listed, or aimed at a figure; begin"
-            " anew with another --out"
+            "--merge and --rename are for random questions, and these are listed, or aimed at a"
+            " figure; begin anew with another --out"
         )
 
 
-def _go_on(source: Source, store: AnswerStore, until: Until | None) -> None:
+def _go_on(source: Source, history: History, until: Until | None) -> None:
     """Tell a source of random questions what the file says of those before."""
     if isinstance(source, RandomQuestions):
-        source.since = store.since
-        # Labels that were added later were asked about less often, as were those not preferred.
+        source.periods, source.parts = history.periods, history.parts
+        source.names = [history.first_name(name) for name in source.names]
+        # Labels that came later were asked about less often, as were those not preferred.
         only_asked = source.most is not None and source.most.name == "asked"
-        source.is_weighted = store.is_weighted or (only_asked and any(store.since))
+        source.is_weighted = history.is_weighted or (only_asked and any(history.since))
         if until is not None:
             until.has_equal_pairs = source.is_weighted
 
@@ -489,6 +544,7 @@ def _source_of(
     if questions is not None:
         digest = hashlib.sha256(questions.read_bytes()).hexdigest()
         source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        source.without = frozenset(things.broken)
         if until is not None and until.needs_chances and not source.tells_chances:
             raise InputError(
                 f"--until needs random questions, and none in {questions} was drawn at random; draw"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
@@ -123,6 +123,8 @@ class Asker:
     source: Source
     labels: Sequence[str]
     now: Callable[[], float]
+    numbers: Sequence[int] = ()  # those of the labels in questions; by default from 0
+    closed: set[int] = field(default_factory=set)  # questions that nobody is asked any more
     questions: dict[int, Question] = field(default_factory=dict)
     new: list[Question | Event] = field(default_factory=list)  # what is not stored yet
     seconds: dict[str, dict[int, float]] = field(default_factory=dict)  # by kind, then question
@@ -138,13 +140,33 @@ class Asker:
     _n_open: int = 0  # questions without any answer
     last_id: int = 0
 
-    def restore(self, what: Question | Event) -> None:
-        """Take what was stored; its time has begun anew for whoever was asked."""
-        if isinstance(what, Question):
-            self.source.restore(what)
-            self._add(what)
-        else:
-            self._apply(what)
+    def __post_init__(self) -> None:
+        self.numbers = self.numbers or range(len(self.labels))
+        self._name = dict(zip(self.numbers, self.labels, strict=True))
+
+    def restore(self, history: Iterable[Question | Event], without: Collection[int] = ()) -> None:
+        """Take what was stored; its time has begun anew for whoever was asked.
+
+        Questions about the items ``without``, and about labels that people are not asked about any
+        more, are closed: their answers stay, and nobody gets them again.
+        """
+        known, hidden = list(history), {*without}
+        said = {
+            each.number for each in known if isinstance(each, Event) and each.what == "answered"
+        }
+        for each in known:
+            if isinstance(each, Event):
+                self._apply(each)
+                continue
+            labels = self.numbers if each.labels is None else each.labels
+            if each.item in hidden or not self._name.keys() >= {*labels}:
+                self.closed.add(each.number)
+            is_over = each.number in self.closed and each.number not in said
+            self.source.restore(each, counts=not is_over)
+            self._add(each)
+        for one in self._people.values():
+            one.held = deque(event for event in one.held if event.number not in self.closed)
+        self._n_open -= sum(not self._is_answered(number) for number in self.closed)
 
     def next(self, person: str, skip: int | str = 0, *, only_held: bool = False) -> Event | None:
         """Return the question that a person has to answer now, or one of those after it.
@@ -172,6 +194,12 @@ class Asker:
         me = self._seen(person)
         if id_ in self._answered:
             return False, len(me.answers)
+        if handed.number in self.closed:
+            raise RefusedError(
+                409,
+                "nobody is asked this any more: its labels were merged, or its item is gone; this"
+                " answer is not stored, ask for the next question",
+            )
         self._check(self.questions[handed.number], answer)
         if (handed.number, handed.copy) in self.done:
             raise RefusedError(
@@ -194,6 +222,11 @@ class Asker:
             raise RefusedError(409, f"there is no answer of {person}'s to take back")
         last = me.answers[-1]
         assert last.of is not None
+        if last.number in self.closed:
+            raise RefusedError(
+                409,
+                "this answer stays: meanwhile its labels were merged, or its item is gone",
+            )
         self._happened("undone", self._handed[last.of])
         return last.of, me.held[0]
 
@@ -210,6 +243,8 @@ class Asker:
         new: dict[int, Event] = {}
         for event in log:
             assert event.of is not None
+            if event.number in self.closed:
+                continue
             if event.what == "answered":
                 new[event.of] = event
             elif new.pop(event.of, None) is None:
@@ -229,9 +264,11 @@ class Asker:
 
     def _answers(self, told: Sequence[tuple[Question, Event]], n_items: int) -> Answers:
         number = {name: at for at, name in enumerate(self.labels)}
+        place = {label: at for at, label in enumerate(self.numbers)}
         marked: dict[str, list[Iterable[int]]] = {name: [] for name in _MARKS}
         for question, event in told:
-            for name, labels in _marks_of(question, event.answer, number).items():
+            offered = None if question.labels is None else [place[each] for each in question.labels]
+            for name, labels in _marks_of(question, offered, event.answer, number).items():
                 marked[name].append(labels)
         shape = (len(told), len(number))
         kinds = np.array([BY_STEM[q.kind].held_as for q, _ in told], dtype="<U8")
@@ -328,8 +365,8 @@ class Asker:
         return None
 
     def _may_have(self, person: str, number: int, copy: int) -> bool:
-        """Return whether a person was never asked the other copy of a question."""
-        return person not in self._had.get((number, 1 - copy), ())
+        """Return whether a person may have a copy: nobody gets the other one, too."""
+        return number not in self.closed and person not in self._had.get((number, 1 - copy), ())
 
     def _happened(
         self, what: Literal["asked", "answered", "undone"], about: Event, **more: Any
@@ -416,18 +453,18 @@ class Asker:
     def labels_of(self, question: Question) -> list[str]:
         if question.labels is None:
             return list(self.labels)
-        return [self.labels[label] for label in question.labels]
+        return [self._name[label] for label in question.labels]
 
 
 def _marks_of(
-    question: Question, answer: Any, number: Mapping[str, int]
+    question: Question, offered: Sequence[int] | None, answer: Any, number: Mapping[str, int]
 ) -> dict[str, Iterable[int]]:
     """Return which labels an answer that is not "unsure" marks, and which were on offer."""
-    on_offer = range(len(number)) if question.labels is None else question.labels
+    on_offer = range(len(number)) if offered is None else offered
     marks: dict[str, Iterable[int]] = dict.fromkeys(_MARKS, ())
     if question.kind == "asked":
         return {**marks, "relevant" if answer == "yes" else "absent": on_offer}
-    marks["offered"] = question.labels or ()
+    marks["offered"] = offered or ()
     chosen = {number[name] for name in answer}
     if not BY_STEM[question.kind].judges:
         return {**marks, "named": chosen}

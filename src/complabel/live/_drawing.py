@@ -44,6 +44,18 @@ SKIPPED = 20  # answers of one kind while the other one was hardly ever answered
 _SPREAD = 0.6  # of the logarithm of seconds, from answer to answer
 
 
+@dataclass(frozen=True)
+class Period:
+    """Questions from number ``since`` on are about ``labels``, as the file of answers numbers them.
+
+    ``seed`` is that of random questions.
+    """
+
+    since: int
+    labels: tuple[int, ...]
+    seed: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question about an item; its number is its place in the order in which they were drawn."""
@@ -113,9 +125,10 @@ class RandomQuestions:
     twice, except that the last menu about an item is filled up. Who names freely or ticks all
     labels is asked once. With ``weights``, yes/no questions are about labels in proportion to them.
 
-    Labels may be added later: ``since`` has for each label the number of the first question that
-    may be about it, ascending. Items of before are then asked about what is left of all labels, the
-    last menu is not filled up, and who ticked all labels ticks the others.
+    Labels may be added and merged later: ``periods`` say from which question on which labels people
+    are asked about. Items of before are then asked about what is left of all labels, the last menu
+    is not filled up, and who ticked all labels ticks the others. Of a merged label, which ``parts``
+    make up, nobody is asked who ticked all labels while its parts were labels.
     """
 
     names: Sequence[str]
@@ -126,30 +139,40 @@ class RandomQuestions:
     seed: int = 0
     without: Sequence[int] = ()  # items that cannot be shown, which nobody is asked about
     weights: Callable[[], Array] | None = None  # of the labels, (K,)
-    since: Sequence[int] = ()  # 0 for all labels
+    periods: Sequence[Period] = ()
+    parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     is_weighted: bool = False  # whether some labels were preferred, now or in an earlier sitting
     # About which labels each item was asked.
     _asked: dict[int, list[Sequence[int]]] = field(default_factory=dict)
-    # How many labels each item was asked about, for each number of labels that there were.
+    # Merged labels that are known of items of which all labels were ticked before.
+    _ticked: dict[int, set[int]] = field(default_factory=dict)
+    # How many labels each item was asked about in each period.
     _used: dict[int, NDArray[np.int32]] = field(default_factory=dict)
+    _known: NDArray[np.int32] = field(init=False)  # labels of now that it was asked about
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
     _order: Ints = field(init=False)  # what is left of this round, the next one last
     _rng: np.random.Generator = field(init=False)
     _left: int = 0
     _drawn: int = 0
-    _before: int = 0  # questions from before labels were merged
+    _n_closed: int = 0  # questions that nobody answered, and that nobody will be asked again
 
     def __post_init__(self) -> None:
         self.is_weighted = self.weights is not None
         self._rounds = np.zeros(len(self.names), dtype=np.int32)
+        self._known = np.zeros(len(self.names), dtype=np.int32)
         self._order = np.empty(0, dtype=np.intp)
+        self.periods = self.periods or [Period(0, tuple(range(self.n_labels)), self.seed)]
+
+    @property
+    def now(self) -> Period:
+        return self.periods[-1]
 
     @property
     def total(self) -> int | None:
         if self.most is None:
             return None
         n_left = -(-self._unasked() // self.most.n_offered(self.n_labels))
-        return int(self._before + self._rounds.sum() + n_left.sum())
+        return int(self._n_closed + self._rounds.sum() + n_left.sum())
 
     def draw(self) -> Question | None:
         """Return the next question; None if every label of every item was asked about."""
@@ -172,39 +195,52 @@ class RandomQuestions:
             copies=2 if self._rng.random() < self.overlap else 1,
             drawn="" if kind.name == "named" else AIMED if is_asked else RANDOM,
         )
-        self._count(made)
+        self.restore(made)
         return made
 
-    def restore(self, question: Question) -> None:
-        self._count(question)
-
-    def _count(self, question: Question) -> None:
-        n_then = bisect_right(self.since, question.number) if self.since else self.n_labels
-        used = self._used.setdefault(n_then, np.zeros(len(self.names), dtype=np.int32))
-        size = n_then if question.labels is None else len(question.labels)
-        before = sum(each[question.item] for n, each in self._used.items() if n < n_then)
-        used[question.item] = min(used[question.item] + size, n_then - before)
-        if n_then:
-            self._asked.setdefault(question.item, []).append(question.labels or range(n_then))
-            self._rounds[question.item] += 1
-        else:  # answers from before labels were merged are no random sample
-            self._before += 1
+    def restore(self, question: Question, *, counts: bool = True) -> None:
+        """Take a question as drawn; unless it ``counts``, its labels are asked about again."""
         self._drawn = max(self._drawn, question.number + 1)
+        if not counts:
+            self._n_closed += 1
+            return
+        at = bisect_right(self.periods, question.number, key=lambda each: each.since) - 1
+        then, item = self.periods[at].labels, question.item
+        labels, before = question.labels or then, self._asked.setdefault(item, [])
+        new = {*labels}.difference(*before) if before else labels
+        used = self._used.setdefault(at, np.zeros(len(self.names), dtype=np.int32))
+        used[item] += len(new)
+        before.append(labels)
+        if not self.parts:
+            self._known[item] += len(new)
+        else:
+            ticked = self._ticked.setdefault(item, set())
+            if question.kind == "ticked" and len(labels) == len(then):
+                ticked |= self._made_of(labels)
+            self._known[item] = len(ticked.union(*before).intersection(self.now.labels))
+        self._rounds[item] += 1
+
+    def _made_of(self, labels: Sequence[int]) -> set[int]:
+        """Return the merged labels of which these are all parts."""
+        found = {*labels}
+        for merged, parts in self.parts.items():
+            if found.issuperset(parts):
+                found.add(merged)
+        return found.difference(labels)
 
     def _by_weight(self, item: int) -> tuple[tuple[int, ...], float]:
         """Return a label that the item was not asked about, and its chance."""
-        weights = np.ones(self.n_labels) if self.weights is None else self.weights().copy()
-        for labels in self._asked.get(item, ()):
-            weights[list(labels)] = 0.0
+        labels = self.now.labels
+        weights = np.ones(len(labels)) if self.weights is None else self.weights().copy()
+        for before in (*self._asked.get(item, ()), self._ticked.get(item, ())):
+            weights[np.isin(labels, [*before])] = 0.0
         weights /= weights.sum()
-        label = int(self._rng.choice(self.n_labels, p=weights))
-        return (label,), float(weights[label])
+        at = int(self._rng.choice(len(labels), p=weights))
+        return (labels[at],), float(weights[at])
 
     def _unasked(self) -> Ints:
         """Return how many labels are left of each item."""
-        left = np.full(len(self.names), self.n_labels)
-        for used in self._used.values():
-            left -= used
+        left = len(self.now.labels) - self._known.astype(np.intp)
         left[list(self.without)] = 0
         return left
 
@@ -214,8 +250,8 @@ class RandomQuestions:
         if not len(open_ones):
             return False
         rounds = self._rounds[open_ones]
-        self._drawn = max([self._drawn, *self.since[-1:]])  # questions may be lost in a mended file
-        self._rng = np.random.default_rng([self.seed, 0, self._drawn])
+        self._drawn = max(self._drawn, self.now.since)  # questions may be lost in a mended file
+        self._rng = np.random.default_rng([self.now.seed, 0, self._drawn])
         self._order = self._rng.permutation(open_ones[rounds == rounds.min()])
         self._left = len(self._order)
         return True
@@ -223,30 +259,32 @@ class RandomQuestions:
     def _labels(self, item: int, kind: QuestionKind) -> tuple[tuple[int, ...] | None, float]:
         """Return the labels of the next question about an item, None for all, and their chance."""
         # The same order of labels at each call, so that nothing has to be kept. It hangs on the
-        # name: more items may come later. Where labels were added, they and those that were left
+        # name: more items may come later. In each period, those that were left and those that came
         # get another order.
-        key, order, done = zlib.crc32(self.names[item].encode()), np.arange(0), 0
-        before: list[tuple[int, int, int]] = []  # of then: labels, those left, and the asked ones
-        for n_then in {**self._used, self.n_labels: None}:
-            rng = np.random.default_rng([self.seed, 1, key, *([n_then] if done else [])])
-            left = np.concatenate([order[done:], np.arange(len(order), n_then)])
+        key, done = zlib.crc32(self.names[item].encode()), 0
+        order, known = np.arange(0), self._ticked.get(item, set())
+        before: list[tuple[Ints, int]] = []  # of then: the labels left, and how many were asked
+        for at in sorted({*self._used, len(self.periods) - 1}):
+            period, over = self.periods[at], known.union(order[:done].tolist())
+            rng = np.random.default_rng([period.seed, 1, key, *([at] if done else [])])
+            left = np.array([label for label in period.labels if label not in over], dtype=np.intp)
             order = np.concatenate([order[:done], rng.permutation(left)])
-            used = int(self._used[n_then][item]) if n_then in self._used else 0
-            before.append((n_then, len(left), used))
+            used = int(self._used[at][item]) if at in self._used else 0
+            before.append((left, used))
             done += used
-        *before, (_, n_left, used) = before
+        *before, (left, used) = before
         size = kind.n_offered(self.n_labels)
         labels = np.take(order, range(done, done + size), mode="wrap").tolist()
-        if done > used:  # there were fewer labels when it was asked about
+        if done > used:  # there were other labels when it was asked about
             del labels[len(order) - done :]
-        # None of them was drawn while there were fewer labels, and now all are.
-        ways, out_of = 1, math.comb(n_left, len(labels))
-        for n_then, n_left_then, used_then in before:
-            n_known = sum(label < n_then for label in labels)
-            ways *= math.comb(n_left_then - n_known, used_then)
-            out_of *= math.comb(n_left_then, used_then)
+        # None of them was drawn while there were other labels, and now all are.
+        ways, out_of = 1, math.comb(len(left), len(labels))
+        for left_then, used_then in before:
+            n_known = len({*labels}.intersection(left_then.tolist()))
+            ways *= math.comb(len(left_then) - n_known, used_then)
+            out_of *= math.comb(len(left_then), used_then)
         chance = max(ways / out_of, least_chance(self.n_labels, len(labels)))
-        if len(labels) == self.n_labels and kind.name != "asked":
+        if len(labels) == len(self.now.labels) and kind.name != "asked":
             return None, chance
         # People pick the first lines more often than others: to name one, the order is random.
         return tuple(sorted(labels) if kind.judges else labels), chance
@@ -266,10 +304,12 @@ class ListedQuestions:
     # What chances (J,) of the first question are after so many; None: the same.
     chances_after: Callable[[int, Array], Array] | None = None
     _next: int = 0
+    _n_drawn: int = 0
 
     @property
     def total(self) -> int | None:
-        return sum(question.item not in self.without for question in self.questions)
+        left = self.questions[self._next :]
+        return self._n_drawn + sum(question.item not in self.without for question in left)
 
     @property
     def tells_chances(self) -> bool:
@@ -284,11 +324,12 @@ class ListedQuestions:
             self._next += 1
         if self._next == len(self.questions):
             return None
-        self._next += 1
+        self.restore(self.questions[self._next])
         return self.questions[self._next - 1]
 
-    def restore(self, question: Question) -> None:
+    def restore(self, question: Question, *, counts: bool = True) -> None:
         self._next = max(self._next, question.number + 1)
+        self._n_drawn += 1
 
 
 Source: TypeAlias = RandomQuestions | ListedQuestions
@@ -436,7 +477,8 @@ class Things:
     root: Path
     values: Any = None  # an Arrow array: texts, addresses or paths; None if the names are the paths
     left_out: str = ""  # which files of the folder are not shown
-    broken: Sequence[int] = ()  # items whose files are no pictures
+    broken: Sequence[int] = ()  # items whose files are no pictures, or that are gone
+    gone: Sequence[str] = ()  # items of before that are not there any more
     numbers: dict[str, int] = field(default_factory=dict, repr=False)  # by name, from 0
 
     def __post_init__(self) -> None:
@@ -457,15 +499,39 @@ class Things:
         if len(self.broken) == len(self):
             raise fault(self.root, f"no file holds a picture, for example {self.names[0]!r}")
         found = []
+        if self.gone:
+            found.append(
+                f"{len(self.gone):,} items of before are gone: {some_of(self.gone)}; nobody is asked"
+                " about them any more, and their answers are kept. If one has another name now, say"
+                " so with --rename-item OLD=NEW"
+            )
         if self.left_out:
             found.append(f"{self.left_out}; save pictures as .jpg or .png to ask about them")
-        if self.broken:
-            names = [self.names[at] for at in self.broken]
+        if names := [self.names[at] for at in self.broken if self.names[at] not in self.gone]:
             found.append(
                 f"{_counted(names)} left out, because these files hold no picture:"
                 f" {some_of(names)}; put whole ones in their place to ask about them"
             )
         return found
+
+    def after(self, before: Sequence[str]) -> Things:
+        """Return the same things in the order of a sitting: those of before, then new ones.
+
+        Those of before that are not there any more are ``gone``: nobody is asked about them.
+        """
+        known = {*before}
+        names = [*before, *(name for name in self.names if name not in known)]
+        if names == [*self.names]:
+            return self
+        gone = tuple(name for name in before if name not in self.numbers)
+        rows = [self.numbers.get(name) for name in names]
+        broken, now = {self.names[at] for at in self.broken} | {*gone}, None
+        if self.values is not None:
+            import pyarrow as pa
+
+            now = self.values.take(pa.array(rows, type=pa.int64())).fill_null("")
+        out = [at for at, name in enumerate(names) if name in broken]
+        return replace(self, names=names, values=now, broken=out, gone=gone, numbers={})
 
     def show(self, number: int) -> dict[str, str]:
         """Return what to show of an item: its text, or the address of its picture or page."""

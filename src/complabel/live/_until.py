@@ -70,6 +70,7 @@ class Until:
     _looking: threading.Lock = field(default_factory=threading.Lock)
     _due: dict[Goal, int] = field(default_factory=dict)  # at how many answers to look again
     _news: News | None = None
+    _items: AnyArray | None = None  # those that goals are about; None: all
     _weights: Array = field(init=False)
     _per_answer: float = 1.0  # judgements
 
@@ -102,6 +103,11 @@ class Until:
         if self.probabilities is not None:
             self.probabilities = self.probabilities[:, [[*given].index(name) for name in labels]]
 
+    def omit(self, items: Sequence[int], n_items: int) -> None:
+        """Leave items out that nobody can be asked about: goals are about the others."""
+        if len(items):
+            self._items = np.delete(np.arange(n_items), items)
+
     def weights(self) -> Array:
         """Return in which proportion to ask about labels, (K,)."""
         return self._weights
@@ -126,7 +132,7 @@ class Until:
     ) -> None:
         news = news_since((0, 0, 0) if self._news is None else self._news.mark)
         self._news = news if self._news is None else self._news.then(news)
-        answers = self._news.answers
+        answers = (self._news if self._items is None else self._news.about(self._items)).answers
         if self.has_equal_pairs:
             answers = with_shares(answers)
         self._per_answer = float(answers.n_offered.mean()) if answers.n_answers else 1.0
@@ -160,7 +166,9 @@ class Until:
     def _of(self, goal: Goal, answers: Answers) -> Standing | None:
         rates: Any = {"missed": self.missed, "invented": self.invented}
         if not self._is_of_learner(goal):
-            return how_far(answers, [goal], probabilities=self.probabilities, **rates)[0]
+            p = self.probabilities
+            p = p if p is None or self._items is None else p[self._items]
+            return how_far(answers, [goal], probabilities=p, **rates)[0]
         if goal.figure == MODEL and self.learner is not None:
             return _of_the_end(goal, self.learner.state() or {})
         found = () if self.learner is None else self.learner.standings
