@@ -121,8 +121,9 @@ def test_what_follows_a_lost_merge_is_not_guessed(tmp_path):
     with AnswerStore(path, now) as store:
         n_before = len(store.answers_table()["item"])
         more = Question(90, 0, "asked", (3,), 0.5, None)
-        store.append(ITEMS, [more, Event(900, 0.0, "asked", "ann", 90, 0),
-                             Event(901, 0.0, "answered", "ann", 90, 0, 900, "no", 1.0)])  # fmt: skip
+        asked = Event(900, 0.0, "asked", "ann", 90, 0)
+        said = Event(901, 0.0, "answered", "ann", 90, 0, 900, "no", 1.0)
+        store.append(ITEMS, [more, asked, said])
         assert len(store.answers_table()["item"]) == n_before + 1
     _lose(path, "DELETE FROM log WHERE what = 'labels'")
     mend_store(path)

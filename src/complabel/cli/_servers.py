@@ -204,9 +204,8 @@ def annotate(
         rename_items=renamed,
         until=goals,
     )
-    say(
-        f"{len(found) - len(found.gone):,} items, {len(names):,} labels, {annotation.asker.answered:,} answers so far"
-    )
+    n_items, n_answers = len(found) - len(found.gone), annotation.asker.answered
+    say(f"{n_items:,} items, {len(names):,} labels, {n_answers:,} answers so far")
     if new := annotation.store.added:
         remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")
     if not is_loopback(host):

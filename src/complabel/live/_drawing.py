@@ -327,7 +327,7 @@ class ListedQuestions:
         self.restore(self.questions[self._next])
         return self.questions[self._next - 1]
 
-    def restore(self, question: Question, *, counts: bool = True) -> None:
+    def restore(self, question: Question, *, counts: bool = True) -> None:  # noqa: ARG002
         self._next = max(self._next, question.number + 1)
         self._n_drawn += 1
 
@@ -501,9 +501,9 @@ class Things:
         found = []
         if self.gone:
             found.append(
-                f"{len(self.gone):,} items of before are gone: {some_of(self.gone)}; nobody is asked"
-                " about them any more, and their answers are kept. If one has another name now, say"
-                " so with --rename-item OLD=NEW"
+                f"{len(self.gone):,} items of before are gone: {some_of(self.gone)}; nobody is"
+                " asked about them any more, and their answers are kept. If one has another name"
+                " now, say so with --rename-item OLD=NEW"
             )
         if self.left_out:
             found.append(f"{self.left_out}; save pictures as .jpg or .png to ask about them")
@@ -527,7 +527,7 @@ class Things:
         rows = [self.numbers.get(name) for name in names]
         broken, now = {self.names[at] for at in self.broken} | {*gone}, None
         if self.values is not None:
-            import pyarrow as pa
+            import pyarrow as pa  # type: ignore[import-untyped]
 
             now = self.values.take(pa.array(rows, type=pa.int64())).fill_null("")
         out = [at for at, name in enumerate(names) if name in broken]
@@ -625,7 +625,7 @@ def _address(name: str) -> str:
 
 
 def _of_table(table: Table, kind: str, column: str, item: str | None) -> Things:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     by_name = item or ("item" if "item" in table.columns else None)
     for name in filter(None, (column, by_name)):

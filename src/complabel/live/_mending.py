@@ -57,25 +57,15 @@ def mend_store(path: Path) -> None:
         entries = _whole(path)
         if not _count(entries):
             return  # who opens it says what is wrong
-        with contextlib.closing(_Held(path)):
+        with contextlib.ExitStack() as held:
+            held.callback(taken_lock(path).release)
             aside = _put_aside(path, entries)
         n_whole = _so_many(_count(entries))
         _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, n_whole)
 
 
-class _Held:
-    """The lock of a store, until it is closed."""
-
-    def __init__(self, path: Path) -> None:
-        self._lock = taken_lock(path)
-
-    def close(self) -> None:
-        self._lock.release()
-
-
 def _count(entries: list[tuple[str, Any]]) -> int:
-    undone = {entry[5] for what, entry in entries if what == "undone"}
-    return sum(what == "answered" and entry[5] not in undone for what, entry in entries)
+    return sum(what == "answered" for what, _ in entries)
 
 
 def _so_many(n: int) -> str:
@@ -148,46 +138,27 @@ def _read_whole(connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
 
 
 def _consistent(entries: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
-    """Return entries that follow from each other, although some between them are lost.
+    """Return the answers that count with their questions, although some entries are lost.
 
-    A lost hand-out is made anew from its answer. Of two answers to a copy of a question the first
-    was taken back. People take answers back from their latest one on; so what came after an answer
-    that was taken back was taken back as well.
+    Of two answers to a copy of a question the first was taken back. Questions without an answer are
+    drawn again.
     """
-    known: set[int] = set()
-    found: list[tuple[str, Any] | None] = []
-    at: dict[int, int] = {}  # where the answer to a question, by its id, stands in what is found
-    handed: set[int] = set()
     standing: dict[tuple[int, int], Any] = {}  # copies: the answers that count
-    latest: dict[str, list[Any]] = {}  # each person's answers that count
-
-    def forget(answer: Any) -> None:
-        latest[answer[2]].remove(answer)
-        found[at.pop(answer[5])] = None
-        del standing[answer[3], answer[4]]
-
     for what, entry in entries:
-        if what in (*CHANGES, "question"):
-            known |= {entry[0]} if what == "question" else set()
-            found.append((what, entry))
-            continue
-        id_, time, person, number, copy, of, *_ = entry
-        mine, anew = latest.setdefault(person, []), [time, person, number, copy, None, None, None]
-        if number not in known:
-            continue
         if what == "answered":
-            if (before := standing.get((number, copy))) is not None:
-                forget(before)
-            if of not in handed:
-                found.append(("asked", [of, *anew]))
-            at[of], standing[number, copy] = len(found), entry
-            mine.append(entry)
-        elif what == "undone" and any(each[5] == of for each in mine):
-            while mine[-1][5] != of:
-                forget(mine[-1])
-            del standing[number, copy], at[mine.pop()[5]]
-        else:
-            what, entry = "asked", [id_, *anew]
-        handed.add(of if what == "answered" else id_)
-        found.append((what, entry))
-    return [each for each in found if each is not None]
+            standing[entry[3], entry[4]] = entry
+        elif what == "undone" and standing.get((entry[3], entry[4]), [None] * 6)[5] == entry[5]:
+            del standing[entry[3], entry[4]]
+    answered, known = {number for number, _ in standing}, set[int]()
+    found: list[tuple[str, Any]] = []
+    for what, entry in entries:
+        if what in CHANGES:
+            found.append((what, entry))
+        elif what == "question" and entry[0] in answered:
+            known.add(entry[0])
+            found.append((what, entry))
+        elif what == "answered" and entry[3] in known and standing[entry[3], entry[4]] is entry:
+            _, time, person, number, copy, of, *_ = entry
+            found.append(("asked", [of, time, person, number, copy, None, None, None]))
+            found.append((what, entry))
+    return found

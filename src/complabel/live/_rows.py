@@ -124,15 +124,15 @@ def _merged(old: Sequence[tuple[Any, Any, Sequence[int]]], history: History) -> 
         follows = bool(np.isnan(answers.seconds[row]))
         at = last[origin[item], person] if follows else int(answers.seconds[row])
         event, question, _ = old[at]
-        kind, offered, said = _said(answers, row, now)
+        kind, listed, said = _said(answers, row, now)
         chance = float(answers.probability[row])
         _add(
             found,
-            BY_STEM[kind].rows(said, offered),
-            answer_id=f"{event[5]} {offered[0]}" if follows else str(event[5]),
+            BY_STEM[kind].rows(said, listed),
+            answer_id=f"{event[5]} {listed[0]}" if follows else str(event[5]),
             item=item,
             question=BY_STEM[kind].question,
-            offered=None if kind == "asked" else _json(offered),
+            offered=None if kind == "asked" else _json(listed),
             asked_for=int(answers.asked_for[row]) or None,
             annotator=person,
             time=_time(event),

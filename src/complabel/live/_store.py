@@ -197,10 +197,11 @@ class AnswerStore:
                     at = numbers[history.called.get(item, item)]
                     yield Question(number, at, kind, shown, *more)
                 else:
-                    id_, time, *event, answer, seconds = entry
+                    id_, time, person, number, copy, of, answer, seconds = entry
                     if isinstance(answer, list):
                         answer = [history.names[label] for label in answer]
-                    yield Event(id_, time, what, *event, answer, seconds)
+                    happened: Any = what
+                    yield Event(id_, time, happened, person, number, copy, of, answer, seconds)
 
     def tables(self) -> tuple[Columns, Columns]:
         """Return the answers that were not taken back as columns of a table of answers.
