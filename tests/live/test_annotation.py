@@ -323,6 +323,22 @@ def test_a_new_server_asks_about_labels_that_were_added(opened):
         assert answers.complementary.tolist() == [[0, 1, 1, 1, 1]] * 3
 
 
+def test_what_a_page_believes_is_compared_and_nothing_is_stored_that_it_did_not_show(opened):
+    annotation, client = opened(question="ticked")
+    mark = annotation.store.mark
+    shown = client.get("/api/next", params={"person": "ann", "store": mark}).json()
+    right = {"item": shown["item"], "offered": shown["offered"][::-1], "store": mark}
+    for wrong in ({"item": "other"}, {"offered": ["sea"]}, {"label": "sea"}, {"store": "0"}):
+        said = {"id": shown["id"], "person": "ann", "answer": [], **right, **wrong}
+        reply = client.post("/api/answer", json=said)
+        assert (reply.status_code, reply.json()["reload"]) == (409, True)
+    assert client.get("/api/next", params={"person": "ann", "store": "0"}).status_code == 409
+    assert client.post("/api/undo", json={"person": "ann", "store": "0"}).status_code == 409
+    assert annotation.asker.answered == 0
+    said = {"id": shown["id"], "person": "ann", "answer": [], **right}
+    assert client.post("/api/answer", json=said).json()["stored"]
+
+
 def test_people_are_shown_with_what_they_skipped_and_took_back(opened):
     _, client = opened()
     for answer, seconds in (("yes", 3), ("unsure", 50), ("no", 5), ("no", 9)):

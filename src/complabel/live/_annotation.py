@@ -28,7 +28,7 @@ from complabel._questions import QuestionKind
 from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, InputError, OutputError, StoreError
 from complabel.files import PICTURES
-from complabel.live._asker import LONGEST, Asker, Event, News, RefusedError
+from complabel.live._asker import LONGEST, Asker, Event, News, RefusedError, StaleError
 from complabel.live._drawing import (
     ListedQuestions,
     Mixed,
@@ -330,6 +330,7 @@ class Annotation:
         person = _person(request.query_params.get("person"))
         skip = request.query_params.get("skip", "0")
         is_number = skip.isascii() and skip.isdigit() and len(skip) < 4
+        self._refuse_stale(request.query_params.get("store"))
         over = self.until is not None and self.until.is_reached
         event = self.asker.next(person, int(skip) if is_number else skip, only_held=over)
         await self._stored()
@@ -352,6 +353,7 @@ class Annotation:
         is_list = isinstance(answer, list) and all(isinstance(each, str) for each in answer)
         if not (isinstance(answer, str) or is_list):
             raise RefusedError(400, 'answer must be "yes", "no", "unsure" or a list of labels')
+        self._refuse_stale(said.get("store"), int(id_), said)
         given = None if seconds is None else float(seconds)
         is_new, answered = self.asker.answer(int(id_), person, answer, given)
         await self._stored()
@@ -361,10 +363,29 @@ class Annotation:
         return JSONResponse(said)
 
     async def _undo(self, request: Request) -> Response:
-        person = _person((await _body(request)).get("person"))
+        said = await _body(request)
+        person = _person(said.get("person"))
+        self._refuse_stale(said.get("store"))
         id_, event = self.asker.undo(person)
         await self._stored()
         return JSONResponse({"undone": str(id_), "question": self._shown(event)})
+
+    def _refuse_stale(
+        self, store: Any, id_: int | None = None, page: Mapping[str, Any] | None = None
+    ) -> None:
+        """Refuse what a page believes that is not so: the file, the item or the labels."""
+        if store is not None and store != self.store.mark:
+            raise StaleError("this page belongs to another file of answers")
+        event = None if id_ is None else self.asker.handed(id_)
+        if event is None or page is None:
+            return
+        shown = self._shown(event)
+        for name in ("item", "label", "offered"):
+            wanted, told = shown.get(name), page.get(name)
+            if isinstance(told, list) and isinstance(wanted, list):  # in any order
+                wanted, told = sorted(wanted), sorted(map(str, told))
+            if told is not None and told != wanted:
+                raise StaleError(f"the page shows another {name} than the question has now")
 
     async def _progress(self, _: Request) -> Response:
         asker = self.asker
@@ -566,7 +587,7 @@ def _source_of(
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, RefusedError)
-    return error_reply(str(error), error.status)
+    return error_reply(str(error), error.status, reload=isinstance(error, StaleError))
 
 
 async def _not_stored(_: Request, error: Exception) -> Response:

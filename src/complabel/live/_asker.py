@@ -39,6 +39,13 @@ class RefusedError(Exception):
         self.status = status
 
 
+class StaleError(RefusedError):
+    """A page shows what is not so any more; it has to be loaded again."""
+
+    def __init__(self, error: str) -> None:
+        super().__init__(409, f"{error}; this answer is not stored, ask for the next question")
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened; ``id`` counts them, from 1.
@@ -195,10 +202,8 @@ class Asker:
         if id_ in self._answered:
             return False, len(me.answers)
         if handed.number in self.closed:
-            raise RefusedError(
-                409,
-                "nobody is asked this any more: its labels were merged, or its item is gone; this"
-                " answer is not stored, ask for the next question",
+            raise StaleError(
+                "nobody is asked this any more: its labels were merged, or its item is gone"
             )
         self._check(self.questions[handed.number], answer)
         if (handed.number, handed.copy) in self.done:
@@ -209,6 +214,11 @@ class Asker:
             )
         self._happened("answered", handed, answer=answer, seconds=seconds)
         return True, len(me.answers)
+
+    def handed(self, id_: int) -> Event | None:
+        """Return how a question was handed out that people can still answer."""
+        event = self._handed.get(id_)
+        return None if event is None or event.number in self.closed else event
 
     def standing(self, id_: int) -> Answer | None:
         """Return the answer to a question that counts; None if it was taken back."""

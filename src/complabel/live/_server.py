@@ -74,10 +74,12 @@ def app_of(
     return app
 
 
-def error_reply(error: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+def error_reply(
+    error: str, status: int, headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
     """Return an error, which may repeat half a character that somebody sent."""
     text = error.encode("utf-8", "backslashreplace").decode()
-    return JSONResponse({"error": text}, status, headers)
+    return JSONResponse({"error": text, **more}, status, headers)
 
 
 def new_token() -> str:

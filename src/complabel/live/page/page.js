@@ -40,9 +40,10 @@ let heldUntil = 0; // when what is said may go
 // ---------------------------------------------------------------------- the server
 
 class Refused extends Error {
-  constructor(message, status) {
-    super(message);
+  constructor({ error, reload }, status) {
+    super(error);
     this.status = status;
+    this.reload = reload; // what this page shows is not so any more
   }
 }
 
@@ -52,15 +53,16 @@ function isAboutThis(error) {
 }
 
 async function call(route, query, body) {
-  const reply = await fetch(`${route}?${new URLSearchParams(query)}`, {
+  const { store } = main.dataset;
+  const reply = await fetch(`${route}?${new URLSearchParams(body ? query : { ...query, store })}`, {
     method: body ? "POST" : "GET",
     headers: body ? { "Content-Type": "application/json" } : {},
-    body: body && JSON.stringify(body),
+    body: body && JSON.stringify({ ...body, store }),
     signal: AbortSignal.timeout(15_000),
   });
   if (reply.status === 204) return null;
   const said = await reply.json();
-  if (!reply.ok) throw new Refused(said.error, reply.status);
+  if (!reply.ok) throw new Refused(said, reply.status);
   return said;
 }
 
@@ -95,12 +97,26 @@ async function sendFirst() {
     if (!isAboutThis(error)) throw error;
     say(`The server did not take your answer (${first.last}): ${error.message}`, 10);
     known.delete(first.body.id); // it may be asked again
+    if (error.reload) {
+      forget(first.body.id);
+      loadAgain();
+    }
   }
   waiting.shift();
   forget(first.body.id);
   ended = false;
   showStored();
   soon ??= setTimeout(readProgress, 2000);
+}
+
+// Load the page again; what it says, and the answers that are not stored, stay in the browser.
+function loadAgain() {
+  try {
+    sessionStorage.setItem("complabel said", $("alert").textContent);
+  } catch {
+    // Without storage, it is not said.
+  }
+  location.reload();
 }
 
 // What counts is the answer that came first, perhaps from another window of the same person.
@@ -150,6 +166,11 @@ async function takeBack() {
 }
 
 function failed(error) {
+  if (error.reload) {
+    say("This page showed what is not so any more. It was loaded again.");
+    loadAgain();
+    return;
+  }
   if (error instanceof Refused && error.status === 403) {
     say(`${sentence(error.message)} Your answers are kept in this browser until then.`);
     if (!line.length) setState("error");
@@ -226,7 +247,9 @@ function answer(value, said) {
   const skipped = value === "unsure";
   if (!question || undoing || (clock.start === null && !skipped)) return;
   const seconds = Math.min(clock.seconds(), 86_400);
-  const body = { id: question.id, person, answer: value, seconds: Number(seconds.toFixed(3)) };
+  const { id, item, label, offered } = question;
+  const shown = label === undefined ? { offered } : { label };
+  const body = { id, person, answer: value, seconds: Number(seconds.toFixed(3)), item, ...shown };
   const last = `${question.label ? `${question.label}, ` : ""}${said}`;
   const entry = { body, question, tried: false, last };
   line.shift();
@@ -647,3 +670,10 @@ setInterval(() => {
 restore();
 if (person) begin();
 else askName();
+try {
+  const said = sessionStorage.getItem("complabel said");
+  if (said) say(said, 10);
+  sessionStorage.removeItem("complabel said");
+} catch {
+  // As above.
+}
