@@ -18,6 +18,7 @@ import argparse
 import collections
 import contextlib
 import ctypes
+import functools
 import json
 import logging
 import os
@@ -42,6 +43,7 @@ DAYS: list[dict[str, Any]] = [
     {"labels": ["a", "c", "d", "e", "f"], "merge": {"b": "a"}},
     {"labels": ["a", "x", "d", "e", "f"], "merge": {"b": "a"}, "rename": {"c": "x"}},
 ]
+BLOCK = 512  # bytes
 FAILING = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -49,16 +51,14 @@ FAILING = r"""
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-static long left = -1; static int once; static char where[512]; static long n_writes;
+static long left = -1; static int once; static char where[512];
 void fail_after(long n, int o, const char *d) { left = n; once = o; strncpy(where, d, 511); }
-long writes(void) { return n_writes; }
 static int fails(int fd) {
   char name[64], path[1024]; long n;
   if (!where[0]) return 0;
   snprintf(name, 64, "/proc/self/fd/%d", fd);
   n = readlink(name, path, 1023); if (n < 0) return 0; path[n] = 0;
   if (!strstr(path, where)) return 0;
-  n_writes++;
   if (left < 0) return 0;
   if (left > 0) { left--; return 0; }
   if (once) left = -1;
@@ -84,7 +84,7 @@ def opened(folder: Path, labels: list[str], *, goal: bool = False, **more: Any) 
     return Annotation.open(things, labels, out=out, question="asked", until=until, **more)
 
 
-def hold(folder: Path, day: int, n: int, confirm: Callable[[Any], None], seed: int) -> None:
+def hold(folder: Path, day: int, n: int, confirm: Callable[[Any], None], *, seed: int) -> None:
     """Answer n questions of a day; ``confirm`` is called with each answer that was stored."""
     chance = random.Random(seed)
     annotation = opened(folder, **DAYS[day])
@@ -110,6 +110,7 @@ def hold(folder: Path, day: int, n: int, confirm: Callable[[Any], None], seed: i
 
 
 def make(folder: Path, n_items: int = 60) -> None:
+    """Write the things that people are asked about."""
     rows = "".join(f"item {at},some words {at}\n" for at in range(n_items))
     (folder / "items.csv").write_text("item,body\n" + rows)
 
@@ -153,53 +154,66 @@ def child(run: Callable[[Callable[[Any], None]], None], folder: Path) -> tuple[i
 
 
 def lines(told: Path) -> list[Any]:
+    """Return what a process wrote, as far as its lines are whole."""
     text = told.read_text() if told.exists() else ""
     return [json.loads(line) for line in text.splitlines() if line.endswith(("]", "}"))]
 
 
+def days(folder: Path, chance: random.Random) -> list[tuple[int, dict[str, bytes], list[Any]]]:
+    """Hold a sitting; return at many moments the day, the files, and what was confirmed."""
+    found = []
+    for day in range(len(DAYS)):
+        number, told = child(functools.partial(hold, folder, day, 40, seed=day), folder)
+        while os.waitpid(number, os.WNOHANG) == (0, 0):
+            time.sleep(chance.uniform(0.02, 0.2))
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGSTOP)
+                time.sleep(0.01)
+                files = {each.name: each.read_bytes() for each in folder.glob("answers*")}
+                said = [each for each in lines(told) if isinstance(each, list)]
+                os.kill(number, signal.SIGCONT)
+                if "answers.csv" in files:  # a sitting has one from its start
+                    found.append((day, files, said))
+    return found
+
+
+def damaged(whole: bytes, kind: str, chance: random.Random) -> bytes:
+    """Return the content of a file after something happened to it."""
+    content = bytearray(whole)
+    if kind == "flip":
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    elif kind == "cut":
+        del content[chance.randrange(len(content)) :]
+    elif kind == "block":
+        at = chance.randrange(-(-len(content) // BLOCK)) * BLOCK
+        end = min(at + BLOCK, len(content))
+        content[at:end] = bytes(end - at)
+    return bytes(content)
+
+
 def damage(n_flips: int, n_cuts: int, n_blocks: int) -> None:
     """Damage each file of a sitting as it is at any moment."""
-    chance, snapshots = random.Random(0), []
+    chance = random.Random(0)
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "sitting"
         folder.mkdir()
         make(folder)
-        for day in range(len(DAYS)):
-            number, told = child(lambda c, d=day: hold(folder, d, 40, c, d), folder)
-            while os.waitpid(number, os.WNOHANG) == (0, 0):
-                time.sleep(chance.uniform(0.02, 0.2))
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGSTOP)
-                    time.sleep(0.01)
-                    files = {each.name: each.read_bytes() for each in folder.glob("answers*")}
-                    said = [each for each in lines(told) if isinstance(each, list)]
-                    os.kill(number, signal.SIGCONT)
-                    if "answers.csv" in files:  # a sitting has one from its start
-                        snapshots.append((day, files, said))
+        snapshots = days(folder, chance)
         shutil.rmtree(folder)
-        kinds = [("flip", n_flips), ("cut", n_cuts), ("block", n_blocks), ("nothing", n_cuts)]
+        kinds = {"flip": n_flips, "cut": n_cuts, "block": n_blocks, "nothing": n_cuts}
         for file in ("answers.csv.sqlite", "answers.csv.sqlite-journal"):
             has = [each for each in snapshots if each[1].get(file)]
             print(f"{file}: at {len(has)} moments")
-            for kind, n in kinds if has else ():
-                for _ in range(n):
-                    day, files, said = chance.choice(has)
-                    content = bytearray(files[file])
-                    if kind == "flip":
-                        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
-                    elif kind == "cut":
-                        del content[chance.randrange(len(content)) :]
-                    elif kind == "block":
-                        at = chance.randrange(-(-len(content) // 512)) * 512
-                        end = min(at + 512, len(content))
-                        content[at:end] = bytes(end - at)
-                    folder.mkdir()
-                    make(folder)
-                    for each, whole in {**files, file: bytes(content)}.items():
-                        (folder / each).write_bytes(whole)
-                    counts[f"{file} {kind}"][_outcome(folder, day, said)] += 1
-                    shutil.rmtree(folder)
+            for kind in [each for each, n in kinds.items() for _ in range(n)] if has else ():
+                day, files, said = chance.choice(has)
+                folder.mkdir()
+                make(folder)
+                now = {**files, file: damaged(files[file], kind, chance)}
+                for each, content in now.items():
+                    (folder / each).write_bytes(content)
+                counts[f"{file} {kind}"][_outcome(folder, day, said)] += 1
+                shutil.rmtree(folder)
     for what, found in counts.items():
         print(what, dict(found))
     assert not any(found["other answers"] for found in counts.values())
@@ -227,10 +241,12 @@ def kills(n_kills: int) -> None:
             folder.mkdir()
             make(folder, 2_000)
             for before in range(day):
-                number, told = child(lambda c, d=before: hold(folder, d, 20, c, d), folder)
+                number, told = child(
+                    functools.partial(hold, folder, before, 20, seed=before), folder
+                )
                 os.waitpid(number, 0)
             for at in range(n_kills):
-                number, told = child(lambda c, s=at: hold(folder, day, 9_999, c, s), folder)
+                number, told = child(functools.partial(hold, folder, day, 9_999, seed=at), folder)
                 time.sleep(chance.uniform(0.01, 0.6))
                 os.kill(number, signal.SIGKILL)
                 os.waitpid(number, 0)
@@ -251,44 +267,42 @@ def full() -> None:
     library = ctypes.CDLL(os.environ["LD_PRELOAD"])
     for once in (1, 0):
         counts: collections.Counter[str] = collections.Counter()
-        for n in range(-1, 10_000):
+        for n in range(10_000):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name) / "sitting"
                 folder.mkdir()
                 make(folder)
-
-                def run(confirm: Callable[[Any], None], n: int = n, once: int = once,
-                        folder: Path = folder) -> None:  # fmt: skip
-                    library.fail_after(n, once, str(folder).encode())
-                    for day in range(len(DAYS)):
-                        for _ in range(2):  # a day that failed is begun anew
-                            try:
-                                hold(folder, day, 4, confirm, day)
-                                break
-                            except ComplabelError as error:
-                                confirm({"error": str(error)})
-                    confirm({"writes": library.writes()})
-
-                number, told = child(run, folder)
+                number, told = child(functools.partial(fill, library, n, once, folder), folder)
                 os.waitpid(number, 0)
                 said = lines(told)
-                errors = [each["error"] for each in said if "error" in each]
-                n_writes = next((each["writes"] for each in said if "writes" in each), 0)
+                errors = [each["error"] for each in said if isinstance(each, dict)]
                 confirmed = [each for each in said if isinstance(each, list)]
-                library.fail_after(-1, 0, b"")
-                day = max((d for d in range(4)), key=lambda d: _opens(folder, d))
                 outcome = "nothing was confirmed"
+                day = 3 if _opens(folder, 3) else 0  # all changes at once, or nothing was stored
                 if confirmed or _opens(folder, day):
                     annotation = opened(folder, **DAYS[day])
                     with contextlib.closing(annotation.store):
                         kept = is_kept(confirmed, table_of(annotation), DAYS[day]["labels"])
                     outcome = "kept" if kept else "lost"
-                named = all(str(folder) in each for each in errors)
-                counts[f"{outcome}, {'the message names the file' if named else errors}"] += 1
-                if n >= 0 and not errors:
-                    break
-        print("one write fails" if once else "all writes fail from then on", dict(counts))
-        print(f"{n_writes} writes")
+            is_named = all(str(folder) in each for each in errors)
+            counts[f"{outcome}, {'the message names the file' if is_named else errors}"] += 1
+            if not errors:  # all writes came before
+                break
+        print(f"{'one write fails' if once else 'all writes fail from then on'}: {dict(counts)}")
+
+
+def fill(
+    library: Any, n: int, once: int, folder: Path, confirm: Callable[[Any], None]
+) -> None:  # fmt: skip
+    """Hold a sitting while the n-th write fails; a day that failed is begun anew."""
+    library.fail_after(n, once, f"{folder}/".encode())
+    for day in range(len(DAYS)):
+        for _ in range(2):
+            try:
+                hold(folder, day, 4, confirm, seed=day)
+                break
+            except ComplabelError as error:
+                confirm({"error": str(error)})
 
 
 def _opens(folder: Path, day: int) -> bool:

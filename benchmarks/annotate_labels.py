@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sqlite3
 import tempfile
 from collections.abc import Mapping
@@ -65,8 +66,9 @@ def answers_of(sittings: Any, labels: Any, n_items: int) -> tuple[Answers, dict[
             sit(folder, truth, question, n, **options)
         items = [str(row) for row in range(n_items)]
         with contextlib.closing(sqlite3.connect(folder / "answers.csv.sqlite")) as store:
-            drawn = store.execute("SELECT item, probability FROM questions ORDER BY number")
-            chance = {int(item): each for item, each in drawn}
+            drawn = store.execute("SELECT entry FROM log WHERE what = 'question' ORDER BY id")
+            entries = [json.loads(entry) for (entry,) in drawn]
+            chance = {int(item): probability for _, item, _, _, probability, *_ in entries}
         found = read_answers(folder / "answers.csv", items=items, label_names=[*labels])
         return found.answers, chance
 

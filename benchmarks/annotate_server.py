@@ -1,7 +1,6 @@
 """`complabel annotate` as a server: what is left when it is killed, and how long it takes.
 
     python benchmarks/annotate_server.py kills --kills 100
-    python benchmarks/annotate_server.py flips --flips 300
     python benchmarks/annotate_server.py people --people 200
     python benchmarks/annotate_server.py load --items 100000 --labels 300
     python benchmarks/annotate_server.py idle --connections 400
@@ -9,8 +8,8 @@
 
 The first kills the server again and again while two people answer, take back and ask ahead, and
 compares what it confirmed with the table of answers. Its servers are forked from a process that has
-imported everything, so that little time goes into starts. The second changes single bits of a file
-of 150 answers, and looks at what is read. In the third many people answer at once. The fourth
+imported everything, so that little time goes into starts. In the second many people answer at
+once. The third
 measures starts, memory and times of servers as users start them. The last one opens connections
 that ask nothing, or half of something, while the server may have 256 files open, and times a person
 beside them. In `sitting`, one simulated person says yes or no in 1.5 seconds, in the median, and
@@ -25,7 +24,6 @@ import contextlib
 import csv
 import http.client
 import json
-import logging
 import multiprocessing
 import os
 import random
@@ -241,69 +239,6 @@ def kills(n_kills: int) -> None:
     assert not people[0].seen & people[1].seen
 
 
-def flips(n_flips: int) -> None:
-    """Change single bits of a file of answers, and see what goes on from it."""
-    from complabel.errors import ComplabelError
-    from complabel.live import Annotation, read_things
-
-    chance = random.Random(0)
-    labels = [f"label {at}" for at in range(5)]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        rows = "".join(f"item {at},some words {at}\n" for at in range(60))
-        (folder / "items.csv").write_text("item,body\n" + rows)
-        things = read_things(folder / "items.csv", text="body")
-        out = folder / "answers.csv"
-        store = folder / "answers.csv.sqlite"
-
-        def opened(mend: bool = False) -> Annotation:
-            return Annotation.open(things, labels, out=out, mend=mend)
-
-        begun = opened()
-        for at in range(160):
-            event = begun.asker.next("ann")
-            begun.asker.answer(event.id, "ann", chance.choice(["yes", "no", "unsure"]), 1.5)
-            if at % 16 == 15:
-                begun.asker.undo("ann")
-        begun.end()
-        begun.store.close()
-        whole, table = store.read_bytes(), out.read_bytes()
-        n_rows = table.count(b"\n") - 1
-        counts = {"refused": 0, "the same table": 0, "another table": 0}
-        shorter, saved = 0, []
-        logging.disable()
-        for _ in range(n_flips):
-            at, bit = chance.randrange(len(whole)), chance.randrange(8)
-            damaged = bytearray(whole)
-            damaged[at] ^= 1 << bit
-            store.write_bytes(damaged)
-            try:
-                again = opened()
-            except ComplabelError:
-                counts["refused"] += 1
-                with contextlib.suppress(ComplabelError):
-                    again = opened(mend=True)
-                    saved.append(again.asker.answered)
-                    again.end()
-                    again.store.close()
-                    shorter += not any(each.read_bytes() == table for each in folder.glob("*.csv"))
-            else:
-                again.end()
-                again.store.close()
-                counts["the same table" if out.read_bytes() == table else "another table"] += 1
-                shorter += out.read_bytes().count(b"\n") - 1 < n_rows
-            for each in folder.glob("answers*"):
-                each.unlink()
-            out.write_bytes(table)
-    print(f"{n_flips} single bits of a file of {n_rows} answers were changed, each alone")
-    print("; ".join(f"{what}: {count}" for what, count in counts.items()))
-    print(f"the table of answers lost some: {shorter}")
-    kept = {n: saved.count(n) for n in sorted(set(saved), reverse=True)}
-    print(f"answers that --mend went on with, and how often: {kept}")
-    assert not counts["another table"]
-    assert not shorter
-
-
 def people(n_people: int) -> None:
     """Let many people answer at once."""
     with tempfile.TemporaryDirectory() as name:
@@ -499,12 +434,11 @@ def _timed(what: str, server: Server, n_people: int, n_answers: int) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ways = ["kills", "flips", "people", "load", "idle", "sitting"]
+    ways = ["kills", "people", "load", "idle", "sitting"]
     parser.add_argument("what", choices=ways)
     parser.add_argument("--data", default="made-17")
     parser.add_argument("--minutes", type=float, nargs="+", default=[10.0, 22.0])
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--flips", type=int, default=300)
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--labels", type=int, default=300)
@@ -513,8 +447,6 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "kills":
         kills(given.kills)
-    elif given.what == "flips":
-        flips(given.flips)
     elif given.what == "people":
         people(given.people)
     elif given.what == "sitting":

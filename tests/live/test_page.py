@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import time
+import zlib
 from functools import partial
 from urllib.request import Request, urlopen
 
@@ -40,13 +41,13 @@ class Served:
         self.port, self.token, self.stop = 0, TOKEN, None
         self.start()
 
-    def start(self):
+    def start(self, **changes):
+        """Begin, or go on with what is changed from now on."""
         import uvicorn
 
         things, labels, out, question = self.given
-        self.annotation = Annotation.open(
-            things, labels, out=out, question=question, token=self.token
-        )
+        given = {"things": things, "labels": labels, "question": question, **changes}
+        self.annotation = Annotation.open(**given, out=out, token=self.token)
         app = guarded(self.annotation.app(), token=self.token, most_bytes=MOST_BYTES)
         server = uvicorn.Server(uvicorn.Config(app, port=self.port, log_config=None, ws="none"))
         thread = threading.Thread(target=server.run)
@@ -574,3 +575,100 @@ def test_answers_that_cannot_be_stored_wait(page, serve, texts, monkeypatch):
         assert served.said() == []
     page.stored()
     assert [answer for *_, answer in served.said()] == ["yes", "no"]
+
+
+def test_a_page_that_stays_open_while_labels_are_merged_stores_nothing_else(page, serve, texts):
+    served = serve(texts([f"text {number}" for number in range(9)]), "ticked", ["a", "b", "c", "d"])
+    page.open(served.address("&person=Ann"))
+    page.answer("1", "\ue007")
+    page.stored()
+    page.until(FETCHED, lambda n: n >= 5)
+    before = served.said()
+    served.stop()
+    served.start(labels=["a", "x", "d"], merge={"b": "a"}, rename={"c": "x"})
+    page.script("window.isOld = true")
+    page.press("2", "\ue007")  # of the labels of before
+    page.until("return window.isOld", lambda is_old: not is_old)
+    page.until(SHOWN)
+    assert "not stored" in page.text("#alert")
+    assert page.script("return [...document.querySelectorAll('#options input')].map(e => e.value)"
+                       ) == ["a", "x", "d"]  # fmt: skip
+    named = {"c": "x"}
+    said = {(item, named.get(label, label), word) for item, label, word in before if label != "b"}
+    assert {*served.said()} == said
+    page.answer("2", "\ue007")
+    page.stored()
+    now = {*served.said()} - said
+    assert {(label, word) for _, label, word in now} == {("a", "no"), ("x", "yes"), ("d", "no")}
+    assert not page.errors() or all("409" in each for each in page.errors())
+
+
+@pytest.mark.slow
+def test_three_days_of_one_sitting_and_a_recomputation_from_the_table(page, serve, tmp_path):
+    from PIL import Image
+
+    from complabel.files import UnmatchedItemsWarning, read_answers
+    from complabel.live import Until
+    from complabel.live._until import with_shares
+    from complabel.trust import Goal, how_far
+
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+
+    def draw(names):
+        for name in names:
+            Image.new("RGB", (40, 30), (len(name) * 9, 80, 120)).save(folder / f"{name}.png")
+
+    def sit(person, n):
+        page.open(served.address(f"&person={person}"))
+        for _ in range(n):
+            page.until(SHOWN)
+            about = page.text("#caption") + page.text("#question strong")
+            key = "yn"[zlib.crc32(about.encode()) % 3 > 0]
+            said.append((person, key))
+            page.answer(key)
+        page.stored()
+
+    def goals(labels):
+        return Until([Goal.parse("frequencies +-.3")], len(labels), size=1)
+
+    draw(f"old {at}" for at in range(30))
+    said, labels = [], ["a", "b", "c", "d"]
+    served = serve(read_things(folder), "asked", labels)
+    served.stop()
+    served.start(until=goals(labels))
+    sit("Ann", 12), sit("Bo", 8)
+    labels = ["a", "b", "c", "d", "e"]
+    served.stop()
+    served.start(labels=labels, until=goals(labels))
+    sit("Bo", 10), sit("Ann", 6)
+    for at in range(10):
+        (folder / f"old {at}.png").unlink()
+    draw(f"new {at}" for at in range(5))
+    labels = ["a", "x", "d", "e"]
+    served.stop()
+    until = goals(labels)
+    things = read_things(folder)
+    served.start(things=things, labels=labels, merge={"b": "a"}, rename={"c": "x"}, until=until)
+    sit("Ann", 14), sit("Cy", 9)
+    annotation = served.annotation
+    assert annotation.asker.answered == len(said)
+    assert len(annotation.things.gone) == 10
+    until.look(annotation.news, annotation.asker.answered, last=True)
+    annotation.save()
+    names = [name for name in annotation.things.names if name not in annotation.things.gone]
+    with pytest.warns(UnmatchedItemsWarning):  # the ten that are gone
+        told = read_answers(
+            *(tmp_path / "answers.csv",), items=names, label_names=annotation.asker.labels,
+            contradictions="keep",
+        )  # fmt: skip
+    answers = told.answers
+    (wanted,) = how_far(with_shares(answers), until.goals, probabilities=None)
+    (found,) = until.standings
+    assert found.n_judgements == wanted.n_judgements > 20
+    for one, other in zip(found.parts, wanted.parts, strict=True):
+        assert one.label == other.label
+        np.testing.assert_allclose(
+            (one.value, one.low, one.high), (other.value, other.low, other.high), rtol=1e-9
+        )
+    assert not page.violations()
