@@ -3,18 +3,15 @@
     python benchmarks/annotate_server.py kills --kills 100
     python benchmarks/annotate_server.py people --people 200
     python benchmarks/annotate_server.py load --items 100000 --labels 300
-    python benchmarks/annotate_server.py idle --connections 400
     python benchmarks/annotate_server.py sitting --data made-17 --minutes 10 22
 
 The first kills the server again and again while two people answer, take back and ask ahead, and
 compares what it confirmed with the table of answers. Its servers are forked from a process that has
 imported everything, so that little time goes into starts. In the second many people answer at
-once. The third
-measures starts, memory and times of servers as users start them. The last one opens connections
-that ask nothing, or half of something, while the server may have 256 files open, and times a person
-beside them. In `sitting`, one simulated person says yes or no in 1.5 seconds, in the median, and
-ticks in three times that, without mistakes; what `fit` learns from the table is compared for three
-ways of asking: mean average precision by label on other items of `annotate_sitting.py`.
+once. The third measures starts, memory and times of servers as users start them. In `sitting`, one
+simulated person says yes or no in 1.5 seconds, in the median, and ticks in three times that,
+without mistakes; what `fit` learns from the table is compared for three ways of asking: mean
+average precision by label on other items of `annotate_sitting.py`.
 """
 
 from __future__ import annotations
@@ -301,63 +298,6 @@ def load(n_items: int, n_labels: int, n_answers: int) -> None:
         server.end()
 
 
-def idle(n_connections: int, seconds: float = 30.0) -> None:
-    """Hold connections without a request, open those that end anew, and answer meanwhile."""
-    import resource
-
-    for what, begun in (("nothing", b""), ("half a head", b"GET / HTTP/1.1\r\nHost: 127.0")):
-        with tempfile.TemporaryDirectory() as name:
-            server = Server(Path(name), 100, 5)
-            server.limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-            server.start()
-            stop = threading.Event()
-            given = (server.port, n_connections, begun, stop)
-            thread = threading.Thread(target=_hold, args=given)
-            thread.start()
-            time.sleep(1)
-            person = Person("ann", server.port)
-            times: list[float] = []
-            end = time.monotonic() + seconds
-            while time.monotonic() < end:
-                began = time.perf_counter()
-                person.line = None  # as somebody who comes anew
-                person.next()
-                times.append(time.perf_counter() - began)
-                time.sleep(0.1)
-            stop.set()
-            thread.join()
-            printed = server.end().splitlines()
-        said = sum("connections are open" in line for line in printed)
-        print(
-            f"{n_connections} connections that send {what}, 256 files: {len(times)} questions,"
-            f" {1000 * np.median(times):.0f} ms (median), {1000 * max(times):.0f} ms (longest),"
-            f" {person.n_lost} requests without a reply, {said} lines of log about it,"
-            f" {sum(map(len, printed)):,} letters in all"
-        )
-
-
-def _hold(port: int, n_connections: int, begun: bytes, stop: threading.Event) -> None:
-    held: list[socket.socket] = []
-    while not stop.is_set():
-        while len(held) < n_connections and not stop.is_set():
-            with contextlib.suppress(OSError):
-                held.append(socket.create_connection(("127.0.0.1", port), 1))
-                held[-1].sendall(begun)
-        time.sleep(0.05)
-        held = [each for each in held if not _has_ended(each)]
-
-
-def _has_ended(line: socket.socket) -> bool:
-    line.setblocking(False)
-    with contextlib.suppress(BlockingIOError):
-        with contextlib.suppress(ConnectionError):
-            if line.recv(1):
-                return False
-        line.close()
-        return True
-    return False
-
-
 def sitting(data: str, minutes: list[float]) -> None:
     """Let one person answer by each way of asking, and learn from the tables."""
     from sklearn.metrics import average_precision_score
@@ -434,7 +374,7 @@ def _timed(what: str, server: Server, n_people: int, n_answers: int) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ways = ["kills", "people", "load", "idle", "sitting"]
+    ways = ["kills", "people", "load", "sitting"]
     parser.add_argument("what", choices=ways)
     parser.add_argument("--data", default="made-17")
     parser.add_argument("--minutes", type=float, nargs="+", default=[10.0, 22.0])
@@ -443,7 +383,6 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=100_000)
     parser.add_argument("--labels", type=int, default=300)
     parser.add_argument("--answers", type=int, default=4000)
-    parser.add_argument("--connections", type=int, default=400)
     given = parser.parse_args()
     if given.what == "kills":
         kills(given.kills)
@@ -451,8 +390,6 @@ def main() -> None:
         people(given.people)
     elif given.what == "sitting":
         sitting(given.data, given.minutes)
-    elif given.what == "idle":
-        idle(given.connections)
     else:
         load(given.items, given.labels, given.answers)
 

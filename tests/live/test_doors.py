@@ -489,9 +489,7 @@ async def _echo(scope, receive, send):
 @pytest.fixture
 def real(monkeypatch):
     """A real server with short patience: a function that sends bytes, and returns the reply."""
-    monkeypatch.setattr(_server, "_HEAD", 0.5)
     monkeypatch.setattr(_server, "_BODY", 0.5)
-    monkeypatch.setattr(_server, "_most_connections", lambda: 20)
     told, ready = {}, threading.Event()
 
     def started(address):
@@ -554,44 +552,6 @@ def test_19_bodies_that_lie_are_refused_or_end(real):
     packed = b"Content-Encoding: gzip\r\nContent-Length: 20\r\n\r\n" + b"\x1f\x8b\x08" + b"\0" * 17
     assert b'"length":20' in real.send(HEAD + packed)  # nothing is unpacked
     assert real.send(b"GET / HTTP/1.0\r\n\r\n").startswith(b"HTTP/1.1 403")
-
-
-def test_19_who_sends_half_a_head_or_nothing_is_not_waited_for(real):
-    lines = [real.connect() for _ in range(4)]
-    lines[3].sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-    while not lines[3].recv(65_536).endswith(b"}"):
-        pass
-    for line, begun in zip(lines, (b"", b"GET / HT", HEAD, b"GET / HT"), strict=True):
-        line.sendall(begun)
-    for line in lines:  # also after an answer
-        assert line.recv(1) == b""
-        line.close()
-
-
-def test_19_idle_connections_keep_nobody_out_and_one_line_says_so(real, caplog, monkeypatch):
-    monkeypatch.setattr(_server, "_HEAD", 1000.0)
-    idle = [real.connect() for _ in range(100)]
-    for at, each in enumerate(idle):
-        if at % 2:
-            try:
-                each.sendall(b"GET / HT")
-            except ConnectionError:
-                assert at < 80  # those that ask nothing end, the oldest first
-    assert real.send(HEAD + b"Content-Length: 3\r\n\r\nabc").startswith(b"HTTP/1.1 200")
-    said = [each for each in caplog.records if "connections are open" in each.message]
-    assert len(said) == 1
-    for each in idle:
-        each.close()
-
-
-def test_19_whoever_waits_for_an_answer_is_not_closed_for_others(real):
-    with real.connect() as asking:
-        asking.sendall(HEAD.replace(b"/x", b"/slow") + b"\r\n")
-        assert TAKEN.wait(20)
-        with contextlib.ExitStack() as others:
-            for _ in range(40):
-                others.enter_context(real.connect())
-            assert asking.recv(65_536).startswith(b"HTTP/1.1 200")
 
 
 BAD_JSON = [

@@ -8,13 +8,10 @@ import contextlib
 import hashlib
 import ipaddress
 import logging
-import math
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from html import escape
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, quote, urlencode
@@ -27,18 +24,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from complabel.errors import InputError
 
 _GRACE = 10  # seconds in which requests that the server took are answered after a signal to stop
 _LAST = 0.5  # seconds after the signal in which requests on open connections are still taken
-_HEAD = 10.0  # seconds from a new connection, or the last answer on it, to a request's last header
+_IDLE = 10  # seconds after an answer in which the next request may begin on its connection
 _BODY = 60.0  # seconds for its body, and one more for each MiB that it may have
 _MOST = 1024  # connections at once, or half of the files that the process may have open
 _WAITING = 2048  # connections that wait until they are accepted
-_AT_ONCE = 16  # connections that are accepted before others are closed for them
-_SAY_EVERY = 60.0  # seconds between two lines of log about too many connections
 _HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -49,7 +43,6 @@ _HEADERS = {
 }
 """Headers of every answer, unless the app gives others."""
 _IGNORED = (b"range", b"if-range")  # a picture is sent whole: parts of it are work, and no use
-_BUSY = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 _log = logging.getLogger(__name__)
 
@@ -338,20 +331,20 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
     thread than the first, signals do not reach it. ``started`` is called with the address, such as
     ``http://127.0.0.1:8000``, once the server listens. Nothing is answered before it returns.
     """
-    lines = _Lines(_most_connections())
+    ending = asyncio.Event()
     config = uvicorn.Config(
-        _telling(app, lines),
-        http=partial(_Line, lines),  # type: ignore[arg-type]
+        _telling(app, ending),
+        http="h11",  # httptools, which uvicorn prefers, has no limit for the size of a head
         loop="asyncio",
         access_log=False,
-        backlog=_AT_ONCE,
-        callback_notify=lines.end_slow,
+        backlog=_WAITING,
+        limit_concurrency=_most_connections(),
         log_config=None,
         log_level="error",  # strangers could fill the terminal with warnings
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
-        timeout_notify=1,
+        timeout_keep_alive=_IDLE,
         ws="none",
     )
     with _listen(host, port) as listening:
@@ -360,7 +353,7 @@ def run(app: ASGIApp, *, host: str, port: int, started: Callable[[str], None]) -
             listening.listen(_WAITING)  # more than asyncio accepts at once, which it had said here
             started(_address(listening, host))
 
-        _Server(config, lines, begin).run(sockets=[listening])
+        _Server(config, ending, begin).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
@@ -370,9 +363,11 @@ class _Server(uvicorn.Server):
     it sends meanwhile.
     """
 
-    def __init__(self, config: uvicorn.Config, lines: _Lines, begin: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ending: asyncio.Event, begin: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._lines, self._begin = lines, begin
+        self._ending, self._begin = ending, begin
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -390,7 +385,7 @@ class _Server(uvicorn.Server):
             await asyncio.sleep(0)
         for each in self.servers:
             each.close()
-        self._lines.are_last = True
+        self._ending.set()
         if self.server_state.connections and not self.force_exit:
             await asyncio.sleep(_LAST)
         await super().shutdown(sockets=sockets)
@@ -402,102 +397,20 @@ def _most_connections() -> int:
     except ImportError:  # Windows
         return _MOST
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return max(_AT_ONCE, min(files // 2, _MOST)) if files > 0 else _MOST
+    return max(16, min(files // 2, _MOST)) if files > 0 else _MOST
 
 
-class _Lines:
-    """The open connections, those that wait for the longest first."""
-
-    are_last = False  # the server ends: their clients are told to close them
-
-    def __init__(self, most: int) -> None:
-        self.most, self._said = most, -math.inf
-        self.open: dict[Any, _Line] = {}  # by the client's address
-
-    def add(self, line: _Line) -> None:
-        """Keep a new connection; one of those that ask nothing ends for it, if there are many."""
-        if len(self.open) >= self.most:
-            self._say()
-            idle = next((each for each in self.open.values() if not each.is_asking), None)
-            if idle is None:
-                line.transport.write(_BUSY)
-                line.transport.close()
-                return
-            self._end(idle)
-        self.open[line.client] = line
-
-    def remove(self, line: _Line) -> None:
-        if self.open.get(line.client) is line:
-            del self.open[line.client]
-
-    def wait(self, line: _Line) -> None:
-        """Wait for the next request on a connection, if it is still open."""
-        if self.open.get(line.client) is line:
-            line.since, line.is_asking = time.monotonic(), False
-            self.open[line.client] = self.open.pop(line.client)
-
-    async def end_slow(self) -> None:
-        for line in [each for each in self.open.values() if time.monotonic() > each.since + _HEAD]:
-            self._end(line)
-
-    def _end(self, line: _Line) -> None:
-        self.remove(line)
-        line.transport.abort()
-
-    def _say(self) -> None:
-        if time.monotonic() > self._said + _SAY_EVERY:
-            self._said = time.monotonic()
-            _log.warning(
-                "%d connections are open, and no more can be; those that ask nothing are closed,"
-                " the oldest first",
-                self.most,
-            )
-
-
-class _Line(H11Protocol):
-    """A connection; httptools, which uvicorn prefers, has no limit for the size of a head."""
-
-    is_asking = False  # a whole request came, and is not answered yet
-
-    def __init__(self, lines: _Lines, **more: Any) -> None:
-        super().__init__(**more)
-        self._lines = lines
-        self.since = time.monotonic()  # when it began to wait for a request; inf if it has one
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._lines.add(self)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._lines.remove(self)
-        super().connection_lost(exc)
-
-
-def _telling(app: ASGIApp, lines: _Lines) -> ASGIApp:
-    """Return an app that tells which connections ask, and ends them if the server stops."""
+def _telling(app: ASGIApp, ending: asyncio.Event) -> ASGIApp:
+    """Return an app that tells clients to close their connections once the server ends."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        line = lines.open.get(scope.get("client"))
-        if line is None:  # the server's life, or a connection that has ended
-            return await app(scope, receive, send)
-        line.since = math.inf
-
-        async def taken() -> Message:
-            message = await receive()
-            line.is_asking = not message.get("more_body", False)
-            return message
-
         async def last(message: Message) -> None:
-            if message["type"] == "http.response.start" and lines.are_last:
+            if message["type"] == "http.response.start" and ending.is_set():
                 headers = [*message.get("headers", ()), (b"connection", b"close")]
                 message = {**message, "headers": headers}
             await send(message)
 
-        try:
-            await app(scope, taken, last)
-        finally:
-            lines.wait(line)
-        return None
+        await app(scope, receive, last)
 
     return answer
 
