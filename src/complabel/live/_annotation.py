@@ -177,8 +177,6 @@ class Annotation:
         A sitting has a table from its start: without one, nobody could tell a file of answers that
         was lost from one that was never written.
         """
-        if not self.out.exists():
-            self.save()
         threading.Thread(target=self._save_now_and_then, daemon=True).start()
         if self.learner is not None:
             threading.Thread(target=self._learn, daemon=True).start()
@@ -206,7 +204,7 @@ class Annotation:
         """
         with self._saving:
             last = self.asker.last_id
-            if last != self._saved:
+            if last != self._saved or not self.out.exists():
                 self._file.write(self.table(), self.store)
                 self._saved = last
 
@@ -272,14 +270,15 @@ class Annotation:
         return columns
 
     def _save_now_and_then(self) -> None:
-        took = 0.0
-        while not self.ended.wait(max(_SAVE_SECONDS, 20 * took)):
+        is_over = False
+        while not is_over:
             begun = time.monotonic()
             try:
                 self.save()
             except ComplabelError as error:
                 _logger.warning("%s", error)
             took = time.monotonic() - begun
+            is_over = self.ended.wait(max(_SAVE_SECONDS, 20 * took))
 
     def _learn(self) -> None:
         """Learn after enough answers or enough time; this thread does nothing else."""
