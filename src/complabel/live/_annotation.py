@@ -80,6 +80,8 @@ class Annotation:
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     ended: threading.Event = field(default_factory=threading.Event)
     _saved: int = 0  # the last event in the table that was written
+    _n_taken: int = 0  # events that were stored, or that are being stored
+    _n_stored: int = 0
     _saving: threading.Lock = field(default_factory=threading.Lock)
     _file: AnswerTable = field(init=False)
 
@@ -314,16 +316,24 @@ class Annotation:
 
     async def _stored(self) -> None:
         """Wait until all that has happened is on the disk; what people did at once goes at once."""
+        wanted = self._n_taken + len(self.asker.new)
+        # A request that is cancelled, or a server that ends, forgets nothing.
+        await asyncio.shield(asyncio.ensure_future(self._store(wanted)))
+
+    async def _store(self, wanted: int) -> None:
+        """Store what is not stored yet, unless so many events are."""
         async with self._writing:
-            new, self.asker.new = self.asker.new, []
-            if not new:
+            if self._n_stored >= wanted:  # somebody else's request took it along
                 return
+            new, self.asker.new = self.asker.new, []
+            self._n_taken += len(new)
             try:
-                append = asyncio.to_thread(self.store.append, self.things.names, new)
-                await asyncio.shield(append)  # a server that ends does not forget them
+                await asyncio.to_thread(self.store.append, self.things.names, new)
             except Exception:  # it is tried again with the next request
                 self.asker.new = new + self.asker.new
+                self._n_taken -= len(new)
                 raise
+            self._n_stored += len(new)
 
     async def _next(self, request: Request) -> Response:
         person = _person(request.query_params.get("person"))
