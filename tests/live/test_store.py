@@ -6,6 +6,9 @@ import random
 import sqlite3
 import subprocess
 import sys
+import time
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -247,6 +250,44 @@ def test_a_file_in_which_any_bit_is_another_is_refused_or_has_the_same_answers(t
         except StoreError:
             n_refused += 1
     assert n_refused > 5
+
+
+def test_after_a_kill_whatever_happens_to_a_file_no_confirmed_answer_is_missing(tmp_path):
+    code = f"""
+import itertools, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_store import ABOUT, ITEMS, AnswerStore, _given
+with AnswerStore(sys.argv[1], ABOUT) as store:
+    for at in itertools.count():
+        store.append(ITEMS, _given(at, "asked", "yes", labels=(1,)))
+        print(at + 1, flush=True)
+"""
+    chance, outcomes = random.Random(0), Counter()
+    for trial in range(4):
+        path = tmp_path / f"{trial}" / "store"
+        path.parent.mkdir()
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, path], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4):
+            process.stdout.readline()
+        time.sleep(chance.uniform(0, 0.2))
+        process.kill()
+        confirmed = int((["4", *process.communicate()[0].split()])[-1])
+        files = {each: each.read_bytes() for each in path.parent.iterdir()}
+        for _ in range(8):
+            for file, whole in files.items():
+                file.write_bytes(whole)
+            damaged = bytearray(whole := files[at := chance.choice([*filter(files.get, files)])])
+            damaged[chance.randrange(len(whole))] ^= 1 << chance.randrange(8)
+            at.write_bytes(damaged)
+            try:
+                with AnswerStore(path, ABOUT) as store:
+                    assert len(store.answers_table()["item"]) in (confirmed, confirmed + 1)
+                outcomes["same"] += 1
+            except StoreError:
+                outcomes["refused"] += 1
+    assert min(outcomes["same"], outcomes["refused"]) > 0
 
 
 @pytest.mark.parametrize(
