@@ -134,14 +134,19 @@ def test_a_goal_is_followed_to_the_end(folder, run, sitting):
 
 @pytest.mark.slow
 def test_what_learns_meanwhile_is_saved(folder, run, sitting):
-    sitting.append(24)
+    sitting += [1, 24]
     typed = f"{TYPED} --token abcdefgh --features X.csv --model m.new.safetensors --overlap .1"
     code, out, _ = run(typed)
 
     assert code == 0, out
     assert "wrote m.new.safetensors" in out
     assert "complabel fit answers.csv --features X.csv" in out
-    assert (folder / "m.new.safetensors").stat().st_size > 500
+    before = (folder / "m.new.safetensors").read_bytes()
+    code, out, _ = run(typed)  # the same command goes on
+    assert (code, "wrote m.new.safetensors" in out) == (0, True)
+    assert (folder / "m.new.safetensors").read_bytes() != before
+    code, _, err = run(f"{typed} --out others.csv")
+    assert (code, "this file exists" in err) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 A file that exists is not replaced without ``--force``, and a file that the command also reads not
 at all. There are exceptions, which nobody typed and which can be made again: a web page that
-complabel wrote, a report in whose folder no file has changed since, and a table that is made from a
-file beside it.
+complabel wrote, a report in whose folder no file has changed since, a table that is made from a
+file beside it, and the model of a sitting that goes on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import inspect
 import os
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +40,7 @@ class Output:
     endings: tuple[str, ...] = ()  # how the name may end; empty: as it likes
     page: bool = False  # a web page of complabel's may replace an earlier one
     source: str = ""  # ending of a file beside it, from which it is made again and again
+    is_own: Callable[[Path, Mapping[str, Any]], bool] | None = None  # wrote the same command this?
     later: bool = False  # the command itself claims what it writes, when it knows the names
 
 
@@ -81,7 +82,7 @@ class GuardedCommand(TyperCommand):
         for parameter in self.params:
             mark = self._outputs.get(parameter.name)
             if mark is not None and not mark.later and values[parameter.name] is not None:
-                _claim(Path(values[parameter.name]), option_of(parameter), mark)
+                _claim(Path(values[parameter.name]), option_of(parameter), mark, values)
         if not force:
             ctx.with_resource(keeping(claims.replaceable))
         return left
@@ -143,7 +144,7 @@ def unused(path: Path) -> Path:
     return path
 
 
-def _claim(path: Path, option: str, mark: Output) -> None:
+def _claim(path: Path, option: str, mark: Output, values: Mapping[str, Any]) -> None:
     """Refuse a file that cannot be written, or whose content would be lost."""
     claims, shown = _claims.get(), f"{option} {path}".strip()
     if mark.endings and not path.name.lower().endswith(mark.endings):
@@ -159,6 +160,8 @@ def _claim(path: Path, option: str, mark: Output) -> None:
         is_own = exists and mark.page and is_own_page(path)
         if mark.source and path.with_name(f"{path.name}{mark.source}").is_file():
             is_own = True
+        if exists and mark.is_own is not None:
+            is_own = mark.is_own(path, values)
         if exists and not claims.force and not is_own:
             raise OutputError(
                 f"{shown}: this file exists; give another name, such as {unused(path)}, or --force"

@@ -10,7 +10,7 @@ import threading
 import warnings
 import webbrowser
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -19,7 +19,7 @@ from complabel._questions import QuestionKind, kinds_in_words
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, remark, say, working
-from complabel.cli._options import argument, flag, option, target
+from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output, has_written
 from complabel.errors import ComplabelError, InputError
 
@@ -32,6 +32,12 @@ _SEEN = (
     " At least 8 characters. Programs such as ps show what is typed here to all users of the"
     f" machine, but not the variable {_TOKEN}."
 )
+
+
+def _is_of_sitting(model: Path, given: Mapping[str, Any]) -> bool:
+    from complabel.live import has_learned
+
+    return has_learned(model, Path(given["out"]))
 
 
 @options.with_examples(
@@ -79,9 +85,11 @@ def annotate(
         "Features of the items, as for complabel fit. A model learns from the answers meanwhile,"
         " and the page shows how good it is.",
     ),
-    model: Path | None = target(
-        "Write the model so far to this file at the end; it needs --features.",
-        endings=(".safetensors",),
+    model: Path | None = option(
+        "FILE",
+        "Write the model so far to this file at the end; it needs --features. It may replace the"
+        " model of an earlier start.",
+        output=Output((".safetensors",), is_own=_is_of_sitting),
     ),
     until: list[str] | None = option(
         "GOAL",
@@ -244,7 +252,7 @@ def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
     try:
         with working("learning from all answers"):
             learner.update(annotation.news)
-            learner.save(path)
+            learner.save(path, sitting=annotation.store.mark)
     except ComplabelError as error:
         remark(f"no model was written: {error}", style="yellow")
     else:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from complabel.live._annotation import MOST_BYTES as MOST_BYTES
     from complabel.live._annotation import Annotation as Annotation
     from complabel.live._annotation import as_before as as_before
+    from complabel.live._annotation import has_learned as has_learned
     from complabel.live._annotation import usual_question as usual_question
     from complabel.live._drawing import Things as Things
     from complabel.live._drawing import read_things as read_things
@@ -32,7 +33,7 @@ for _package in ("starlette", "uvicorn", "h11"):
 _PLACES = places_in(
     __name__,
     {
-        "_annotation": "MOST_BYTES Annotation as_before usual_question",
+        "_annotation": "MOST_BYTES Annotation as_before has_learned usual_question",
         "_drawing": "Things read_things",
         "_learner": "Learner",
         "_model": "ModelFile",

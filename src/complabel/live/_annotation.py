@@ -43,6 +43,7 @@ from complabel.live._server import app_of, error_reply
 from complabel.live._store import AnswerStore, history_of
 from complabel.live._tables import AnswerTable, write_table
 from complabel.live._until import Until, aimed_questions, shares_of
+from complabel.methods import read_header
 from complabel.trust import FREQUENCIES
 
 if TYPE_CHECKING:
@@ -511,6 +512,14 @@ def usual_question(out: Path, n_labels: int, *, aims: bool) -> tuple[str, bool]:
         if not before.startswith("those "):  # aimed questions, or those of a file
             return before, before != usual
     return usual, False
+
+
+def has_learned(model: Path, out: Path) -> bool:
+    """Return whether a sitting of the answers of ``out`` wrote this model."""
+    with contextlib.suppress(ComplabelError, LookupError):
+        mark = about_of(out.with_name(f"{out.name}.sqlite"))["mark"]
+        return bool(read_header(model)["provenance"]["given"].get("sitting") == mark)
+    return False
 
 
 def _median(seconds: Sequence[float]) -> float | None:

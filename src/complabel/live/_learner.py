@@ -130,8 +130,9 @@ class Learner:
         """Find the ``standings`` after each refit, as :meth:`Refits.follow` does."""
         self._ask("follow", find)
 
-    def save(self, path: str | Path) -> None:
-        self._ask("save", str(Path(path).absolute()), self._notes)
+    def save(self, path: str | Path, **notes: Any) -> None:
+        """Write the model, with these notes and those of before."""
+        self._ask("save", str(Path(path).absolute()), {**(self._notes or {}), **notes})
 
     def _ask(self, *what: Any) -> Any:
         with self._busy:
