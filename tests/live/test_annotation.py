@@ -9,12 +9,13 @@ import sqlite3
 import threading
 import time
 
+import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
 from complabel.answers import Answers
 from complabel.errors import OutputError, StoreError
-from complabel.files import read_answers
+from complabel.files import HEIC, PICTURES, READ_PICTURES, read_answers, shown_pictures
 from complabel.live import MOST_BYTES, Annotation, guarded, read_things
 from complabel.live._store import AnswerStore
 
@@ -272,6 +273,46 @@ def test_the_page_runs_nothing_else(opened):
     assert "unsafe" not in policy
     for name, kind in (("page.js", "text/javascript"), ("page.css", "text/css")):
         assert client.get(f"/{name}").headers["content-type"].startswith(kind)
+
+
+def test_people_see_every_picture_of_which_features_are_made(opened, tmp_path):
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    grey = image.fromarray(np.arange(0, 240, 4, dtype=np.uint8).reshape(6, 10))
+    turned, exif = grey.transpose(image.Transpose.ROTATE_90), image.Exif()
+    exif[0x0112] = 6  # turn by 90 degrees clockwise to show
+    for ending in shown_pictures():
+        grey.convert("RGB").save(folder / f"a{ending}")
+    grey.convert("CMYK").save(folder / "cmyk.tif")
+    image.fromarray(np.asarray(grey).astype(np.uint16) * 257).save(folder / "wide.TIF")
+    grey.save(folder / "pages.tiff", save_all=True, append_images=[image.new("L", (9, 9))] * 2)
+    for name, packed in (("turned.tif", None), ("turned and packed.tif", "tiff_lzw")):
+        turned.save(folder / name, exif=exif, compression=packed)
+    (folder / "broken.tif").write_bytes(b"II*\0 and nothing more")
+    (folder / "text.tif").write_text("text")
+    annotation, client = opened(things=folder, shown={})
+
+    assert [annotation.things.names[at] for at in annotation.things.broken] == ["text.tif"]
+    assert {*READ_PICTURES} - {*shown_pictures()} <= {*HEIC}  # they need a package that is missing
+    assert client.get("/picture/broken.tif").status_code == 404
+    for name in {*annotation.things.names} - {"broken.tif", "text.tif"}:
+        reply = client.get(f"/picture/{name}")
+        assert reply.headers["content-type"] in PICTURES.values()
+        assert "max-age" in reply.headers["cache-control"]
+        shown = image.open(io.BytesIO(reply.content)).convert("L")
+        np.testing.assert_allclose(np.asarray(shown, float), np.asarray(grey, float), atol=8)
+
+
+def test_pictures_that_a_missing_package_shows_are_named_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("complabel.files._names.find_spec", lambda name: None)
+    for name in ("a.jpg", "b.tif", "c.heic"):
+        (tmp_path / name).write_bytes(b"\xff\xd8\xff")
+    things = read_things(tmp_path)
+    assert [*things.names] == ["a.jpg"]
+    (told,) = things.problems()
+    assert 'complabel[pictures]"' in told
+    assert 'complabel[heic]"' in told
 
 
 def test_pictures_come_with_their_type_and_may_be_kept(opened, tmp_path):

@@ -131,15 +131,20 @@ def test_pictures_that_nobody_is_asked_about_are_named(tmp_path):
     jpeg, png, webp = b"\xff\xd8\xff\xe0", b"\x89PNG\r\n\x1a\n", b"RIFF\0\0\0\0WEBP"
     files = {"a.jpg": jpeg, "b.png": png, "c.webp": webp, "d.gif": b"GIF87a", "e.bmp": b"BM"}
     files |= {"png.jpg": png, "empty.png": b"", "text.jpg": b"text", "heic.jpg": b"\0\0\0\x18ftyp"}
-    files |= {"scan.tif": b"II*", "phone.HEIC": b"", "notes.txt": b"", ".hidden.tif": b""}
+    files |= {"scan.tif": b"II*", "phone.avif": b"", "notes.txt": b"", ".hidden.tif": b""}
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     things = read_things(tmp_path)
 
-    assert [things.names[at] for at in things.broken] == ["empty.png", "heic.jpg", "text.jpg"]
+    assert [things.names[at] for at in things.broken] == [
+        "empty.png",
+        "heic.jpg",
+        "scan.tif",
+        "text.jpg",
+    ]
     left_out, broken = things.problems()
-    assert "1 .heic, 1 .tif" in left_out
-    assert "3 pictures" in broken
+    assert "1 .avif, 1 .txt" in left_out
+    assert "4 pictures" in broken
     (tmp_path / "t.csv").write_text("item,see\n1,a.jpg\n2,text.jpg\n3,http://a/b.png\n")
     assert read_things(tmp_path / "t.csv", image="see").broken == [1]
     for name in things.names:

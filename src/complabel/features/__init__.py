@@ -17,6 +17,7 @@ from complabel.features._make import make_features as make_features
 from complabel.features._make import open_source as open_source
 from complabel.features._pictures import MOST_PIXELS as MOST_PIXELS
 from complabel.features._pictures import PICTURE_MODELS as PICTURE_MODELS
+from complabel.features._pictures import as_png as as_png
 from complabel.features._pictures import load_picture as load_picture
 from complabel.features._pictures import picture_features
 from complabel.features._texts import TEXT_MODELS as TEXT_MODELS

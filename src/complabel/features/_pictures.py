@@ -6,10 +6,10 @@ import io
 import math
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,10 @@ from complabel.files import HEIC
 
 PICTURE_MODELS = ("lite0", "colours", "pixels", "timm/NAME", "torchvision/NAME", "FILE.onnx")
 _FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
+_Prepared = TypeVar("_Prepared")
 MOST_PIXELS = 100_000_000  # a small file may hold a picture that fills the memory
 _THREADS = min(4, os.cpu_count() or 1)
+_SHOWN = 4096  # most pixels of a side that is shown; no screen has more
 _SIDE, _CELL, _ANGLES, _SHADES = 64, 8, 9, 5
 
 
@@ -155,7 +157,7 @@ def load_pictures(
     """Yield each picture as its encoder wants it, or the error about it."""
 
     def load(path: StrPath) -> AnyArray | DatasetFormatError:
-        found, _ = load_picture(path, encoder, MOST_PIXELS)
+        found, _ = load_picture(path, encoder.prepare, MOST_PIXELS)
         if isinstance(found, str):
             return DatasetFormatError(f"{path}: is no picture that can be read: {found}")
         return found
@@ -166,27 +168,46 @@ def load_pictures(
         yield from threads.map(load, paths)
 
 
-def load_picture(picture: Any, encoder: Encoder, most: int) -> tuple[AnyArray | str, int]:
-    """Return a picture as its encoder wants it, or why not; and how many of the pixels are left.
+def as_png(path: StrPath) -> bytes | str:
+    """Return a picture as browsers show it, at most 4,096 pixels at a side; or why not."""
+
+    def prepare(image: Any) -> bytes:
+        image.thumbnail((_SHOWN, _SHOWN))
+        image.save(file := io.BytesIO(), "PNG", compress_level=1)
+        return file.getvalue()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load_picture(path, prepare, MOST_PIXELS)[0]
+
+
+def load_picture(
+    picture: Any, prepare: Callable[[Any], _Prepared] | None, most: int
+) -> tuple[_Prepared | str, int]:
+    """Return a picture as its encoder prepares it, or why not; how many of the pixels are left.
 
     The picture is a path, or the content of a file. It may have ``most`` pixels.
     """
-    Image, source = _pillow(), picture
-    if isinstance(picture, bytes):
-        source, is_heic = io.BytesIO(picture), picture[4:11] in (b"ftyphei", b"ftypmif")
+    Image, file, is_content = _pillow(), picture, isinstance(picture, bytes)
+    if is_content:
+        is_heic = picture[4:11] in (b"ftyphei", b"ftypmif")
     else:
         is_heic = os.fspath(picture).lower().endswith(HEIC)
     reads_heic = is_heic and _reads_heic()
     formats = [*_FORMATS, "HEIF"] if reads_heic else _FORMATS
     try:
-        with Image.open(source, formats=formats) as image:
+        # Of a path, Pillow 13 reads a turned TIFF that is not packed in lines of the wrong length.
+        with (
+            io.BytesIO(picture) if is_content else Path(picture).open("rb") as file,
+            Image.open(file, formats=formats) as image,
+        ):
             n_pixels = math.prod(image.size)
             if n_pixels > most:
                 raise ValueError(f"it has {n_pixels:,} pixels, and may have {most:,}")
             image.draft("RGB", (1024, 1024))  # reads a large JPEG at a part of its size
-            return encoder.prepare(_upright(image)), most - n_pixels  # type: ignore[misc]
+            return prepare(_upright(image)), most - n_pixels  # type: ignore[misc]
     except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, TypeError) as cause:
-        reason = str(cause).replace(str(source), "it")[:200] or type(cause).__name__
+        reason = str(cause).replace(str(file), "it")[:200] or type(cause).__name__
         if is_heic and not reads_heic:
             reason = 'HEIC needs pillow-heif; run pip install "complabel[heic]"'
     except Image.DecompressionBombError:

@@ -44,6 +44,8 @@ from complabel.files._names import read_folder as read_folder
 from complabel.files._names import read_item_names as read_item_names
 from complabel.files._names import read_label_names, read_shown
 from complabel.files._names import rows_of as rows_of
+from complabel.files._names import shown_pictures as shown_pictures
+from complabel.files._names import to_install as to_install
 from complabel.files._table import ITEM_TABLES as ITEM_TABLES
 from complabel.files._table import Table as Table
 from complabel.files._table import delimiter_of as delimiter_of

@@ -6,6 +6,7 @@ import os
 import unicodedata
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -221,6 +222,21 @@ READ_PICTURES = (*PICTURES, ".tif", ".tiff", *HEIC)
 """Endings of the pictures of which features are made; not all browsers show them."""
 
 
+def shown_pictures() -> list[str]:
+    """Return the endings of pictures that browsers show, or that can be converted for them."""
+    return [ending for ending in READ_PICTURES if not to_install([ending])]
+
+
+def to_install(endings: Iterable[str]) -> str:
+    """Return what to install to show pictures with these endings, as the rest of a sentence."""
+    told = ""
+    for each in endings:
+        package, extra = ("pillow_heif", "heic") if each in HEIC else ("PIL", "pictures")
+        if each in READ_PICTURES and each not in PICTURES and find_spec(package) is None:
+            told += f' ({each} can be shown after pip install "complabel[{extra}]")'
+    return told
+
+
 class PictureFolder(NamedTuple):
     """The pictures in a folder, and how many other files it has, by the ending of their names."""
 
@@ -234,7 +250,8 @@ class PictureFolder(NamedTuple):
         number = self.others.total()
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.others.most_common(_MOST))
         more = ", ..." * (len(self.others) > _MOST)
-        return f"{number:,} {'file is' if number == 1 else 'files are'} left out: {kinds}{more}"
+        told = f"{number:,} {'file is' if number == 1 else 'files are'} left out: {kinds}{more}"
+        return f"{told}{to_install(self.others)}"
 
 
 _MOST = 12  # endings in a sentence

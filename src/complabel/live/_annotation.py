@@ -79,6 +79,7 @@ class Annotation:
     until: Until | None = None
     merged: dict[str, list[Any]] = field(default_factory=dict)  # what follows from old answers
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _converting: asyncio.Lock = field(default_factory=asyncio.Lock)
     ended: threading.Event = field(default_factory=threading.Event)
     _saved: int = 0  # the last event in the table that was written
     _n_taken: int = 0  # events that were stored, or that are being stored
@@ -438,7 +439,15 @@ class Annotation:
         if path is None:
             raise RefusedError(404, "there is no picture of this name among the items")
         kept = {"cache-control": "private, max-age=3600"}
-        return FileResponse(path, media_type=PICTURES[path.suffix.lower()], headers=kept)
+        if kind := PICTURES.get(path.suffix.lower()):
+            return FileResponse(path, media_type=kind, headers=kept)
+        from complabel.features import as_png
+
+        async with self._converting:  # one takes much memory
+            found = await asyncio.to_thread(as_png, path)
+        if isinstance(found, str):
+            raise RefusedError(404, f"the picture cannot be read: {found}")
+        return Response(found, media_type="image/png", headers=kept)
 
     async def _page(self, _: Request) -> Response:
         mark = f'data-store="{self.store.mark}"'

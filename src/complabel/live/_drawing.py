@@ -30,11 +30,14 @@ from complabel.files import (
     COLUMNS,
     ITEM_TABLES,
     PICTURES,
+    READ_PICTURES,
     Table,
     may_show,
     read_folder,
     refuse_repeated,
+    shown_pictures,
     some_of,
+    to_install,
 )
 
 # The same in all rows of an answer.
@@ -463,6 +466,7 @@ def _number(row: Mapping[str, Any], name: str, default: float | None = None) -> 
 _WEB = ("http://", "https://")
 # How files begin whose pictures browsers show, whatever the names end in.
 _BEGINNINGS = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n\x1a\n|GIF8|BM|RIFF....WEBP|....ftypavi", re.S)
+_CONVERTED = re.compile(rb"II[*+]\0|MM\0[*+]|....ftyp(hei|hev|mif|msf)", re.S)  # TIFF and HEIC
 
 
 @dataclass(frozen=True)
@@ -556,7 +560,7 @@ class Things:
             is_file = found.is_file()
         except (OSError, ValueError, RuntimeError):
             return None
-        return found if is_file and may_show(found, self.root) else None
+        return found if is_file and may_show(found, self.root, READ_PICTURES) else None
 
 
 def _host(address: str) -> str:
@@ -593,7 +597,7 @@ def read_things(
                 " leave it out"
             )
         root = source.resolve()
-        found = read_folder(root)
+        found = read_folder(root, shown_pictures())
         broken = _broken(found.pictures, root)
         return Things(found.pictures, "image", root, None, found.left_out(), broken)
     table = Table.open(source, "tables of things to show", endings=ITEM_TABLES)
@@ -611,7 +615,8 @@ def _broken(paths: Sequence[str], root: Path) -> list[int]:
     found = []
     for number, name in enumerate(paths):
         with contextlib.suppress(OSError), (root / name).open("rb") as file:
-            if not _BEGINNINGS.match(file.read(16)):
+            head, ending = file.read(16), Path(name).suffix.lower()
+            if not (_BEGINNINGS.match(head) or (ending not in PICTURES and _CONVERTED.match(head))):
                 found.append(number)
     return found
 
@@ -656,6 +661,7 @@ def _of_table(table: Table, kind: str, column: str, item: str | None) -> Things:
 def _refuse_unshowable(table: Table, kind: str, column: str, values: Any, root: Path) -> None:
     if kind == "text":
         return
+    shown = shown_pictures()
     for row, value in enumerate(values.to_pylist()):
         if value and value.lower().startswith(_WEB):
             continue
@@ -663,10 +669,11 @@ def _refuse_unshowable(table: Table, kind: str, column: str, values: Any, root: 
             problem = f"{column!r} is blank; fill it in, or drop the row"
         elif kind == "url":
             problem = f"{column!r} is {value[:60]!r}; give an address with http:// or https://"
-        elif "\0" in value or not may_show(Path(os.path.normpath(root / value)), root):
+        elif "\0" in value or not may_show(Path(os.path.normpath(root / value)), root, shown):
             problem = (
                 f"{value[:60]!r} is not the path of a picture in {root}, the folder of the table;"
-                f" others are not shown, nor hidden ones. Names end in {', '.join(PICTURES)}"
+                f" others are not shown, nor hidden ones. Names end in {', '.join(shown)}"
+                f"{to_install([Path(value).suffix.lower()])}"
             )
         elif not (root / value).is_file():
             problem = f"there is no picture {value[:60]!r} in {root}, the folder of the table"

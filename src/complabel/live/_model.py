@@ -84,7 +84,7 @@ class Model:
             part = list(things[start : start + step])
             if kind == "pictures":
                 for at, picture in enumerate(part):
-                    part[at], left = load_picture(picture, self.encoder, left)
+                    part[at], left = load_picture(picture, self.encoder.prepare, left)
                     wrong += [(start + at, part[at])] if isinstance(part[at], str) else []
             if not wrong:
                 parts.append(self.encoder.encode(part))
