@@ -12,6 +12,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,9 @@ import pytest
 from starlette.testclient import TestClient
 from tests.cli.own import ITEMS, NAMES, write_table
 from tests.spawned import python
+
+from complabel.cli._options import TABLE
+from complabel.live._drawing import read_questions
 
 CHECKOUT = Path(__file__).parents[2]
 TYPED = "annotate texts.csv --text text --labels labels.txt --no-browser"
@@ -130,6 +134,26 @@ def test_a_goal_is_followed_to_the_end(folder, run, sitting):
     assert code == 0, out
     assert "not reached: precision +-.4" in out
     assert "Precision over all labels is" in out
+
+
+@pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-2", "named"])
+def test_annotate_reads_what_ask_writes_with_any_ending(folder, run, kind):
+    place = {item: at for at, item in enumerate(ITEMS)}
+    found = []
+    for ending in (*TABLE, ".xlsx"):
+        typed = f"ask asked.csv --items texts.csv --label-names labels.txt --kind {kind} -n 4"
+        code, _, err = run(f"{typed} --out q{ending}")
+        assert code == 0, err
+        read = read_questions(folder / f"q{ending}", place, NAMES)
+        # Sheets have 16 digits.
+        rounded = [
+            replace(q, probability=q.probability and round(q.probability, 12))
+            for q in read.questions
+        ]
+        found.append((rounded, [(at, row["item"], row["answer"]) for at, row in read.known]))
+    assert found[0][0]
+    for each in found:
+        assert each == found[0]
 
 
 @pytest.mark.slow

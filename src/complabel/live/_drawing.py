@@ -42,6 +42,7 @@ from complabel.files import (
 
 # The same in all rows of an answer.
 _ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability", "drawn")
+_NUMBERS = ("asked_for", "probability", "seconds")
 FEW = 3  # timed answers of a kind; nothing is decided by fewer
 SKIPPED = 20  # answers of one kind while the other one was hardly ever answered
 _SPREAD = 0.6  # of the logarithm of seconds, from answer to answer
@@ -357,7 +358,8 @@ def read_questions(
     table = Table.open(path, "tables of questions", ["item", "label"])
     names = [name for name in COLUMNS if name in table.columns]
     rows: list[dict[str, Any]] = []
-    for piece in table.pieces(names):
+    texts = [name for name in names if name not in _NUMBERS]
+    for piece in table.pieces(texts, others=[name for name in names if name in _NUMBERS]):
         columns = (piece[name].to_pylist() for name in names)
         rows += [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     _open_draws(table, rows)
