@@ -1,10 +1,13 @@
 """What is said of SQLite's errors; the stores' own tests try files, locks and formats."""
 
+import multiprocessing
+import os
 import sqlite3
+import time
 
 import pytest
 
-from complabel._sqlite import DamagedError, Kind
+from complabel._sqlite import DamagedError, Kind, Lock
 from complabel.errors import StoreError
 
 KIND = Kind("file of notes", "notes", "--notes", 7, frozenset({"notes"}), range(1, 2), "Copy it")
@@ -30,3 +33,44 @@ def test_an_error_is_of_the_file_or_of_what_is_around_it(tmp_path, code, kind, t
         raise cause
     assert type(refusal.value) is kind
     assert str(tmp_path / "a") in str(refusal.value)
+
+
+def _take_again_and_again(path, results):
+    found = []
+    for _ in range(100):
+        lock = Lock(path)
+        try:
+            if lock.take():
+                open(f"{path}.inside", "x").close()  # fails if another one is inside
+                time.sleep(0.0005)
+                os.unlink(f"{path}.inside")
+                found.append("taken")
+        except Exception as error:
+            found.append(repr(error))
+        lock.release()
+    results.put(found)
+
+
+def test_of_programs_that_start_at_once_one_has_the_lock(tmp_path):
+    """Whoever releases a lock removes its file, for which others may wait."""
+    context = multiprocessing.get_context("spawn")
+    results = context.SimpleQueue()
+    given = (tmp_path / "a", results)
+    both = [context.Process(target=_take_again_and_again, args=given) for _ in range(2)]
+    for each in both:
+        each.start()
+    found = results.get() + results.get()
+    for each in both:
+        each.join()
+    assert {*found} == {"taken"}
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_to_a_file_has_the_same_lock(tmp_path):
+    (tmp_path / "a").touch()
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    lock = Lock(tmp_path / "a")
+    assert lock.take()
+    assert not Lock(tmp_path / "b").take()
+    lock.release()
+    assert Lock(tmp_path / "b").take()

@@ -11,6 +11,7 @@ from pathlib import Path
 from complabel.errors import StoreError
 
 _LOCK_SECONDS = 1.0  # long enough for somebody who only looks whether a lock is held
+_LOCK_TRIES = 20
 _FREE_SPACE = "free space on its disk, then run the same command again"
 _MAKE_WRITABLE = "make the file and its folder writable, or name another file with {option}"
 _END_THE_OTHER = "end the program that keeps it locked, then run the same command again"
@@ -128,21 +129,39 @@ class Lock:
     """A lock on a file beside another; the system frees the lock of a program that is killed."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path.resolve().with_name(f"{path.name}-lock")
+        file = path.resolve()  # one lock for all links to a file
+        self._path = file.with_name(f"{file.name}-lock")
         self._holder: sqlite3.Connection | None = None
 
     def take(self) -> bool:
         """Take the lock until it is released; False if another program has it."""
-        holder = connect(self._path, timeout=_LOCK_SECONDS)
+        for tries_left in reversed(range(_LOCK_TRIES)):
+            with contextlib.suppress(OSError):  # SQLite says what is wrong
+                self._path.open("xb").close()
+            before = self._place()
+            with contextlib.ExitStack() as opened:
+                try:
+                    holder = connect(self._path, timeout=_LOCK_SECONDS)
+                    opened.callback(holder.close)
+                    holder.execute("BEGIN EXCLUSIVE")  # nothing is ever written to it
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                        return False
+                    if not tries_left and before == self._place():
+                        raise
+                    continue  # another program may have removed the file, as it released the lock
+                if before == self._place():  # the lock of a file that is gone keeps nobody out
+                    opened.pop_all()
+                    self._holder = holder
+                    return True
+        return False
+
+    def _place(self) -> tuple[int, ...] | None:
         try:
-            holder.execute("BEGIN EXCLUSIVE")  # nothing is ever written to it
-        except sqlite3.OperationalError as error:
-            holder.close()
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-                return False
-            raise
-        self._holder = holder
-        return True
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def is_taken(self) -> bool:
         if not self._path.exists():
