@@ -251,7 +251,7 @@ def _sheet_as_csv(file: BinaryIO) -> bytes:
     path = Path(file.name)
     try:
         import openpyxl  # type: ignore[import-untyped]
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise InputError(
             f"{path}: reading .xlsx needs openpyxl; install it with: pip install"
             ' "complabel[tables]", or save the sheet as CSV'

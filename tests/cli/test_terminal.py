@@ -3,6 +3,8 @@
 import contextlib
 import io
 import os
+import re
+import subprocess
 import sys
 from unittest import mock
 
@@ -175,3 +177,33 @@ def test_an_interpreter_elsewhere_is_named_in_full(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["/src/complabel/__main__.py"])
     monkeypatch.setattr(sys, "executable", "/env/bin/python")
     assert _console.command("fit") == "/env/bin/python -m complabel fit"
+
+
+@pytest.mark.parametrize(
+    ("module", "happens", "code", "told"),
+    [
+        ("typer", "signal.raise_signal(signal.SIGINT)", 130, "^stopped by Ctrl-C\n$"),
+        # As in a dataclass, where Python would end by the signal itself.
+        ("pyarrow", "exec('signal.raise_signal(signal.SIGINT)')", 130, "^stopped by Ctrl-C\n$"),
+        ("pyarrow", "raise ImportError('libarrow.so: no memory')", 1, "^error: .*: no memory"),
+        ("pyarrow", "raise MemoryError", 1, "^error: the memory is full"),
+        ("pyarrow", "raise ModuleNotFoundError", 1, "^error: .*which is not installed"),
+    ],
+)
+def test_what_ends_a_program_while_it_loads_is_told_in_a_line(
+    tmp_path, module, happens, code, told
+):
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins, signal\nimport_ = builtins.__import__\ndef load(name, *more, **also):\n"
+        f"    if name == {module!r}:\n        {happens}\n    return import_(name, *more, **also)\n"
+        "builtins.__import__ = load\n"
+    )
+    (tmp_path / "a.csv").write_text("item,label,answer\n")
+    paths = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-m", "complabel", "inspect", "a.csv"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert re.search(told, done.stderr)
+    assert "Traceback" not in done.stderr

@@ -306,7 +306,7 @@ def dask_client(address: str, *, as_default: bool = False) -> Iterator[Any]:
     """Connect to a Dask scheduler inside the block; refuse one that is not there."""
     try:
         from distributed import Client
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise InputError(
             "a Dask cluster needs packages that are not installed: run pip install"
             " 'complabel[cluster]'"

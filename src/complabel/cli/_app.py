@@ -150,6 +150,15 @@ def main() -> None:
         except ComplabelError as error:
             complain(f"error: {error}")
             sys.exit(1)
+        except ImportError as error:  # not of a missing package, which an InputError names
+            complain(
+                f"error: a package cannot be loaded: {error}; end other programs if memory is short"
+                ", or install the package again"
+            )
+            sys.exit(1)
+        except MemoryError:
+            complain("error: the memory is full; end other programs, or give less data at once")
+            sys.exit(1)
         except OSError as error:
             if error.errno != errno.ENOSPC or error.filename is not None:
                 raise

@@ -21,7 +21,7 @@ def open_network(path: Path, extra: str, *, n_threads: int = 0) -> tuple[Any, by
     try:
         import onnx
         import onnxruntime
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing(str(path), f'"complabel[{extra}]"', cause) from cause
     try:
         content = path.read_bytes()

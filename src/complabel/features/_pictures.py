@@ -218,7 +218,7 @@ def load_picture(
 def _pillow() -> Any:
     try:
         from PIL import Image
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise InputError(
             'pictures need Pillow, which is not installed; run pip install "complabel[pictures]"'
         ) from cause
@@ -397,7 +397,7 @@ def _pooled(found: AnyArray) -> Any:
 def of_timm(model: str, name: str) -> Encoder:
     try:
         import timm
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing(model, "timm", cause) from cause
     try:
         network = timm.create_model(name, pretrained=True, num_classes=0)
@@ -411,7 +411,7 @@ def of_timm(model: str, name: str) -> Encoder:
 def of_torchvision(model: str, name: str) -> Encoder:
     try:
         from torchvision import models
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing(model, "torchvision", cause) from cause
     try:
         weights = models.get_model_weights(name).DEFAULT

@@ -148,7 +148,7 @@ def _tokenizer(path: Path) -> tuple[Any, bytes]:
     """Return a tokenizer that fills nothing up, and the content of its file."""
     try:
         from tokenizers import Tokenizer
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing(str(path), '"complabel[texts]"', cause) from cause
     content = path.read_bytes()
     try:

@@ -217,7 +217,7 @@ def _wordllama() -> Encoder:
         home = home_of("wordllama")
         if home is None:
             raise ImportError("it is not installed")
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing("wordllama", "wordllama", cause) from cause
     try:
         # Importing the package would change the settings of logging.
@@ -244,7 +244,7 @@ def _wordllama() -> Encoder:
 def _model2vec(model: str, name: str) -> Encoder:
     try:
         from model2vec import StaticModel
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing(model, "model2vec", cause) from cause
     try:
         found: Any = StaticModel.from_pretrained(name)
@@ -257,7 +257,7 @@ def _model2vec(model: str, name: str) -> Encoder:
 def _sentence_transformers(model: str, name: str) -> Encoder:
     try:
         from sentence_transformers import SentenceTransformer
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise missing(model, "sentence-transformers", cause) from cause
     try:
         found: Any = SentenceTransformer(name)

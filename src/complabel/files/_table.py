@@ -49,7 +49,7 @@ def pyarrow() -> Any:
     """Return the module pyarrow, or raise an error that says how to install it."""
     try:
         import pyarrow as pa  # type: ignore[import-untyped]
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise InputError(
             "CSV and Parquet tables need pyarrow, which is not installed; run pip install"
             ' "complabel[tables]"'

@@ -289,7 +289,7 @@ def _write_xlsx(table: Any, target: Path) -> None:
         from openpyxl.cell.cell import (  # type: ignore[import-untyped]
             ILLEGAL_CHARACTERS_RE,
         )
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise InputError(
             f'{target}: writing .xlsx needs openpyxl; run pip install "complabel[tables]", or give'
             " a name that ends in .csv"

@@ -113,7 +113,7 @@ def save_onnx(classifier: ComplementaryClassifier, path: StrPath) -> None:
 def _package() -> Any:
     try:
         import onnx
-    except ImportError as cause:
+    except ModuleNotFoundError as cause:
         raise InputError(
             "ONNX files need the package onnx, which is not installed; run pip install"
             ' "complabel[onnx]"'

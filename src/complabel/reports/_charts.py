@@ -227,7 +227,7 @@ class _Display(ABC):
         """Return axes to draw in, and the colour of their texts."""
         try:
             from matplotlib import pyplot, rcParams
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise InputError(
                 'a display needs matplotlib, which is not installed: run pip install "complabel'
                 '[report]"'

@@ -55,7 +55,7 @@ def environment_of(*packages: str, escapes_html: bool) -> Environment:
     try:
         import matplotlib  # noqa: F401  # only to find out whether it is installed
         from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise InputError(
             f"a page needs {error.name}, which is not installed:"
             ' run pip install "complabel[report]"'
