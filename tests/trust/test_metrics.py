@@ -366,3 +366,19 @@ def test_intervals_of_a_rare_label_hold_the_truth():
     n_yes, length = np.array(known).T
     assert length[n_yes == 0].min() > 0.95, "nobody said yes"
     assert length[n_yes > 3].mean() < length[n_yes == 1].mean()
+
+
+@pytest.mark.parametrize(("probability", "value"), [(0.1, 0.0), (0.9, 1.0)])
+def test_a_figure_of_other_items_is_exact_for_no_model(probability, value):
+    """Where all or none of the labels that apply are predicted, others may differ."""
+    Y = np.arange(60)[:, None] % 10 == 0
+    answers = draw_answers(Y, question="ticked", random_state=0)
+    found = [
+        estimate_metrics(answers, np.full((60, 1), probability), new_items=new).recall
+        for new in (False, True)
+    ]
+    assert [each.value for each in found] == [value, value]
+    assert (found[0].low, found[0].high) == (value, value)
+    width = special.betaincinv(0.5, 6.5, 0.975)  # of none among 6, by Jeffreys' prior
+    ends = [0, width] if value == 0 else [1 - width, 1]
+    np.testing.assert_allclose([found[1].low, found[1].high], ends)
