@@ -169,9 +169,8 @@ class Page:
         return [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]]
 
     def errors(self):
-        """What the browser complains about; some ask for an icon by themselves."""
-        log = self.browser.get_log("browser")
-        return [each["message"] for each in log if "favicon.ico" not in each["message"]]
+        """What the browser complains about."""
+        return [each["message"] for each in self.browser.get_log("browser")]
 
 
 @pytest.fixture

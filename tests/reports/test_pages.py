@@ -27,6 +27,9 @@ def test_a_page_is_a_document_that_needs_nothing_from_outside(pages, kind):
         assert "onload" not in attributes
         for name in ("src", "href", "srcset", "poster"):
             assert attributes.get(name, "#").startswith(("#", "data:image/png;base64,"))
+    for listed in re.findall("<dl.*?</dl>", pages[kind], re.DOTALL):
+        terms = "".join(re.findall("<(/?div|dt|dd)", listed))
+        assert re.fullmatch("((dt)+(dd)+|div(dt)+(dd)+/div)+", terms)
     for outside in ("@import", "url(http", *(() if kind in DRAWN else ("http", "url("))):
         assert outside not in pages[kind]
 
@@ -95,3 +98,6 @@ def test_in_a_browser_nothing_sticks_out(browser, opened, pages, kind, width, sc
     )
     brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in (background, ink)]
     assert (brightness[0] < brightness[1]) == (scheme == "dark")
+    axe = pytest.importorskip("axe_core_python.selenium", reason="no axe_core_python").Axe()
+    found = axe.run(browser)["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []

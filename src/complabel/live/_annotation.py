@@ -166,6 +166,7 @@ class Annotation:
         routes = [
             Route("/", self._page),
             *(Route(f"/{name}", self._part) for name in _PAGE),
+            Route("/favicon.ico", _no_icon),  # browsers ask for one by themselves
             Route("/picture/{name:path}", self._picture),
             Route("/api/next", self._next),
             Route("/api/answer", self._answer, methods=["POST"]),
@@ -610,6 +611,10 @@ def _source_of(
     weights = None if until is None or aim is None else until.weights
     made = RandomQuestions(things.names, n_labels, lambda: kind, kind, *how, weights)
     return made, None, question
+
+
+async def _no_icon(_: Request) -> Response:
+    return Response(status_code=204)
 
 
 async def _refused(_: Request, error: Exception) -> Response:
