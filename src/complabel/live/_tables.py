@@ -56,33 +56,25 @@ class AnswerTable:
     def _is_edited(self, columns: Mapping[str, list[Any]], taken_back: set[str]) -> bool:
         """Return whether writing would lose something of the file; take columns of people's own.
 
-        ``taken_back`` are the ids of answers that may be missing now. An answer that the file lacks
-        was deleted there, if it was given before the latest one that the file has.
+        ``taken_back`` are the ids of answers that may be missing now.
         """
         self._others = {}
         if not self.path.exists():
             return False
-        written = {hash(each) for row in _rows(columns) for each in (row, (*row[:-1], ""))}
-        found, is_edited = set(), False
+        written, found, is_edited = _hashes(columns), set[_Row](), False
         try:
             for row, others in self._rows():
                 if not any((*row, *others)):
                     continue
                 found.add(_key(row))
-                is_lost = hash(row) not in written
-                is_edited |= is_lost and (row[0] not in taken_back or any(others))
+                if hash(row) not in written:
+                    is_edited |= row[0] not in taken_back or any(others)
                 for cells, cell in zip(self._others.values(), others, strict=True):
                     if cell:
                         cells[_key(row)] = cell
         except ComplabelError:  # it is no table of answers any more, so it is somebody's
             return True
-        latest, gone = "", "~"  # times of answers; those of a file of questions have other ids
-        for row in _rows(columns):
-            if row[0].isdigit() and _key(row) in found:
-                latest = max(latest, row[_TIME])
-            elif row[0].isdigit():
-                gone = min(gone, row[_TIME])
-        return is_edited or gone < latest
+        return is_edited or (len(found) < len(columns["item"]) and _has_deleted(columns, found))
 
     def _rows(self) -> Iterator[tuple[_Row, _Row]]:
         """Yield the rows of the file, and their cells in columns of people's own."""
@@ -93,6 +85,28 @@ class AnswerTable:
             columns = {name: values.to_pylist() for name, values in piece.items()}
             rows, own = [*_rows(columns)], [map(_plain, columns[name]) for name in self._others]
             yield from zip(rows, zip(*own, strict=True) if own else [()] * len(rows), strict=True)
+
+
+def _hashes(columns: Mapping[str, list[Any]]) -> set[int]:
+    """Return hashes of all rows, also as they were before their offers were spelled out."""
+    found = set()
+    for row in _rows(columns):
+        found.add(hash(row))
+        if row[-1]:
+            found.add(hash((*row[:-1], "")))
+    return found
+
+
+def _has_deleted(columns: Mapping[str, list[Any]], found: set[_Row]) -> bool:
+    """Return whether the rows that were found lack an answer from before their latest one."""
+    latest, gone = "", "~"  # times
+    for row in _rows(columns):
+        if row[0].isdigit():  # those of a file of questions are not in the order of time
+            if _key(row) in found:
+                latest = max(latest, row[_TIME])
+            else:
+                gone = min(gone, row[_TIME])
+    return gone < latest
 
 
 def write_table(
@@ -157,6 +171,8 @@ def _plain(value: Any) -> str:
 
 def _number(value: Any) -> str:
     """Return a number as text, as far as spreadsheets keep its digits."""
+    if value is None or value == "":
+        return ""
     try:
         return f"{float(str(value).replace(',', '.')):.12g}"
     except ValueError:
