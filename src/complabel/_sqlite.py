@@ -6,12 +6,13 @@ import contextlib
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os.path import samestat
 from pathlib import Path
 
 from complabel.errors import StoreError
 
 _LOCK_SECONDS = 1.0  # long enough for somebody who only looks whether a lock is held
-_LOCK_TRIES = 20
+_LOCK_TRIES = 100
 _FREE_SPACE = "free space on its disk, then run the same command again"
 _MAKE_WRITABLE = "make the file and its folder writable, or name another file with {option}"
 _END_THE_OTHER = "end the program that keeps it locked, then run the same command again"
@@ -136,9 +137,11 @@ class Lock:
     def take(self) -> bool:
         """Take the lock until it is released; False if another program has it."""
         for tries_left in reversed(range(_LOCK_TRIES)):
+            before = None
             with contextlib.suppress(OSError):  # SQLite says what is wrong
-                self._path.open("xb").close()
-            before = self._place()
+                with contextlib.suppress(FileExistsError):
+                    self._path.open("xb").close()
+                before = self._path.stat()
             with contextlib.ExitStack() as opened:
                 try:
                     holder = connect(self._path, timeout=_LOCK_SECONDS)
@@ -147,21 +150,16 @@ class Lock:
                 except sqlite3.OperationalError as error:
                     if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
                         return False
-                    if not tries_left and before == self._place():
+                    if not tries_left:
                         raise
                     continue  # another program may have removed the file, as it released the lock
-                if before == self._place():  # the lock of a file that is gone keeps nobody out
-                    opened.pop_all()
-                    self._holder = holder
-                    return True
+                with contextlib.suppress(OSError):  # the lock of a file that is gone is none
+                    now = self._path.stat()
+                    if before and before.st_ctime_ns == now.st_ctime_ns and samestat(before, now):
+                        opened.pop_all()
+                        self._holder = holder
+                        return True
         return False
-
-    def _place(self) -> tuple[int, ...] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino, found.st_ctime_ns
 
     def is_taken(self) -> bool:
         if not self._path.exists():
