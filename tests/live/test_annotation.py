@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import importlib
 import io
 import json
 import sqlite3
@@ -282,6 +284,8 @@ def test_people_see_every_picture_of_which_features_are_made(opened, tmp_path):
     grey = image.fromarray(np.arange(0, 240, 4, dtype=np.uint8).reshape(6, 10))
     turned, exif = grey.transpose(image.Transpose.ROTATE_90), image.Exif()
     exif[0x0112] = 6  # turn by 90 degrees clockwise to show
+    with contextlib.suppress(ImportError):
+        importlib.import_module("pillow_heif").register_heif_opener()
     for ending in shown_pictures():
         grey.convert("RGB").save(folder / f"a{ending}")
     grey.convert("CMYK").save(folder / "cmyk.tif")
