@@ -527,8 +527,9 @@ def usual_question(out: Path, n_labels: int, *, aims: bool) -> tuple[str, bool]:
 def has_learned(model: Path, out: Path) -> bool:
     """Return whether a sitting of the answers of ``out`` wrote this model."""
     with contextlib.suppress(ComplabelError, LookupError):
-        mark = about_of(out.with_name(f"{out.name}.sqlite"))["mark"]
-        return bool(read_header(model)["provenance"]["given"].get("sitting") == mark)
+        history = history_of(_store_of(out))
+        written_by = read_header(model)["provenance"]["given"].get("sitting")
+        return history is not None and written_by == history.mark
     return False
 
 
