@@ -18,8 +18,8 @@ from complabel.live import MOST_BYTES, Annotation, guarded, read_things
 
 TOKEN = "a1b2c3d4"
 LABELS = [str(digit) for digit in range(10)]
-STATE = "return document.querySelector('main').dataset.state"
-SHOWN = "return document.querySelector('main').dataset.question"
+STATE = "return document.querySelector('main')?.dataset.state"
+SHOWN = "return document.querySelector('main')?.dataset.question"
 FETCHED = (  # how many questions came
     "return performance.getEntriesByType('resource').filter(e => /api.next/.test(e.name)).length"
 )
