@@ -156,8 +156,29 @@ def test_sparse_and_dense_features_give_the_same(scaling, X, complementary):
     made = kernel if scaling is None else fixed
     of = {} if scaling is None else {"scaling": scaling}
     dense, thin = made(**of).fit(X, rows), made(**of).fit(sparse.csr_array(X), rows)
-    found = thin.predict_proba(sparse.csr_array(X))
-    np.testing.assert_allclose(found, dense.predict_proba(X), atol=2e-3)
+    for model in (dense, thin):  # whatever a model was fitted to, it takes both
+        found = [model.predict_proba(each) for each in (X + 3, sparse.csr_array(X + 3))]
+        np.testing.assert_allclose(*found, atol=1e-9)
+    np.testing.assert_allclose(thin.predict_proba(X), dense.predict_proba(X), atol=2e-3)
+
+
+@pytest.mark.parametrize("question", ["named", "asked"])
+@pytest.mark.parametrize("shape", [(200, 30), (50, 80)], ids=["tall", "wide"])
+def test_sparse_and_dense_features_choose_alike(shape, question):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.2, size=shape).astype(float)
+    labels = (X @ rng.normal(size=(shape[1], 5)) + rng.logistic(size=(shape[0], 5)) > 0.5) * 1
+    labels[labels.all(axis=1), 0] = 0
+    answers = draw_answers(labels, question=question, random_state=0)
+    automatic = SelectionLikelihoodClassifier(random_state=0)
+    dense, thin = (
+        clone(automatic).fit(form(X), answers) for form in (np.asarray, sparse.csr_array)
+    )
+    for name, values in dense.cv_results_.items():
+        if name.startswith("param_") or name in ("chosen", "weight"):
+            assert (thin.cv_results_[name] == values).all()
+    assert (thin.alpha_, thin.cardinality_) == (dense.alpha_, dense.cardinality_)
+    np.testing.assert_allclose(thin.predict_proba(X), dense.predict_proba(X), atol=2e-3)
 
 
 def test_a_kernel_is_applied_in_batches(X, complementary, monkeypatch):

@@ -44,6 +44,8 @@ _JITTER = 1e-8
 # rotation takes its time once, and each fit gains by it, the more the more labels there are.
 _MOST_ROTATED, _MANY_LABELS, _MOST_OF_MANY_LABELS = 2048, 64, 4501
 _ROUNDING = 1e-10  # directions that vary less than this share of the most are rounding
+# A search makes sparse features of at most so many entries dense: 134 MB in float64.
+_MOST_DENSE = 2**24
 
 
 def landmark_kernel(X: Features, *, gamma: float, n_landmarks: int, seed: int) -> LandmarkKernel:
@@ -264,6 +266,19 @@ def _kernel_there(kernel: LandmarkKernel, device: torch.device | None, X: Any) -
     factor = factor.to(rows.dtype)
     found = torch.linalg.solve_triangular(factor, values.t(), upper=False).t()
     return found.cpu().numpy()
+
+
+def in_trials(X: Features) -> Features:
+    """Return features as a search fits to them: sparse ones dense, if that takes little memory.
+
+    Held-out answers often hardly tell settings apart. Fits to sparse features take other steps and
+    end elsewhere within their tolerance, so a search of them would choose other settings. Fewer
+    rows than columns need no copy: ``in_short`` makes the same of both.
+    """
+    n, d = X.shape
+    if not sparse.issparse(X) or n < min(d, _MOST_ROTATED) or n * d > _MOST_DENSE:
+        return X
+    return X.toarray()
 
 
 def three_digits(value: float) -> float:

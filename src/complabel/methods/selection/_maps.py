@@ -96,4 +96,7 @@ def centre_of(landmarks: Features) -> Any:
 
 
 def minus(X: Features, centre: Any) -> Features:
-    return X if sparse.issparse(X) else X - centre
+    """Return rows less a centre; sparse rows stay so if the landmarks are sparse."""
+    if not sparse.issparse(X):
+        return X - centre
+    return X if np.isscalar(centre) else X.toarray() - centre

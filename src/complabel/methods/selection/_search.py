@@ -15,7 +15,12 @@ from complabel._parameters import AnyArray, Array, Features, Ints
 from complabel.answers import Answers
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
 from complabel.methods.selection._choices import Choices, OneSided, Setting
-from complabel.methods.selection._features import FeatureMap, PreparedFeatures, three_digits
+from complabel.methods.selection._features import (
+    FeatureMap,
+    PreparedFeatures,
+    in_trials,
+    three_digits,
+)
 from complabel.methods.selection._mistakes import are_told, balanced_rates
 from complabel.methods.selection._trials import Trials, results_of
 
@@ -463,7 +468,7 @@ class Rungs:
             rows = np.sort(order[:size])
             whole = size == n_rows and not isinstance(self.X, SomeRows)
             trials = Trials(
-                self.X if whole else self.X[rows],
+                in_trials(self.X if whole else self.X[rows]),
                 self.choices if whole else self.choices.of_rows(rows),
                 cv=self.cv,
                 seed=self.seed,
