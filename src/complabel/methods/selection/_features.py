@@ -278,7 +278,8 @@ def in_trials(X: Features) -> Features:
     n, d = X.shape
     if not sparse.issparse(X) or n < min(d, _MOST_ROTATED) or n * d > _MOST_DENSE:
         return X
-    return X.toarray()
+    dense: Features = X.toarray()  # type: ignore[attr-defined]
+    return dense
 
 
 def three_digits(value: float) -> float:

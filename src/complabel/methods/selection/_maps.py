@@ -99,4 +99,7 @@ def minus(X: Features, centre: Any) -> Features:
     """Return rows less a centre; sparse rows stay so if the landmarks are sparse."""
     if not sparse.issparse(X):
         return X - centre
-    return X if np.isscalar(centre) else X.toarray() - centre
+    if np.isscalar(centre):
+        return X
+    dense: Features = X.toarray() - centre  # type: ignore[attr-defined]
+    return dense
