@@ -61,7 +61,7 @@ _ERRORS_OF_ALPHA = 1.0
 # So fits with these, a factor of 3.2 from each other, are averaged with the likeliest. Their weight
 # is a normal density of their distance from it, in standard errors; smaller ones are left out. The
 # density is wider than of one comparison, because the likeliest of many is so partly by luck. The
-# likeliest counts half as much as the others can count together (benchmarks/sparse_text.py).
+# likeliest counts as much as the others can count together.
 _AVERAGED, _ERRORS_OF_AVERAGED, _LEAST_WEIGHT = (0.178, 0.0562, 0.0178), 1.5, 0.05
 # The rates of annotators converge within a few rounds. Changes below .01, one answer in a hundred,
 # do not matter.
@@ -280,7 +280,7 @@ class Search:
 
     def averaged(self, best: Setting) -> dict[Setting, float]:
         """Return the weights of settings of which the fits are averaged; the first is the best."""
-        weights = {best: len(_AVERAGED) / 2}
+        weights = {best: float(len(_AVERAGED))}
         others = best.rank, best.spread, best.error_rates, self.trials.choices.error_rates
         if self.tunes_alpha and all(each is None for each in others):
             near = [replace(best, alpha=alpha) for alpha in _AVERAGED]
