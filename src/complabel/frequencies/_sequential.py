@@ -31,6 +31,7 @@ _HALVINGS = 50
 _LEAST = 1e-12
 _SHARES = (1 - np.cos(np.linspace(0, np.pi, 201))) / 2  # many near 0 and 1
 _ROUNDS = 5
+_STEP, _MOST_STEPS = 0.2, 200  # answers of a simulated sitting at once, as a share of what is left
 _ROUNDING = 1e-6  # of a number of items
 # How many judgements one is worth beside predictions is judged by the same answers. So many times
 # as many are taken, so that at most 5 in 100 sittings stop falsely (benchmarks/until.py).
@@ -115,22 +116,25 @@ def _drawn_left(
     rng: np.random.Generator,
 ) -> Array:
     """Draw (D, K) how many more answers are needed; at least one, and what was answered stays."""
-    # The share of "yes" in the rest is drawn from what is known, and what chance then makes of it.
-    draws = rng.beta(yes + _PRIOR, judged - yes + _PRIOR, (n_draws, len(yes)))
-    chance = rng.standard_normal(draws.shape) * np.sqrt(draws * (1 - draws))
-    left = np.zeros_like(draws)
-    for width in np.unique(within):
-        at = within == width
-        needed = _answers_needed(float(width))
-        total = judged[at] + np.ones_like(draws[:, at])
-        for _ in range(_ROUNDS):
-            rest = total - judged[at]
-            share = (yes[at] + draws[:, at] * rest + chance[:, at] * np.sqrt(rest)) / total
-            more = np.interp(share, _SHARES, needed)
-            more = more / (1 + more / np.broadcast_to(n_items, at.shape)[at])  # of so many items
-            total = np.maximum(more, judged[at] + 1)
-        left[:, at] = total - judged[at]
-    return left
+    # The share of "yes" in the rest is drawn from what is known, and then answers one by one, or
+    # more at once as long as the end is far.
+    shape, usual = (n_draws, len(yes)), (yes.sum() + _PRIOR) / (judged.sum() + 2 * _PRIOR)
+    # All labels together tell what is usual: as if one more answer said so of each label.
+    share = rng.beta(yes + usual, judged - yes + 1 - usual, shape)
+    said, total = np.broadcast_to(yes, shape).copy(), np.broadcast_to(judged, shape).copy()
+    more, step = np.empty(shape), np.ones(shape, dtype=np.intp)
+    widths, place = np.unique(within, return_inverse=True)
+    for _ in range(_MOST_STEPS):
+        said += rng.binomial(step, share)
+        total += step
+        for number, width in enumerate(widths.tolist()):
+            at = place == number
+            more[:, at] = np.interp(said[:, at] / total[:, at], _SHARES, _answers_needed(width))
+        far = more / (1 + more / n_items) - total  # of so many items
+        step = np.where(far > 0, np.maximum(far * _STEP, 1), 0).astype(np.intp)
+        if not step.any():
+            break
+    return np.asarray(total - judged)
 
 
 @functools.cache
