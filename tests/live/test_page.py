@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from complabel.errors import StoreError
-from complabel.live import MOST_BYTES, Annotation, guarded, read_things
+from complabel.live import MOST_BYTES, Annotation, Until, guarded, read_things
+from complabel.trust import Goal
 
 TOKEN = "a1b2c3d4"
 LABELS = [str(digit) for digit in range(10)]
@@ -359,6 +360,21 @@ def test_hostile_texts_and_names_run_nothing(page, serve, texts):
     assert all(seen[item] == body for item, body in zip(items[:-1], bodies[:-1], strict=True))
     assert "Show 980,000 more characters" in seen["long"]
     assert {item for item, *_ in served.said()} == set(items)
+
+
+@pytest.mark.slow
+def test_the_page_says_at_once_which_goals_cannot_be_reached(page, serve, texts):
+    served = serve(texts([f"text {number}" for number in range(9)]))
+    p = np.random.default_rng(0).random((9, 10))
+    goals = [Goal.parse("f1 +-.05"), Goal.parse("frequencies +-.1")]
+    until = Until(goals, 10, probabilities=p, missed=0.2, invented=0.1)
+    until.foresee(9, LABELS)
+    served.annotation.until = until
+    page.open(served.address("&person=Ann"))
+    page.until("return document.querySelectorAll('#goals .goal').length", lambda n: n == 2)
+    for goal in goals:
+        assert until.obstacles[goal][1:] in page.text("#goals")
+    assert not page.violations()
 
 
 class Told:

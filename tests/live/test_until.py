@@ -24,7 +24,7 @@ from complabel.live import Annotation, Until, read_things
 from complabel.live._asker import Asker
 from complabel.live._drawing import Question, RandomQuestions
 from complabel.live._learner import Refits
-from complabel.live._until import aimed_questions, minutes_left, shares_of
+from complabel.live._until import aimed_left, aimed_questions, minutes_left, shares_of
 from complabel.simulate import draw_answers
 from complabel.trust import Goal, Part, Standing, how_far
 
@@ -174,6 +174,45 @@ def test_minutes_left_allow_for_both_that_are_unknown():
     assert all(map(math.isnan, minutes_left((50, 100, 200), steady[:1])))
     assert all(map(math.isnan, minutes_left((50, 100, math.inf), steady)))
     assert minutes_left((0, 0, 0), steady) == (0, 0, 0)
+
+
+def test_questions_left_where_labels_that_are_known_are_asked_about_less():
+    # A walk, question by question, with a look after each 50th part more, and at least 5.
+    rng, need = np.random.default_rng(0), np.array([60, 0, 25, 140])
+    ends = []
+    for _ in range(400):
+        n, look, left, weights = 200, 200, need.copy(), np.ones(4)
+        while (left > 0).any():
+            if n >= look:
+                known = left <= 0
+                weights = np.where(known, min((~known).sum() / known.sum() / 9, 1), 1)
+                look = n + max(5, n // 50)
+            left[rng.choice(4, p=weights / weights.sum())] -= 1
+            n += 1
+        ends.append(look - 200)
+    drawn = np.array([need, need, [60, 0, np.inf, 140]], dtype=float)
+    one, same, never = aimed_left(drawn, 200)
+    assert one == same == pytest.approx(np.mean(ends), rel=0.03)
+    assert never == np.inf
+
+
+def test_a_sitting_that_cannot_reach_its_goal_says_so_before_the_first_question(things, tmp_path):
+    p = np.tile([0.9, 0.3, 0.5, 0.2], (900, 1))
+    goals = [Goal.parse(text) for text in ("f1 +-.01", "precision +-.1", "frequencies +-.02")]
+    until = Until(goals, 4, probabilities=p, missed=0.2, invented=0.1)
+    annotation = Annotation.open(things, LABELS, out=tmp_path / "answers.csv", until=until)
+    f1, frequencies = progress(annotation)["goals"]
+    for told, goal in (f1, "f1 +-.01"), (frequencies, "frequencies +-.02"):
+        assert told["goal"] == goal
+        assert until.obstacles[Goal.parse(goal)] == told["obstacle"]
+        assert f"{goal} cannot be reached" in told["obstacle"]
+    sit(annotation, 60)
+    told = progress(annotation)
+    json.dumps(told, allow_nan=False)
+    assert [goal["goal"] for goal in told["goals"]] == [str(goal) for goal in goals]
+    assert told["goals"][2]["answers_left"] == [None] * 3
+    assert "cannot be reached" in told["goals"][2]["obstacle"]
+    annotation.store.close()
 
 
 def test_nothing_is_known_before_the_first_look(things, tmp_path):

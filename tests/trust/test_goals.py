@@ -16,13 +16,12 @@ from complabel.trust import (
     Part,
     Standing,
     estimate_metrics,
+    foreseen,
     how_far,
     order_of_evaluation,
     questions_left,
 )
-from complabel.trust._goals import _left, _spread_of_left
 from complabel.trust._metrics import _chances, chances_after
-from complabel.trust._pairs import ScoredPairs
 
 
 @pytest.mark.parametrize(
@@ -111,18 +110,83 @@ def test_mistakes_are_taken_out():
         assert part.high - part.low > told.high - told.low
 
 
-def test_how_well_it_is_known_how_many_answers_are_left():
-    # 100 judgements; 50 say yes. What mistakes add scatters three times as much as the truth.
-    half, place = np.full(400, 0.5), np.arange(100)
-    judged = (np.ones(100), half[:100], np.full(100, 0.75), np.ones(100, dtype=int))
-    pairs = ScoredPairs(half, half > 0, np.arange(400), half, place, *judged)
-    assert _spread_of_left(pairs, 0.2, False) == pytest.approx(0.55 * (4 / (50 * 0.16)) ** 0.5)
-    # A variance that is wrong by a little makes this number wrong by as much as it says.
-    for more, smaller in ((300, 0.5), (400, 0.6), (350, 0.9)):
-        _, middle, high = _left(more, 100, smaller, 1e-4)
-        worse = _left(more, 100, smaller * math.exp(-1e-4 / 2), 1e-4)[1]
-        assert math.log(high / middle) == pytest.approx(math.log(worse / middle), rel=1e-3)
-    assert _left(300, 100, 0.5, 0.1)[1] == pytest.approx(300)  # a quarter of the variance
+@pytest.mark.parametrize("figure", ["precision", "recall", "f1", "average_precision"])
+def test_the_number_of_answers_left_ends_where_the_pairs_do(figure):
+    # With all pairs judged, errors are as large as the law says at a part of them.
+    rng = np.random.default_rng(3)
+    p = rng.random((150, 4)) ** 2
+    Y = (rng.random(p.shape) < p).astype(np.uint8)
+    every = draw_answers(Y, question="ticked", random_state=0)
+    half = getattr(estimate_metrics(every, p, confidence=0.97), figure)
+    length = (half.high - half.low) / 2
+    some = asked(np.repeat(Y, 2, axis=0)[::2], items_share=1.0)
+    far, near = (
+        how_far(some, [f"{figure} +-{times * length:.4f}"], probabilities=p)[0]
+        for times in (0.75, 1.3)
+    )
+    assert far.left[1] == math.inf
+    assert far.parts[0].best[0] == pytest.approx(length, rel=0.25)
+    assert far.parts[0].best[1] == pytest.approx((length / (0.75 * length)) ** 2, rel=0.5)
+    assert f"{figure} +-" in far.obstacle().split(", or the goal ")[1]
+    assert near.obstacle() is None
+    assert 0 < near.left[0] < near.left[1] <= near.left[2]
+    assert near.left[1] <= p.size - 150
+    # The same was foreseen before the first answer, as the chances are right.
+    for goal, standing in ((far.goal, far), (near.goal, near)):
+        ahead = foreseen(goal, p.shape, "abcd", p, 0.0, 0.0)
+        assert (ahead.obstacle() is None) == (standing.obstacle() is None)
+
+
+def test_as_many_items_as_an_obstacle_says_are_enough():
+    p = np.random.default_rng(4).random((60, 3)) ** 2
+    for text, rates in (("f1 +-.05", (0, 0)), ("recall +-.1 by label", (0.2, 0.1)),
+                        ("precision +-.1 by label", (0, 0)), ("frequencies +-.1", (0.2, 0.1)),
+                        ("average-precision +-.05", (0.1, 0.05))):  # fmt: skip
+        goal, names = Goal.parse(text), ["sea", "sky", "city"]
+        few = foreseen(goal, p.shape, names, p, *rates)
+        assert few.obstacle() is not None
+        times = max(part.best[1] for part in few.parts if not part.is_reached)
+        for factor, is_enough in ((1.15, True), (0.85, False)):
+            more = np.resize(p, (int(60 * times * factor), 3))
+            found = foreseen(goal, more.shape, names, more, *rates)
+            assert (found.obstacle() is None) == found.is_reached == is_enough
+        wider = few.obstacle().split(", or the goal ")[1]
+        assert foreseen(Goal.parse(wider), p.shape, names, p, *rates).is_reached
+    assert foreseen(Goal.parse("frequencies +-.01"), (9, 3), names, None, 0.0, 0.0) is None
+    (part,) = foreseen(Goal.parse("frequencies +-.05"), (100, 3), names, None, 0.2, 0.1).parts
+    half = 1.96 * 0.5 / 10 / 0.7  # about, of 100 answers
+    assert half < part.best[0] < 1.3 * half
+    none = foreseen(Goal.parse("f1 +-.2 by label"), p.shape, names, p * [1, 1, 0.1], 0.0, 0.0)
+    assert "city" in none.obstacle()  # no number of such items helps: it is never predicted
+    assert "times" not in none.obstacle()
+
+
+def test_how_many_answers_are_left_is_known_by_leaving_out_parts():
+    rng, held, lengths = np.random.default_rng(5), [], []
+    for _ in range(30):
+        p = rng.random((1500, 3)) ** 2
+        Y = (rng.random(p.shape) < p).astype(np.uint8)
+        order = rng.permutation(1500)
+        label = rng.integers(3, size=1500)
+        yes = np.zeros_like(Y)
+        yes[order, label] = 1
+        early, late = (
+            how_far(
+                Answers.from_arrays(
+                    relevant=(Y * yes)[at], absent=((1 - Y) * yes)[at], item=at, question="asked",
+                    probability=1 / 3, n_items=1500,
+                ),
+                ["precision +-.03"], probabilities=p, n_items=n_items,
+            )[0].left
+            for at, n_items in ((order[:300], None), (order[:900], None))
+        )  # fmt: skip
+        held.append(early[0] + 300 < late[1] + 900 < early[2] + 300)
+        lengths.append([early[2] / early[0], late[2] / late[0]])
+    assert 20 <= sum(held) < 30  # 80 of 100, and it is not known exactly
+    assert np.median(lengths, axis=0)[1] < np.median(lengths, axis=0)[0] < 2
+    # Where other items come with the answers, items add nothing that stays.
+    assert math.isfinite(how_far(asked(Y), ["f1 +-.01"], probabilities=p, n_items=10**5)[0].left[2])
+    assert how_far(asked(Y), ["f1 +-.01"], probabilities=p)[0].left[0] == math.inf
 
 
 @pytest.mark.parametrize("figure", ["precision", "recall", "f1", "average_precision"])
@@ -188,13 +252,11 @@ def standing(*left):
 
 def test_questions_left_by_what_a_question_is_about():
     found = standing((8, 10, 12), (20, 30, 50), (0, 0, 0))
-    assert questions_left(found, 1, 1.0) == (28, 40, 62)
     assert questions_left(found, 1) == (60, 90, 150)  # 30 of each label, until the last is known
-    assert questions_left(found, 1, 0.9) == (32, 45, 69)  # a tenth is about the others
-    open_ = standing((8, 10, 12), (20, 30, 50))
-    assert questions_left(open_, 1, 0.5) == (42, 60, 93)  # 2 x 10 before the first one is known
     assert questions_left(found, 3) == (20, 30, 50)  # all labels at once
     assert questions_left(replace(found, goal=Goal.parse("f1 +-.1")), 2) == (14, 20, 31)
+    drawn = np.array([[8.0, 0, 20], [30, 10, 20], [np.inf, 10, 20]])
+    assert questions_left(replace(found, drawn_left=drawn), 1) == (60, 90, math.inf)
     for parts in ([(math.nan,) * 3, (8, 10, 12)], [(8, 10, 12), (math.nan,) * 3]):
         assert np.isnan(questions_left(standing(*parts), 1)).all()  # of one label nobody knows
 

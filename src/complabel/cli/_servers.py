@@ -165,7 +165,7 @@ def annotate(
     It prints an address. Whoever opens it gives a name and answers; no two people get the same
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
-    from complabel.files import read_label_names, some_of
+    from complabel.files import read_label_names
     from complabel.live import (
         MOST_BYTES,
         Annotation,
@@ -212,10 +212,7 @@ def annotate(
         rename_items=renamed,
         until=goals,
     )
-    n_items, n_answers = len(found) - len(found.gone), annotation.asker.answered
-    say(f"{n_items:,} items, {len(names):,} labels, {n_answers:,} answers so far")
-    if new := annotation.store.added:
-        remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")
+    _say_beginning(annotation)
     if not is_loopback(host):
         remark(
             f"other machines can open this at {host}: whoever has the address can answer, and read"
@@ -245,6 +242,18 @@ def annotate(
     _say_end(annotation, labels, features)
     if model is not None and learner is not None and annotation.asker.answered:
         _save_model(learner, annotation, model)
+
+
+def _say_beginning(annotation: Annotation) -> None:
+    from complabel.files import some_of
+
+    n_items = len(annotation.things) - len(annotation.things.gone)
+    n_answers = annotation.asker.answered
+    say(f"{n_items:,} items, {len(annotation.labels):,} labels, {n_answers:,} answers so far")
+    for told in () if annotation.until is None else annotation.until.obstacles.values():
+        remark(told, style="yellow")
+    if new := annotation.store.added:
+        remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")
 
 
 def _save_model(learner: Learner, annotation: Annotation, path: Path) -> None:
@@ -395,6 +404,8 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
             reached = goal in known and known[goal].is_reached
             say(f"{'reached' if reached else 'not reached'}: {goal}")
             say(f"  {known[goal].sentence() if goal in known else 'Nothing is known of it yet.'}")
+            if goal in known and (told := known[goal].obstacle()):
+                say(f"  {told}")
     say("next: the same command goes on asking; to see what the answers tell, and to learn:")
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
     fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}

@@ -141,6 +141,7 @@ class Annotation:
             if until is not None:
                 until.agree(labels, store.labels)
                 until.omit(things.broken, len(things))
+                until.foresee(len(things), store.labels)
             if store.labels != [*labels]:
                 source, mixed, _ = make(store.labels)
             _go_on(source, store.history, until)

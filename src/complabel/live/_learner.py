@@ -126,7 +126,7 @@ class Learner:
         seconds = time.monotonic() - since
         return f"the model is learning from {n_answers:,} answers, for {seconds:.0f} s so far"
 
-    def follow(self, find: Callable[[Answers, Array], list[Standing]]) -> None:
+    def follow(self, find: Callable[[Answers, Array, int], list[Standing]]) -> None:
         """Find the ``standings`` after each refit, as :meth:`Refits.follow` does."""
         self._ask("follow", find)
 
@@ -200,7 +200,7 @@ class Refits:
         trusted: Sequence[str] = (),
     ) -> None:
         self._X, self._trusted = X, trusted
-        self._find: Callable[[Answers, Array], list[Standing]] | None = None
+        self._find: Callable[[Answers, Array, int], list[Standing]] | None = None
         self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)
         self._of_folds = [clone(self.model) for _ in range(_FOLDS)]
         order = np.random.default_rng(seed).permutation(X.shape[0])
@@ -211,7 +211,7 @@ class Refits:
         self._state: dict[str, Any] = {"score": None, "curve": [], "ten_minutes": None}
         self._state["advice"] = f"The model starts when {_FEWEST} items have an answer."
 
-    def follow(self, find: Callable[[Answers, Array], list[Standing]]) -> None:
+    def follow(self, find: Callable[[Answers, Array, int], list[Standing]]) -> None:
         """Let ``find`` have answers, and what models say about their items that have not seen them.
 
         What it finds after each refit are the ``standings``.
@@ -306,7 +306,8 @@ class Refits:
         advice = _advice(score, error, told, more)
         found = {"score": score, "error": error, "curve": curve, "features": told.as_dict()}
         if self._find is not None:
-            found["standings"] = self._find(answers[scored], probabilities)
+            n_items = min(self._X.shape[0], _MOST_SCORED)  # once all of them have an answer
+            found["standings"] = self._find(answers[scored], probabilities, n_items)
         return {**found, "ten_minutes": more, "advice": advice}
 
 

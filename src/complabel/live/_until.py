@@ -26,8 +26,10 @@ from complabel.trust import (
     Part,
     Standing,
     chances_after,
+    foreseen,
     how_far,
     order_of_evaluation,
+    quantiles_of,
     questions_left,
 )
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 # stay a sample to learn from.
 _OF_KNOWN = 0.1
 _FIRST_LOOK = 20  # answers
+_OFTEN, _LEAST_STEP = 50, 5  # looks at frequencies: after a 50th more answers, and at least 5
 _MANY = 1_000_000  # pairs of an item and a label; a look takes seconds, so there are only due ones
 _MOST_AIMED = 200_000  # questions of a sitting that are drawn by a model's predictions
 _NORMAL_80 = 1.2816
@@ -64,6 +67,7 @@ class Until:
     invented: float = 0.0
     learner: Learner | None = None
     standings: list[Standing] = field(default_factory=list)
+    obstacles: dict[Goal, str] = field(default_factory=dict)  # foreseen before the first question
     is_reached: bool = False
     next_look: int = _FIRST_LOOK
     has_equal_pairs: bool = False  # whether all pairs of a label had the same chance
@@ -108,6 +112,23 @@ class Until:
         if len(items):
             self._items = np.delete(np.arange(n_items), items)
 
+    def foresee(self, n_items: int, labels: Sequence[str]) -> None:
+        """Find which goals so few items cannot reach, before the first question."""
+        rates: Any = {"missed": self.missed, "invented": self.invented}
+        p = self.probabilities
+        if self._items is not None:
+            n_items, p = len(self._items), None if p is None else p[self._items]
+        for goal in (each for each in self.goals if each.figure != MODEL):
+            shape, unknown = (n_items, len(labels)), (math.nan,) * 3
+            standing = foreseen(goal, shape, labels, p, **rates)
+            if standing and (told := standing.obstacle()):
+                if p is not None:
+                    told += ", if the predictions are about right"
+                self.obstacles[goal] = told
+                names = labels if goal.by_label else [None]
+                parts = [Part(name, math.nan, 0.0, 1.0, False, unknown) for name in names]
+                self.standings.append(Standing(goal, parts, 0, unknown))
+
     def weights(self) -> Array:
         """Return in which proportion to ask about labels, (K,)."""
         return self._weights
@@ -149,8 +170,8 @@ class Until:
             if is_due or not standing.is_reached:  # in between, it is shown how far it is
                 known[goal] = standing
         standings = [known[goal] for goal in self.goals if goal in known]
-        often = 50 if self.aim == FREQUENCIES else 20
-        self.next_look = n_answered + max(5, n_answered // often)
+        often = _OFTEN if self.aim == FREQUENCIES else 20
+        self.next_look = n_answered + max(_LEAST_STEP, n_answered // often)
         self.standings = standings
         self.is_reached = len(standings) == len(self.goals) and all(
             standing.is_reached for standing in standings
@@ -196,10 +217,15 @@ class Until:
         }
 
     def _told(self, standing: Standing, seconds: Array) -> dict[str, Any]:
-        aimed = self.has_equal_pairs and self.size == 1
         size = self._per_answer if self.size is None else self.size
-        left = questions_left(standing, size, 1 - _OF_KNOWN if aimed else None)
-        part = standing.farthest
+        left = questions_left(standing, size)
+        if self.has_equal_pairs and self.size == 1 and standing.drawn_left is not None:
+            drawn = aimed_left(standing.drawn_left, standing.n_judgements)
+            low, middle, high = np.ceil(quantiles_of(drawn)).tolist()
+            left = low, middle, high
+        part, obstacle = standing.farthest, standing.obstacle()
+        if obstacle is None and math.isnan(left[1]):
+            obstacle = self.obstacles.get(standing.goal)
         return {
             "goal": str(standing.goal),
             "reached": standing.is_reached,
@@ -211,6 +237,7 @@ class Until:
             "low": _plain(part.low),
             "high": _plain(part.high),
             "within": _plain(standing.goal.within),
+            "obstacle": obstacle,
             "answers_left": [_plain(each) for each in left],
             "minutes_left": [_plain(each) for each in minutes_left(left, seconds)],
         }
@@ -227,11 +254,19 @@ def _of_the_end(goal: Goal, learned: Mapping[str, Any]) -> Standing:
 
 
 def how_far_of_model(
-    goals: Sequence[Goal], rates: Any, has_equal_pairs: bool, answers: Answers, p: Array
+    goals: Sequence[Goal],
+    rates: Any,
+    has_equal_pairs: bool,
+    answers: Answers,
+    p: Array,
+    n_items: int,
 ) -> list[Standing]:
-    """Tell how far goals are that are about what models say which have not seen the answers."""
+    """Tell how far goals are that are about what models say which have not seen the answers.
+
+    Others of the ``n_items`` come with further answers.
+    """
     answers = with_shares(answers) if has_equal_pairs else answers
-    return how_far(answers, goals, probabilities=p, **rates)
+    return how_far(answers, goals, probabilities=p, n_items=n_items, **rates)
 
 
 def _weights_of(reached: Bools) -> Array:
@@ -240,6 +275,23 @@ def _weights_of(reached: Bools) -> Array:
     n_open = len(reached) - n_known
     of_known = _OF_KNOWN / (1 - _OF_KNOWN) * n_open / max(n_known, 1)
     return np.where(reached, min(of_known, 1.0) if n_open else 1.0, 1.0)
+
+
+def aimed_left(left: Array, n: int) -> Array:
+    """Return how many questions are left (D,), where so many more are needed of each label (D, K).
+
+    The labels that are known are asked about less, and it is known of a label at the next look.
+    """
+    left, n_labels = np.sort(left, axis=1), left.shape[1]
+    total, before = np.zeros(len(left)), np.zeros(len(left))
+    for n_known, here in enumerate(np.minimum(left, _MANY).T):
+        weights = _weights_of(np.arange(n_labels) < n_known)
+        weight = float(weights[-1] / weights.sum())  # of one that is open
+        step = np.maximum((n + total) / _OFTEN, _LEAST_STEP)
+        late = step / 2 / (n_labels - n_known)
+        total += np.where(here > 0, (here - before) / weight + late, 0.0)
+        before = here
+    return np.where(np.isfinite(left[:, -1]), total, np.inf)
 
 
 def minutes_left(left: Sequence[float], seconds: Array) -> tuple[float, float, float]:

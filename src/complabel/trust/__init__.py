@@ -11,6 +11,8 @@ from complabel.trust._goals import FREQUENCIES as FREQUENCIES
 from complabel.trust._goals import MODEL as MODEL
 from complabel.trust._goals import Goal, Standing, how_far
 from complabel.trust._goals import Part as Part
+from complabel.trust._goals import foreseen as foreseen
+from complabel.trust._goals import quantiles_of as quantiles_of
 from complabel.trust._goals import questions_left as questions_left
 from complabel.trust._metrics import (
     Figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from complabel.frequencies import (
     interval_whenever,
     rates_of_mistakes,
 )
+from complabel.trust._features import some
 from complabel.trust._metrics import Known, known_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs, checked_thresholds
 
@@ -49,12 +50,20 @@ _FEWEST, _FEWEST_OF_EACH = 50, 5
 # The interval that holds at all times is about 1.5 times as long as the one at the goal. It is much
 # longer where people err and it is hardly known whether labels apply; a short one is chance there.
 _LONGER_AT_ALL_TIMES = 2
-_TINY, _LONGEST = 1e-12, 5.0
+_TINY = 1e-12
+_HALVINGS = 40
+# How well the number of answers left is known is found without each of so many parts of items.
+_PARTS = 10
+# A sitting ends at a look. Looks are a twentieth apart, so it ends so much later on average.
+_LATE = 1 + 0.05 / 2
 # The interval that holds at all times is shortest, for its confidence, at about this number.
 _USUAL = 200
 _N_DRAWS = 400
+_MANY = 1_000_000  # pairs
 _QUANTILES = (0.1, 0.5, 0.9)
 _AT_GOAL = float(special.ndtri((1 + _CONFIDENCE) / 2))  # standard errors
+_OF_10 = float(special.stdtrit(_PARTS - 1, _QUANTILES[-1]))  # standard errors
+_OF_HALF = "a label that applies to half of them"
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,7 @@ class Part:
     high: float
     is_reached: bool
     left: tuple[float, float, float]
+    best: tuple[float, float] = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -141,17 +151,23 @@ class Standing:
         One for each label, or one over all labels. Each has its ``label`` (None: all), ``value``
         (NaN if nothing is known), ``low``, ``high``, ``is_reached`` and ``left``. Once the goal is
         reached, the interval is the one to quote. Before, it is a longer one, which holds whenever
-        somebody stops, for any reason.
+        somebody stops, for any reason. Where these items may be too few, ``best`` is half of the
+        length of the interval when all their pairs are judged, and how many times as many items
+        are enough.
     n_judgements : int
         On how many judgements of single labels the figures rest.
     left : tuple of float
         How many more answers are needed: with chances of .1, .5 and .9 it is at most this number.
+        It is inf where these items are too few, and NaN where nobody knows.
+    drawn_left : ndarray of shape (n_draws, n_labels) or None
+        Of frequencies, how many more answers about each label are needed in simulated sittings.
     """
 
     goal: Goal
     parts: Sequence[Part]
     n_judgements: int
     left: tuple[float, float, float]
+    drawn_left: Array | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_reached(self) -> bool:
@@ -170,6 +186,26 @@ class Standing:
         """Return at how many answers to look again; looks in between could only mislead."""
         half = self.left[0] / 2 if math.isfinite(self.left[0]) else 0
         return n_answers + max(n_answers // 20, 5, int(half))
+
+    def obstacle(self) -> str | None:
+        """Say what would reach the goal if these items probably cannot, or return None."""
+        lacking = [part for part in self.parts if part.left[1] == math.inf]
+        if not lacking:
+            return None
+        half, times = (max(each) for each in zip(*(part.best for part in lacking), strict=True))
+        names = [part.label for part in lacking if part.label is not None]
+        which = f" of {some(names)}" if names else ""
+        told = f"{self.goal} cannot be reached with these items: when all their pairs are judged,"
+        told += f" {self.goal.figure.replace('_', ' ')}{which}"
+        told += ", as people err," if self.goal.figure == FREQUENCIES else " for items like these"
+        if not math.isfinite(times):
+            return f"{told} will rest on too few labels that are predicted"
+        wider, needs = math.ceil(100 * half) / 100, f"{math.ceil(10 * times) / 10:g} times as many"
+        if wider <= self.goal.within:
+            return f"{told} will rest on too few judgements. It takes about {needs} items"
+        told += f" will be known within ± {half:.3f} only. It takes about {needs} items"
+        other = replace(self.goal, within=wider)
+        return told if wider >= 0.5 else f"{told}, or the goal {other}"
 
     def sentence(self) -> str:
         """Return what may be quoted, if nobody is asked any more."""
@@ -206,6 +242,7 @@ def how_far(
     threshold: ArrayLike = 0.5,
     missed: ArrayLike = 0.0,
     invented: ArrayLike = 0.0,
+    n_items: int | None = None,
 ) -> list[Standing]:
     """Tell how far goals are, and what may be quoted, whenever one stops to ask.
 
@@ -230,6 +267,8 @@ def how_far(
         A label is predicted if its probability is at least this.
     missed, invented : float or array-like, default=0.0
         Known mistakes, as in :func:`~complabel.frequencies.estimate_label_frequencies`.
+    n_items : int or None, default=None
+        How many items there are, if others than these come with further answers. None: no others.
 
     Returns
     -------
@@ -282,77 +321,118 @@ def how_far(
     if probabilities is not None:
         p = checked_probabilities("probabilities", probabilities, answers.shape)
     cuts = checked_thresholds(threshold, answers.n_labels)
+    more_items = (n_items or answers.n_items) / answers.n_items
     found = []
     for goal in read:
         if goal.figure == MODEL:
             raise InputError('the goal "model" is for complabel annotate with --features')
         if goal.figure == FREQUENCIES:
             predicted = None if p is None else p >= cuts
-            found.append(_of_frequencies(goal, answers, names, predicted, *rates))
+            audit = Audit.of(answers, all_items=True).once()
+            found.append(_of_frequencies(goal, audit, answers.n_items, names, predicted, *rates))
         elif p is None:
             raise InputError(f"{goal} needs predictions; also give {setting('probabilities')}")
         else:
-            found.append(_of_figure(goal, answers, names, p, cuts, *rates))
+            found.append(_of_figure(goal, answers, names, p, cuts, *rates, more_items))
     return found
 
 
-def questions_left(
-    standing: Standing, size: float, useful: float | None = None
-) -> tuple[float, float, float]:
+def foreseen(
+    goal: Goal,
+    shape: tuple[int, int],
+    names: Sequence[str],
+    probabilities: Array | None,
+    missed: float,
+    invented: float,
+) -> Standing | None:
+    """Tell how far a goal is if all pairs are judged, and predictions are about right.
+
+    ``shape`` (n, K) is that of the pairs. None if that is not known, or if it is certain that the
+    goal will be reached.
+    """
+    if goal.figure == FREQUENCIES and not (missed or invented):
+        return None  # a frequency is about these items
+    if probabilities is not None and probabilities.size > _MANY:  # the sitting itself will tell
+        return None
+    (n_items, n_labels), p = shape, probabilities
+    if p is None:
+        if goal.figure != FREQUENCIES:
+            return None
+        names, n_labels, p = [_OF_HALF], 1, np.full((n_items, 1), 0.5)
+    rates = np.full((1, n_labels), missed), np.full((1, n_labels), invented)
+    item, label = np.divmod(np.arange(p.size), n_labels)
+    says: Any = (invented + (1 - missed - invented) * p).ravel()
+    every = item, label, np.full(p.size, -1), says, np.ones(p.size)
+    if goal.figure != FREQUENCIES:
+        judged = JudgedPairs(*every, n_items, n_labels)
+        return _standing(goal, ScoredPairs.of(judged, p, np.asarray(0.5), *rates), names)
+    predicted = None if probabilities is None else p >= 0.5
+    return _of_frequencies(goal, Audit(*every, n_labels), n_items, names, predicted, *rates)
+
+
+def questions_left(standing: Standing, size: float) -> tuple[float, float, float]:
     """Return how many questions about ``size`` labels each are left, at chances of .1, .5, .9.
 
-    If labels that are known well enough are preferred less, ``useful`` is the share of the
-    questions that is about the others, from the first label that is known on. None: all labels are
-    asked about equally often.
+    All labels are asked about equally often.
     """
-    total, middles = np.array(standing.left) / size, [part.left[1] for part in standing.parts]
-    if useful is not None and sum(middles) > 0:
-        before, whole = len(middles) * min(middles), sum(middles)
-        total *= (before + (whole - before) / useful) / whole
-    elif useful is None and standing.goal.by_label:
-        total = np.array(standing.farthest.left) * len(middles) / size
-    low, middle, high = np.ceil(total).tolist()
+    total, n_labels = np.array(standing.left), len(standing.parts)
+    if standing.drawn_left is not None:
+        total = quantiles_of(standing.drawn_left.max(axis=1)) * n_labels
+    elif standing.goal.by_label:
+        total = np.array(standing.farthest.left) * n_labels
+    low, middle, high = np.ceil(total / size).tolist()
     return low, middle, high
+
+
+def quantiles_of(drawn: Array) -> Array:
+    """Return what numbers (D, ...) are at most with chances of .1, .5 and .9; some may be inf."""
+    return np.asarray(np.quantile(drawn, _QUANTILES, axis=0, method="nearest"))
 
 
 def _of_frequencies(
     goal: Goal,
-    answers: Answers,
+    audit: Audit,
+    n_items: int,
     names: Sequence[str],
     predicted: Bools | None,
     missed: Array,
     invented: Array,
 ) -> Standing:
-    audit = Audit.of(answers, all_items=True).once()
     merged = audit.counts(missed, invented).merged()
     yes, judged = merged.yes[0], merged.judged[0]
     # People say yes of this share of what applies, beyond what they invent (Rogan and Gladen).
     told = 1 - merged.missed[0] - merged.invented[0]
     # Where people err, judged items are not known, either.
-    n_items = np.full(len(yes), answers.n_items if (told == 1).all() else math.inf)
+    items = np.full(len(yes), n_items if (told == 1).all() else math.inf)
     within = goal.within * told
-    how: Any = {"n_draws": _N_DRAWS, "rng": np.random.default_rng(0)}
+    n_draws = max(_N_DRAWS // max(len(yes) // 50, 1), 100)  # a sum of many labels needs fewer
+    how: Any = {"n_draws": n_draws, "rng": np.random.default_rng(0)}
     if predicted is None:
-        left = answers_left(yes, judged, within, n_items, **how)
+        left = answers_left(yes, judged, within, items, **how)
     else:
-        yes, judged, n_items, left = beside_predictions(audit, predicted, within, n_items, **how)
+        yes, judged, items, left = beside_predictions(audit, predicted, within, items, **how)
+    is_over = np.isinf(items) & (merged.judged[0] + left > n_items)  # a pair is judged once
+    left = np.where(is_over, math.inf, left)
     at_goal, whenever = (
         np.clip((ends - merged.invented[0][:, np.newaxis]) / told[:, np.newaxis], 0, 1)
-        for ends in (interval_at_goal(yes, judged, within, n_items), interval_whenever(yes, judged))
+        for ends in (interval_at_goal(yes, judged, within, items), interval_whenever(yes, judged))
     )
     reached = np.asarray(left.max(axis=0) <= 0)
     with np.errstate(invalid="ignore"):
         values = np.clip((yes / judged - merged.invented[0]) / told, 0, 1)
+        times = n_items / np.maximum(merged.judged[0], 1)  # as many, when all pairs are judged
+        ends = interval_at_goal(yes * times, judged * times, within, items)
+    half = (ends[:, 1] - ends[:, 0]) / 2 / told
+    best = np.stack([half, (half / goal.within) ** 2], axis=1).tolist()
     ends = np.where(reached[:, np.newaxis], at_goal, whenever)
-    quantiles = np.quantile(left, _QUANTILES, axis=0).T
     parts = [
-        Part(name, float(value), float(low), float(high), bool(done), tuple(more))
-        for name, value, (low, high), done, more in zip(
-            names, values, ends, reached, quantiles.tolist(), strict=True
+        Part(name, float(value), float(low), float(high), bool(done), tuple(more), (most, times))
+        for name, value, (low, high), done, more, (most, times) in zip(
+            names, values, ends, reached, quantiles_of(left).T.tolist(), best, strict=True
         )
     ]
-    total = tuple(np.quantile(left.sum(axis=1), _QUANTILES).tolist())
-    return Standing(goal, parts, len(audit.item), total)
+    total = tuple(quantiles_of(left.sum(axis=1)).tolist())
+    return Standing(goal, parts, len(audit.item), total, left)
 
 
 def _of_figure(
@@ -363,6 +443,7 @@ def _of_figure(
     cuts: Array,
     missed: Array,
     invented: Array,
+    more_items: float,
 ) -> Standing:
     nothing = Part(None, math.nan, 0.0, 1.0, False, (math.nan,) * 3)
     try:
@@ -371,16 +452,27 @@ def _of_figure(
         parts = [replace(nothing, label=name) for name in names] if goal.by_label else [nothing]
         return Standing(goal, parts, 0, nothing.left)
     pairs = ScoredPairs.of(judged, p, cuts, missed, invented)
-    parts = []
+    return replace(_standing(goal, pairs, names, more_items), n_judgements=len(judged))
+
+
+def _standing(
+    goal: Goal, pairs: ScoredPairs, names: Sequence[str], more_items: float = 1.0
+) -> Standing:
+    is_all = len(pairs.place) == len(pairs)  # then nothing is left
+    every, parts = [pairs, *(() if is_all else pairs.in_parts(_PARTS))], []
     for label, name in enumerate(names if goal.by_label else [None]):
-        of = pairs if name is None else pairs.of_label(label, len(names))
-        parts.append(replace(_part(of, goal), label=name))
+        of = every if name is None else [each.of_label(label, len(names)) for each in every]
+        parts.append(replace(_part(of, goal, more_items), label=name))
     left = np.sum([part.left for part in parts], axis=0)
-    return Standing(goal, parts, len(judged), tuple(left.tolist()))
+    return Standing(goal, parts, 0, tuple(left.tolist()))
 
 
-def _part(pairs: ScoredPairs, goal: Goal) -> Part:
-    """Return what is known of a figure, and how many more judgements it needs."""
+def _part(every: Sequence[ScoredPairs], goal: Goal, more_items: float = 1.0) -> Part:
+    """Return what is known of a figure, and how many more judgements it needs.
+
+    The pairs come with all judgements, and then each time without a part of them.
+    """
+    pairs, *fewer = every
     how: Any = {"new_items": True, "of_label": goal.by_label, "to_stop": True}
     known, n = known_of(pairs, goal.figure, **how), len(pairs.place)
     value, (low, high) = known.value, known.interval(_AT_GOAL)
@@ -388,7 +480,7 @@ def _part(pairs: ScoredPairs, goal: Goal) -> Part:
         return Part(None, value, low, high, False, (math.nan,) * 3)
     errors = _whenever(n)
     times, (least, most) = errors / _AT_GOAL, known.interval(errors)
-    if known.sides is not None and (least, most) == (0.0, 1.0):
+    if known.sides is not None and (least, most) == (0.0, 1.0) and n < len(pairs):
         # It is not known whether labels apply at all, nor when it will be.
         return Part(None, value, least, most, False, (math.nan,) * 3)
     # For large numbers of answers, an interval is as much longer as it has more standard errors.
@@ -396,25 +488,50 @@ def _part(pairs: ScoredPairs, goal: Goal) -> Part:
         max(0.0, min(least, value - times * (value - low))),
         min(1.0, max(most, value + times * (high - value))),
     )
-    smaller = _smaller(known, _AT_GOAL, goal.within)
-    if known.sides is not None:
-        smaller = min(smaller, _smaller(known, errors, _LONGER_AT_ALL_TIMES * goal.within))
+    smaller = _smaller(known, errors, goal.within)
     n_yes, by_rank = float(pairs.said.sum()), goal.figure == "average_precision"
     # A model that predicts hardly anything has an F1 near 0, and nothing tells its error.
     n_predicted = n if by_rank else int(pairs.predicted[pairs.place].sum())
-    enough = n >= _FEWEST and min(n_yes, n - n_yes, n_predicted) >= _FEWEST_OF_EACH
-    if smaller >= 1 and low < high and enough:
+    of_each = min(n_yes, n - n_yes, n_predicted)
+    if smaller >= 1 and low < high and n >= _FEWEST and of_each >= _FEWEST_OF_EACH:
         return Part(None, value, low, high, True, (0.0,) * 3)
-    left = _left(known.more_questions, n, smaller, _spread_of_left(pairs, value, by_rank))
-    return Part(None, value, *at_all_times, False, left)
+    if known.ends or not (fewer or n == len(pairs)):  # hardly any pairs of some kind were judged
+        return Part(None, value, *at_all_times, False, (math.nan,) * 3)
+    lengths = [
+        _length(known_of(each, goal.figure, **how), errors, goal.within, smaller) for each in fewer
+    ]
+    # The jackknife (Efron, "The jackknife, the bootstrap and other resampling plans", 1982).
+    spread = 2 * float(np.std(np.log(np.maximum(lengths or [1.0], _TINY)))) * math.sqrt(_PARTS - 1)
+    ends, least = _judged_at_end(pairs, known.falling, smaller, spread, more_items)
+    # All pairs may be fewer than a figure needs.
+    most, yes = len(pairs) * more_items, float(pairs.chance.sum())
+    of_all = min(yes, len(pairs) - yes, len(pairs) if by_rank else float(pairs.predicted.sum()))
+    lacks = max(_FEWEST / len(pairs), _FEWEST_OF_EACH / of_all if of_all else math.inf)
+    fewest = max(_FEWEST, n + 1, n * _FEWEST_OF_EACH / max(of_each, _TINY))
+    ends = np.where(ends <= most, np.clip(ends * _LATE, min(fewest, most), most), math.inf)
+    if lacks > more_items:
+        ends[:] = math.inf
+    left = (ends - n) * (float(pairs.n_said.sum()) / n)
+    half = goal.within * _length(known, errors, goal.within, math.sqrt(least))
+    best = half, max(least / smaller**2, lacks / more_items)
+    return Part(None, value, *at_all_times, False, tuple(left.tolist()), best)
+
+
+def _length(known: Known, errors: float, within: float, times: float) -> float:
+    """Return how long intervals are, as a share of what is allowed, with errors times as large."""
+    low, high = known.interval(_AT_GOAL, times)
+    found = (high - low) / 2 / within
+    if known.sides is not None:
+        low, high = known.interval(errors, times)
+        found = max(found, (high - low) / 2 / within / _LONGER_AT_ALL_TIMES)
+    return found
 
 
 def _smaller(known: Known, errors: float, within: float) -> float:
-    """Return how many times as large errors must be for an interval short enough; 1: it is."""
+    """Return how many times as large errors must be for intervals short enough; 1: they are."""
 
     def excess(log_times: float) -> float:
-        low, high = known.interval(errors, math.exp(log_times))
-        return (high - low) / 2 - within
+        return _length(known, errors, within, math.exp(log_times)) - 1
 
     least = math.log(within) - 1
     if excess(0.0) <= 0:
@@ -431,35 +548,34 @@ def _whenever(n: int) -> float:
     return math.sqrt((1 + 1 / (n * rho)) * (math.log(n * rho + 1) + level))
 
 
-def _spread_of_left(pairs: ScoredPairs, value: float, by_rank: bool) -> float:
-    """Return by how much the logarithm of a variance is wrong at most, in 8 of 10 cases.
+def _judged_at_end(
+    pairs: ScoredPairs, falling: Array, smaller: float, spread: float, more_items: float
+) -> tuple[Array, float]:
+    """Return how many pairs are judged when errors are ``smaller`` times as large, and the least.
 
-    An error is known the better, the more judgements say yes, and worst near 0 and 1. Where
-    mistakes scatter judgements more, the same number of them tells less. The factors were measured
-    (scene, yeast, digits and corel5k in benchmarks/until.py).
+    Numbers of pairs are those with chances of .1, .5 and .9; inf: never. The least is the square of
+    how many times as large errors are when all is judged. ``falling`` (M,) are the shares of the
+    variance that fall with judgements, ``spread`` is the error of the logarithm of the variance,
+    and there are ``more_items`` times as many items, which come with the judgements.
     """
-    chance, weight = pairs.chance[pairs.place], pairs.weight
-    yes = float((weight * chance).sum()) ** 2 / max(float((weight**2 * chance).sum()), _TINY)
-    noise = 1 + float(pairs.noise.sum()) / max(float((chance * (1 - chance)).sum()), _TINY)
-    factor, high = (1.05, math.sqrt(value)) if by_rank else (0.55, value)
-    return factor * math.sqrt(noise / max(yes * high * (1 - value), _TINY))
+    weight, stays = pairs.weight, 1 - float(falling.sum())
+    least = (stays + float((falling / weight).sum())) / more_items
 
+    def judged_at(times: float) -> float:
+        if times < least:
+            return math.inf
+        grown = min(more_items, 1 / times)
+        wanted = times * grown - stays
+        # A pair that stands for w others is judged with chance 1 / w, later with min(1, f / w).
+        low, high = 1.0, float(weight.max())
+        for _ in range(_HALVINGS):
+            middle = math.sqrt(low * high)
+            is_more = float((falling * np.maximum(1 / middle, 1 / weight)).sum()) > wanted
+            low, high = (middle, high) if is_more else (low, middle)
+        return float(np.minimum(weight, high).sum()) * grown
 
-def _left(
-    more_questions: int | None, n: int, smaller: float, spread: float
-) -> tuple[float, float, float]:
-    """Return how many judgements are left until errors are ``smaller`` times as large as now."""
-    if more_questions is None:
-        return (math.nan,) * 3
-    # A part of the variance falls with answers, and the other one stays; it is known how many
-    # answers bring a quarter of the variance.
-    times = 1 + more_questions / n
-    falls = 0.75 / (1 - 1 / times) if times > 1 else 1.0
-    goal = smaller**2 - (1 - falls)
-    if goal <= 0:
-        return (math.inf,) * 3
-    middle = max(n * (falls / goal - 1), _FEWEST - n, 1.0)
-    # By how much the logarithm of this changes if that of the variance does.
-    spread *= smaller**2 * falls / (goal * max(falls - goal, _TINY))
-    factor = math.exp(min(spread, _LONGEST))
-    return middle / factor, middle, middle * factor
+    n, most = len(weight), len(pairs) * more_items
+    # What is judged now stays: the later the end, the more is new.
+    spread *= math.sqrt(1 - n / min(judged_at(smaller**2), most)) if n < most else 0.0
+    ends = [judged_at(smaller**2 * math.exp(z * spread)) for z in (_OF_10, 0.0, -_OF_10)]
+    return np.array(ends), least

@@ -302,7 +302,8 @@ _OF_PREDICTED = (*_AT_THRESHOLD, "f1")
 class Known:
     """What judgements tell of a figure; ``value`` is NaN if they tell nothing.
 
-    ``typical`` is its value by the chances alone, and ``variance`` that of its error. ``sides`` are
+    ``typical`` is its value by the chances alone, and ``variance`` that of its error, of which each
+    judged pair adds a share, ``falling`` (M,), that falls with more judgements. ``sides`` are
     the ratio that it is, and the variance of above - figure * below, a polynomial of the figure of
     degree 2. They are there if it may not be known well how large ``below`` is. ``ends`` is what
     would be known if all, or none, of a group of pairs applied of which hardly any was judged.
@@ -313,6 +314,7 @@ class Known:
     more_questions: int | None = None
     typical: float = 0.0
     variance: float = 0.0
+    falling: Any = ()
     sides: tuple[_Ratio, Array] | None = None
     ends: Sequence[Known] = ()
 
@@ -377,7 +379,7 @@ def known_of(
         each = np.broadcast_to(typical.each_above - at * typical.each_below, len(pairs))
         pair = np.broadcast_to(typical.pair_above - at * typical.pair_below, len(pairs))
         found.append(pairs.variance(each, pair, new_items=new_items))
-    (variance, times_to_halve), *others = found
+    (variance, times_to_halve, falling), *others = found
     more = int(pairs.n_said.sum()) * (times_to_halve - 1)
     how: Any = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
     ends: list[Known] = []
@@ -388,18 +390,21 @@ def known_of(
     are_left = more <= len(pairs) - len(pairs.place)
     sides = None
     if of_mistakes:
-        sides = told, np.polyfit([0.0, 0.5, 1.0], [unsure * each for each, _ in others], 2)
+        sides = told, np.polyfit([0.0, 0.5, 1.0], [unsure * each for each, *_ in others], 2)
+    falling = falling / (variance or 1.0)
     variance *= unsure / (typical.below**2 or 1.0)
     if new_items and variance < _ROUNDING:
         # All or none of these pairs are predicted. Others may not be: it is a share of those that
         # apply, of which so many were seen. F1 changes up to twice as fast as recall.
         middle, variance = 0.5, 0.25 * (1 + (name == "f1")) / max(pairs.n_yes, _ROUNDING)
+        falling = pairs.weight / pairs.weight.sum()
     return Known(
         value=float(np.clip(value, 0, 1)),
         n_judgements=n,
         more_questions=math.ceil(more) if are_left else None,
         typical=middle,
         variance=variance,
+        falling=falling,
         sides=sides,
         ends=ends,
     )

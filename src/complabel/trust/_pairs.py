@@ -128,8 +128,7 @@ class ScoredPairs:
         place, at, n_said = np.unique(pair, return_inverse=True, return_counts=True)
         total = sums_by(at, judged.weight)
         mean = sums_by(at, judged.weight * said) / total
-        logits = special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
-        chance = special.expit(recalibrated(logits, logits[place], mean, total))
+        chance = _chances_of(score, place, mean, total)
         p = chance[pair]
         yes = invented + told * p
         noise = yes * (1 - yes) / told**2 - p * (1 - p)
@@ -147,6 +146,19 @@ class ScoredPairs:
 
     def __len__(self) -> int:
         return len(self.score)
+
+    def in_parts(self, n_parts: int) -> list[Self]:
+        """Return these pairs without what was said of each part of items; none for few items."""
+        _, item = np.unique(self.item[self.place], return_inverse=True)
+        part = np.random.default_rng(0).permutation(item.max() + 1)[item] % n_parts
+        found = []
+        for each in range(n_parts if part.max() + 1 == n_parts else 0):
+            names = ("place", "said", "inverse", "noise", "n_said")
+            told: Any = {name: getattr(self, name)[part != each] for name in names}
+            chance = _chances_of(self.score, told["place"], told["said"], told["inverse"])
+            found.append(replace(self, chance=chance, **told))
+            found[-1].__dict__["ranking"] = self.ranking  # so that it is not sorted again
+        return found
 
     def of_label(self, label: int, n_labels: int) -> Self:
         judged = self.place % n_labels == label
@@ -238,27 +250,31 @@ class ScoredPairs:
         sums = np.bincount(self.cell[self.place], weights=values, minlength=2)
         return np.maximum(sums, np.finfo(float).tiny)
 
-    def variance(self, slope: Array, presence: Array, *, new_items: bool) -> tuple[float, float]:
+    def variance(
+        self, slope: Array, presence: Array, *, new_items: bool
+    ) -> tuple[float, float, Array]:
         """Return the variance of a figure, and how many times as many judgements quarter it.
 
         ``slope`` (N,) says how the figure changes if a label applies, ``presence`` (N,) how it
         changes if a pair is there that does not apply. The number of times is inf if no judgements
-        are enough.
+        are enough. What each judged pair adds to the variance, (M,), falls with more judgements.
         """
         u = slope[self.place]
         spread = (self.chance * (1 - self.chance))[self.place]
         # From the draw of judgements, and mistakes, if there were endless pairs.
-        judging = float((self.weight**2 * u**2 * (spread + self.noise)).sum())
+        falling = self.weight**2 * u**2 * (spread + self.noise)
+        judging = float(falling.sum())
         # With judged pairs drawn independently, a pair that is certain to be judged adds nothing.
         saved = float((np.minimum(self.weight, self.weight**2) * u**2 * spread).sum())
-        judging, saved = (self._excess(u, judging) * each for each in (judging, saved))
+        excess = self._excess(u, judging)
+        judging, saved, falling = excess * judging, excess * saved, excess * falling
         of_items = 0.0
         if new_items:
             by_item = np.bincount(self.item, weights=slope * self.chance + presence)
             saved, of_items = 0.0, float((by_item**2).sum())
         total = max(0.0, judging - saved) + of_items
         left = total / 4 + saved - of_items
-        return total, judging / left if left > 0 else np.inf
+        return total, judging / left if left > 0 else np.inf, falling
 
     def _excess(self, u: Array, variance: float) -> float:
         """How much larger the variance is than the chances say, at least 1.
@@ -277,14 +293,15 @@ class ScoredPairs:
         return max(1.0, together / alone, together / variance)
 
 
-def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -> Array:
-    """Return logits of all pairs (N,), recalibrated by what was said about some (J,).
+def _chances_of(score: Array, place: Ints, said: Array, weight: Array) -> Array:
+    """Return the chances of all pairs (N,), recalibrated by what was said about some (J,).
 
     This is Platt's logistic regression with one slope for logits below 0 and one for those above,
     since models are often too sure at one end only. What was said may lie outside [0, 1].
     """
     weight = weight * weight.sum() / (weight**2).sum()  # Kish's effective number
-    design = _bent(logits)
+    every = _bent(special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE)))
+    design = every[:, place]
 
     def loss(at: Array) -> tuple[float, Array]:
         z, moved = at @ design, at - _START
@@ -297,7 +314,7 @@ def recalibrated(all_logits: Array, logits: Array, said: Array, weight: Array) -
 
     how: Any = {"jac": True, "hess": curvature, "method": "trust-exact"}
     found = optimize.minimize(loss, _START, options={"gtol": _CLOSE}, **how)
-    return np.asarray(found.x @ _bent(all_logits))
+    return np.asarray(special.expit(found.x @ every))
 
 
 def _bent(logits: Array) -> Array:

@@ -201,17 +201,22 @@ export function goalOf(goal) {
   return box;
 }
 
-function stillOpen({ sentence, of, known, value, low, high, within, answers_left, minutes_left }) {
-  if (within === null) return sentence;
+function stillOpen(goal) {
+  const { sentence: said, of, known, value, low, high, within, obstacle, answers_left, minutes_left } = goal;
+  if (within === null) return said;
   const share = (x) => x.toFixed(within < 0.1 ? 3 : 2);
   let now = `${known} of ${of} labels are known well enough.`;
   if (of === 1) {
     now = value === null ? "Not known yet." : `Now ${share(value)}, from ${share(low)} to ${share(high)}.`;
   }
   const [fewest, , most] = answers_left;
-  if (most === null) return `${now} How many answers are left is not known yet.`;
+  if (obstacle) return `${now} ${sentence(obstacle)}`;
+  if (fewest === null) return `${now} How many answers are left is not known yet.`;
   const range = (from, to) => (from === to ? from : `${from} to ${to}`);
   const whole = (x) => Math.ceil(x).toLocaleString("en");
+  if (most === null) {
+    return `${now} It takes ${whole(fewest)} more answers or more, in 9 of 10 sittings; these items may be too few.`;
+  }
   const [soonest, , latest] = minutes_left;
   const time =
     latest === null ? "" : ` and ${range(whole(soonest), whole(latest))} minutes of people's work`;
