@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 from scipy import special
+from scipy.io import loadmat
+from sklearn.datasets import make_multilabel_classification
 
 from complabel._questions import KINDS
 from complabel.answers import Answers
@@ -32,11 +34,11 @@ from complabel.live._asker import Asker
 from complabel.live._drawing import RandomQuestions
 from complabel.live._learner import Refits
 from complabel.live._until import Until, how_far_of_model
-from complabel.trust._goals import Goal, Standing, _part
+from complabel.trust._goals import _PARTS, Goal, Standing, _part, foreseen, how_far
 from complabel.trust._metrics import _chances, figures_of
 from complabel.trust._pairs import JudgedPairs, ScoredPairs
 
-WHAT = ("level", "frequencies", "beside", "figures", "learning", "time")
+WHAT = ("level", "frequencies", "beside", "figures", "few", "learning", "time")
 MISSED, INVENTED = 0.23, 0.028
 MACHINES = {"good": (0.1, 0.01), "middling": (0.2, 0.03), "bad": (0.5, 0.1)}  # missed, invented
 WIDTHS = (0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2)
@@ -56,6 +58,7 @@ def main() -> None:
         "--people", nargs="*", default=["right", "err"], help="right, err, or MISSED,INVENTED"
     )
     parser.add_argument("--questions", nargs="*", default=["random", "aimed"])
+    parser.add_argument("--against", action="store_true", help="time: beside a model")
     parser.add_argument("--items", type=int, default=10_000, help="most items of a sitting")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -70,13 +73,15 @@ def main() -> None:
             )
             for within in given.within:
                 if given.what == "time":
-                    of_time(name, Y > 0, within, given)
+                    of_time(name, X, Y > 0, within, people, rates, given)
                 elif given.what == "learning":
                     of_learning(name, X, Y > 0, within, given)
                 elif given.what == "frequencies":
                     of_frequencies(name, Y, within, people, rates, given)
                 elif given.what == "beside":
                     of_frequencies_beside(name, X, Y, within, people, rates, given)
+                elif given.what == "few":
+                    of_few(name, X, Y, within, people, rates, given)
                 else:
                     of_figures(name, X, Y, within, people, rates, given)
 
@@ -86,6 +91,12 @@ def load(name: str, folder: Path | None) -> tuple[Any, Any]:
     if name == "digits":
         data = make_digits(3000, random_state=0)
         return data.X, data.Y
+    if name == "made":
+        made: Any = {"n_features": 40, "n_classes": 12, "n_labels": 2, "random_state": 5}
+        return make_multilabel_classification(3000, **made)
+    if name == "mirflickr":
+        found = loadmat(Path(folder or ".") / "pml" / "mirflickr.mat")
+        return found["data"], np.asarray(found["target"]).T
     if name == "corel5k-all":
         data = load_file(Path(folder or ".") / "corel5k" / "Corel5k-sparse.arff")
     else:
@@ -315,68 +326,150 @@ def of_figures(
                 sitting(goal, p, truth, whole, n_items, questions, rates, rng)
                 for _ in range(given.sittings)
             ]
-            n, low, high, reached, left, ever = map(np.array, zip(*runs, strict=True))
+            *found, looks = zip(*runs, strict=True)
+            n, low, high, reached, ever = map(np.array, found)
+            left = Held()
+            for each in zip(looks, n, reached, strict=True):
+                left.add(*each)
             wrong = (whole < low) | (whole > high)
-            held, ratios = [], []
-            for (at, *ends), last in zip(left, n, strict=True):
-                if at and last > at and not np.isnan(ends[0]):  # a number was shown
-                    held.append(ends[0] <= last - at <= ends[1])
-                    ratios.append(np.log((last - at) / np.sqrt(ends[0] * ends[1])) * np.sqrt(at))
             print(
                 f"{name} | {figure} {whole:.3f} | ±{within:g} | {people} | {questions}"
                 " | false stops"
                 f" {100 * wrong[reached].mean():.1f} | reached {reached.sum():,} of"
                 f" {len(reached):,}, {wrong[reached].sum():,} falsely | answers"
-                f" {n[reached].mean():,.0f} | left at a third held {100 * np.mean(held):.0f}"
-                f" ({np.median(ratios):.1f} ± {np.std(ratios):.1f})"
+                f" {n[reached].mean():,.0f} | {left}"
                 f" | whenever left out {100 * np.mean(ever):.1f}"
                 f" | {time.perf_counter() - began:.0f} s",
                 flush=True,
             )
 
 
-def of_time(name: str, Y: Any, within: float, given: Any) -> None:
+def of_few(
+    name: str, X: Any, Y: Any, within: float, people: str, rates: tuple[float, float], given: Any
+) -> None:
+    """Print whether it is known before and during a sitting that its items are too few."""
+    p, truth = predictions(X, Y, given.seed)
+    names = [str(label) for label in range(p.shape[1])]
+    for figure in given.figures:
+        goal, found = Goal(figure, within, figure == "frequencies"), []
+        for draw in range(given.sittings):
+            rng = np.random.default_rng([given.seed, 9, draw])
+            rows = rng.integers(len(p), size=given.items)
+            said = rng.random((given.items, len(names))) < np.where(
+                truth[rows], 1 - rates[0], rates[1]
+            )
+            against = {} if figure == "frequencies" else {"probabilities": p[rows]}
+            ahead = foreseen(goal, said.shape, names, against.get("probabilities"), *rates)
+            order, told = rng.permutation(said.size), [bool(ahead and ahead.obstacle())]
+            for part in (0.4, 1):
+                item, label = np.divmod(order[: int(part * said.size)], len(names))
+                yes = np.eye(len(names), dtype=np.uint8)[label]
+                applies = yes * said[item, label][:, np.newaxis]
+                of: Any = {"item": item, "question": "asked", "probability": 1 / len(names)}
+                answers = Answers.from_arrays(
+                    relevant=applies, absent=yes - applies, n_items=given.items, **of
+                )
+                how = {"missed": rates[0], "invented": rates[1], **against}
+                standing = how_far(answers, [goal], **how)[0]
+                told.append(not standing.is_reached and bool(standing.obstacle() or part == 1))
+            found.append(told)
+        before, meanwhile, never = np.array(found).T
+        print(
+            f"{name} | {given.items} items | {figure} ±{within:g} | {people} | cannot be reached"
+            f" {never.sum()} of {len(never)}: said before the first question in"
+            f" {before[never].sum()}, after 40 % in {meanwhile[never].sum()} | can be reached:"
+            f" denied before in {before[~never].sum()}, after 40 % in {meanwhile[~never].sum()}",
+            flush=True,
+        )
+
+
+def of_time(
+    name: str, X: Any, Y: Any, within: float, people: str, rates: tuple[float, float], given: Any
+) -> None:
     """Print how often the time left was as it was said, for the frequency of each label."""
-    kind, names = KINDS["asked"], [str(row) for row in range(len(Y))]
+    kind, p = KINDS["asked"], None
+    if given.against:
+        p, Y = predictions(X, Y, given.seed)
+    n_items, names = min(len(Y), given.items), [str(row) for row in range(len(Y))]
     labels = [str(label) for label in range(Y.shape[1])]
     held: dict[int, list[bool]] = {minute: [] for minute in (5, 10, 20)}
     ratios: dict[int, list[float]] = {minute: [] for minute in held}
-    ends = []
+    ends, left = [], Held()
     for draw in range(given.sittings):
         rng = np.random.default_rng([given.seed, draw])
-        until = Until([Goal("frequencies", within, True)], len(labels))
+        rows = rng.permutation(len(Y))[:n_items]
+        goals, told_of = [Goal("frequencies", within, True)], None if p is None else p[rows]
+        until = Until(goals, len(labels), None, told_of, *rates)
         until.has_equal_pairs, until.size = True, 1  # as for annotate --question asked
         aimed: Any = {"seed": draw, "weights": until.weights}
-        source = RandomQuestions(names, len(labels), lambda: kind, kind, **aimed)
+        source = RandomQuestions(names[:n_items], len(labels), lambda: kind, kind, **aimed)
         asker = Asker(source, labels, lambda: 0.0)
-        told, minutes = {}, 0.0
+        told, looks, minutes = {}, [], 0.0
         while not until.is_reached:
             event = asker.next("ann")
             if event is None:
                 break
             asked = asker.questions[event.number]
             seconds = float(rng.lognormal(np.log(1.5), 0.5))
-            said = "yes" if Y[asked.item, asked.labels[0]] else "no"
-            _, n = asker.answer(event.id, "ann", said, seconds)
+            applies = Y[rows[asked.item], asked.labels[0]]
+            said = rng.random() < (1 - rates[0] if applies else rates[1])
+            _, n = asker.answer(event.id, "ann", "yes" if said else "no", seconds)
             for minute in held:
                 if minutes < minute <= minutes + seconds / 60 and until.standings:
                     goal = until.state(asker.latest_seconds("asked"))["goals"][0]
                     told[minute] = goal["minutes_left"]
             minutes += seconds / 60
             if n >= until.next_look:
-                until.look(lambda mark, asker=asker: asker.news(mark[0], len(Y)), n)
+                until.look(lambda mark, asker=asker: asker.news(mark[0], n_items), n)
+                more = until.state([])["goals"][0]["answers_left"]
+                looks.append((n, *(np.nan if each is None else each for each in more)))
         ends.append(minutes)
+        left.add(looks, n, until.is_reached)
         for minute, (low, middle, high) in told.items():
             held[minute].append(low <= minutes - minute <= high)
             ratios[minute].append((minutes - minute) / middle)
     print(
-        f"{name} | ±{within:g} | minutes {np.mean(ends):.0f} | held after 5, 10, 20: "
+        f"{name} | frequencies | ±{within:g} | {people} | against {p is not None} | answers"
+        f" {np.mean(left.ends):,.0f} | {left} | minutes {np.mean(ends):.0f}"
+        " | held after 5, 10, 20: "
         + ", ".join(
             f"{100 * np.mean(each):.0f} of 100 ({np.median(ratios[minute]):.2f} times as long)"
             for minute, each in held.items()
+            if each
         ),
         flush=True,
     )
+
+
+class Held:
+    """Counts in how many sittings the interval of what is left held, after 40 % of the answers."""
+
+    def __init__(self) -> None:
+        self.ends, self.sooner, self.later, self.held, self.lengths = [], 0, 0, 0, []
+        self.unknown, self.never = 0, 0  # sittings without a number, and those that did not end
+
+    def add(self, looks: Any, n: int, is_reached: bool) -> None:
+        """Add a sitting of n answers; looks have answers so far, and how many more, three each."""
+        self.never += not is_reached
+        at = [each for each in looks if each[0] <= n / 2.5]
+        if not is_reached or not at:
+            return
+        n_so_far, low, middle, high = at[-1]
+        self.ends.append(n)
+        self.unknown += bool(np.isnan(low))
+        self.sooner += n - n_so_far < low
+        self.later += n - n_so_far > high
+        self.held += low <= n - n_so_far <= high
+        self.lengths.append((n - n_so_far) / middle)
+
+    def __str__(self) -> str:
+        n = max(self.held + self.sooner + self.later, 1)
+        return (
+            f"left held {100 * self.held / n:.0f} of 100 (of {n}; it took less in"
+            f" {100 * self.sooner / n:.0f}, more in {100 * self.later / n:.0f};"
+            f" {np.nanmedian([*self.lengths, np.nan]):.2f} times as many), no number in"
+            f" {self.unknown}, not reached {self.never}"
+        )
 
 
 def of_learning(name: str, X: Any, Y: Any, within: float, given: Any) -> None:
@@ -476,14 +569,13 @@ def sitting(
         pairs = ScoredPairs.of(judged, p, np.asarray(0.5), *by_label)
         if goal.figure == "average_precision":  # the order stays the same
             ranking = pairs.__dict__.setdefault("ranking", ranking or pairs.ranking)
-        part = _part(pairs, goal)
-        looks.append((n, part.left[0], part.left[2]))
+        part = _part([pairs, *pairs.in_parts(_PARTS)], goal)
+        looks.append((n, *part.left))
         if part.is_reached or n >= len(order):
             break
         n_next = Standing(goal, [part], n, part.left).next_look(n)
         ever |= not part.low <= whole <= part.high
-    third = [each for each in looks if each[0] <= n / 2.5]
-    return n, part.low, part.high, part.is_reached, third[-1] if third else (0, 0, 0), ever
+    return n, part.low, part.high, part.is_reached, ever, looks
 
 
 if __name__ == "__main__":
