@@ -48,7 +48,17 @@ def minima():
     project = PROJECT["project"]
     extras = project["optional-dependencies"]
     wanted = [*project["dependencies"]]
-    for extra in ("cluster", "live", "onnx", "photos", "pictures", "report", "tables", "texts"):
+    for extra in (
+        "cluster",
+        "live",
+        "onnx",
+        "photos",
+        "pictures",
+        "report",
+        "study",
+        "tables",
+        "texts",
+    ):
         wanted += [line for line in extras[extra] if not line.startswith("complabel[")]
     for requirement in wanted:
         name, bound = requirement.split(",")[0].split(">=")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from research.theory import CRITERIA
+from research.theory._drawing import Bar, bar_chart, heat_map
 from research.theory._theory_text import (
     MATRIX_NAMES,
     Counted,
@@ -17,7 +18,6 @@ from research.theory._theory_text import (
     short_world,
 )
 
-from complabel.experiments.reports._charts import Bar, bar_chart, heat_map
 from complabel.reports import ACCENT, INK, SERIES, Chart, new_axes
 
 if TYPE_CHECKING:

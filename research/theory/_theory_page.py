@@ -28,7 +28,7 @@ from research.theory._theory_text import (
 )
 
 from complabel import __version__
-from complabel.experiments.reports._templates import get_template
+from complabel.reports import environment_of
 
 if TYPE_CHECKING:
     from research.theory import TheoryResults
@@ -61,7 +61,7 @@ def render_theory(results: TheoryResults, *, left_out: Mapping[str, str] | None 
     text = (here / "theory.html.j2").read_text(encoding="utf-8")
     style = (here / "theory.css").read_text(encoding="utf-8")
     # The template extends those of the reports.
-    template = get_template("page.html.j2").environment.from_string(text)
+    template = environment_of(escapes_html=True).from_string(text)
     return template.render(
         style=Markup(style),  # our own file
         results=results,

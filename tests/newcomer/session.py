@@ -408,6 +408,8 @@ def interrupted_study(session: Session) -> None:
     units = json.loads((session.folder / "results.json").read_text(encoding="utf-8"))
     found = {(unit["method"], unit["fold"]) for unit in units if unit["status"] == "done"}
     demand(len(units) == len(found) == 20, "each fold of each method is there once")
+    extra = ["-c", str(CHECKOUT / "constraints.txt"), f"{CHECKOUT}[study]"]
+    session.run("python", "-m", "pip", "install", "--quiet", *extra)
     session.run("complabel", "study", "report", "first", "--store", store.name)
     demand((session.folder / "first-report" / "report.html").is_file(), "there is a page")
 

@@ -76,11 +76,9 @@ def test_a_study_is_run_resumed_looked_at_and_reported(run, tmp_path):
 def test_a_run_ends_with_its_result_and_the_next_step(run):
     _, out, _ = run("study", "run", "plan.toml", "--jobs", 1)
     lines = out.splitlines()
-    assert "Average precision, uniform labels" in lines
+    assert "Average precision, uniform complementary labels" in lines
     shown = {line.split()[0]: float(line.split()[1]) for line in lines if "0." in line}
     assert {"Prior", "MLCL"} <= shown.keys()
-    best = max(("Prior", "MLCL"), key=shown.get)
-    assert f"{best} has the highest average precision on synthetic." in lines
     assert lines[-1] == "next: complabel study report small"
 
 
@@ -110,7 +108,6 @@ def test_failures_are_said_and_counted(run, tmp_path):
     code, out, err = run("study", "run", "plan.toml", "--jobs", 1)
     assert code == 1
     assert "3 failed" in out
-    assert "Complete so far: Prior" in out
     assert err.count("learning_rate must be") == 3 + 1
     for _ in range(2):  # the failures stay known, and are named in the last lines
         assert "MLCL, 3 folds: learning_rate must be" in err
@@ -145,9 +142,8 @@ def test_a_report_compares_questions_at_the_seconds_of_ones_own_people(run, tmp_
     assert run("study", "report", *given)[0] == 0
     summary = json.loads((tmp_path / "small-report" / "summary.json").read_text("utf-8"))
     assert (summary["study"]["seconds"]["asked"], summary["study"]["seconds"]["judged"]) == (10, 4)
-    own = {one["dataset"]: one["equal_time"][-1] for one in summary["ticking"]}
-    assert {name: found["ratio"] for name, found in own.items()} == {"synthetic": 3, "digits": 4.6}
-    assert all(found["own"] for found in own.values())
+    ratios = {one["dataset"]: one["ahead"][-1][0] for one in summary["ticking"]}
+    assert ratios == {"synthetic": 3, "digits": 4.6}
 
 
 def test_a_dry_run_says_what_would_run_and_runs_nothing(run, tmp_path):

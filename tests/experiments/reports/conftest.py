@@ -1,5 +1,5 @@
 import pytest
-from tests.experiments.reports.small import failing, make_plan, make_results
+from tests.experiments.reports.small import make_plan, make_results
 from tests.reports.conftest import without_charts as without_charts
 
 from complabel.experiments.reports import render_report, summarize_study
@@ -8,11 +8,6 @@ from complabel.experiments.reports import render_report, summarize_study
 @pytest.fixture(scope="session")
 def results():
     return make_results(make_plan())
-
-
-@pytest.fixture(scope="session")
-def partial():
-    return make_results(make_plan(), change=failing, missing=("scene",))
 
 
 @pytest.fixture(scope="session")

@@ -102,5 +102,8 @@ def folds_of(results, row, dataset, metric):
 
 
 def the_cell(summary, **place):
-    (found,) = [cell for cell in summary.cells if place.items() <= vars(cell).items()]
-    return found
+    cells = summary.cells
+    for name, value in place.items():
+        cells = cells[cells[name] == value]
+    (cell,) = cells.itertuples()
+    return cell

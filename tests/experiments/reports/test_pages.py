@@ -31,12 +31,3 @@ def test_row_titles_stay_in_sight_while_a_table_scrolls(opened):
         return [left(title) - before[0], left(cell) - before[1]];"""
     )
     assert moved == [0, -80]
-
-
-@pytest.mark.slow
-def test_the_sections_are_listed_side_by_side(opened):
-    tops = opened("report", 1280)(
-        "return [...document.querySelectorAll('nav a')].map(a => a.getBoundingClientRect().top)"
-    )
-    assert len(tops) > 5
-    assert len(set(tops)) < len(tops) / 2

@@ -1,7 +1,5 @@
 """How long ticking may take: break-evens and comparisons at equal time, by hand."""
 
-import json
-import re
 from dataclasses import replace
 
 import pytest
@@ -9,9 +7,7 @@ from tests.experiments.reports.small import make_plan, make_results
 from tests.reports.small import Page
 
 from complabel.experiments.reports import FORMATS, render_report, summarize_study
-from complabel.experiments.reports._render import time_charts
-from complabel.experiments.reports._summarize import break_even, compare, reached, times_of_form
-from complabel.experiments.reports._tables import ticking_tables
+from complabel.experiments.reports._asking import asked_points, break_even, reached, tickings
 
 # Average precision of yes/no answers and of ticked labels, by amounts. One for each item reaches
 # .7; ticking does so at .2, which is halfway between .1 and .4 in the logarithm.
@@ -70,24 +66,6 @@ def test_precision_between_amounts_is_interpolated_in_the_logarithm():
     assert reached(points, 0.09) is None
 
 
-@pytest.mark.parametrize(
-    ("ratio", "n_ticked", "n_labels", "expected"),
-    [(6, 6, 6, 6), (6, 1, 6, 1), (6, 2, 6, 2), (1.5, 4, 7, 1.25), (3, 1, 1, 1)],
-)
-def test_a_smaller_form_takes_less_in_proportion(ratio, n_ticked, n_labels, expected):
-    assert times_of_form(ratio, n_ticked, n_labels) == pytest.approx(expected)
-
-
-def test_at_equal_time_ticking_covers_fewer_items():
-    ahead = compare(list(ASKED.items()), list(TICKED.items()), 5)
-    # Half an answer each is a tenth of the forms; one is a fifth; two are two fifths.
-    assert ahead == pytest.approx((0.0, 0.0, 0.0))
-    ahead = compare(list(ASKED.items()), list(TICKED.items()), 10)
-    assert ahead == (None, pytest.approx(-0.1), pytest.approx(-0.1))
-    # All items are ticked in the time of one each; the time that is left helps nobody.
-    assert compare(list(ASKED.items()), list(TICKED.items()), 1)[1:] == pytest.approx((0.2, 0.1))
-
-
 @pytest.fixture(scope="module")
 def study():
     plan = make_plan(
@@ -104,53 +82,58 @@ def study():
     return make_results(plan, change=set_means)
 
 
-@pytest.fixture(scope="module")
-def summary(study):
-    return summarize_study(study)
-
-
-def test_a_study_with_both_questions_has_break_evens(summary):
-    every, form = summary.ticking
-    assert (every.place, every.question) == (("asked", "scene", "Prior"), "ticked")
+def test_a_study_with_both_questions_has_break_evens(study):
+    every, form = tickings(summarize_study(study))
+    assert (every.draw, every.dataset, every.row) == ("asked", "scene", "Prior")
+    assert (every.question, form.question) == ("ticked", "ticked-2")
     assert dict(every.asked) == pytest.approx(ASKED)
     assert dict(every.ticked) == pytest.approx(TICKED)
-    assert (every.break_even, every.bound, every.said) == (pytest.approx(5.0), "", "5")
-    assert (form.question, form.n_ticked) == ("ticked-2", 2)
-    assert form.break_even == pytest.approx(2.0)  # halfway between .25 and 1
-    # 10 s for a yes or no and 8 for each of five further labels: 50 s, the fifth ratio.
-    own = every.equal_time[-1]
-    assert (own.ratio, own.own) == (pytest.approx(5.0), True)
-    assert own.ahead == pytest.approx((0.0, 0.0, 0.0))
+    assert every.break_even == (pytest.approx(5.0), "")
+    assert form.break_even[0] == pytest.approx(2.0)  # halfway between .25 and 1
+    # All items are ticked in the time of one each; the time that is left helps nobody.
+    assert every.ahead[0][0] == 1
+    assert every.ahead[0][1][1:] == pytest.approx((0.2, 0.1))
+    assert every.ahead[4] == (10, [None, pytest.approx(-0.1), pytest.approx(-0.1)])
+    # 10 s for a yes or no and 8 for each of five further labels: 50 s, five times as long. Half an
+    # answer each is a tenth of the forms; one is a fifth; two are two fifths.
+    ratio, gains = every.ahead[-1]
+    assert (ratio, gains) == (pytest.approx(5.0), pytest.approx([0.0, 0.0, 0.0]))
     # A form of two then takes 18 s, 1.8 times as long: half of the items are .28 of them.
-    assert form.equal_time[-1].ahead[1] == pytest.approx(0.65 + 0.1 * 0.5760 - 0.7, abs=1e-4)
+    assert form.ahead[-1][1][1] == pytest.approx(0.65 + 0.1 * 0.5760 - 0.7, abs=1e-4)
 
 
-def test_who_learns_from_truth_or_asked_one_question_only_has_no_break_even(study):
-    assert {ticking.row for ticking in summarize_study(study).ticking} == {"Prior"}
+def test_one_question_only_or_an_unfinished_fold_has_no_break_even(study):
     for left_out in ("asked", "ticked"):
-        plan = study.plan.model_copy(
-            update={"draws": [d for d in study.plan.draws if d.question != left_out]}
-        )
-        some = {draw.name for draw in plan.draws}
-        units = [unit for unit in study.units if unit.draw in some]
-        found = summarize_study(replace(study, plan=plan, units=units)).ticking
-        assert [one.question for one in found] == (["ticked-2"] if left_out == "ticked" else [])
-
-
-def test_unfinished_folds_have_no_break_even(study):
+        draws = [draw for draw in study.plan.draws if draw.question != left_out]
+        plan = study.plan.model_copy(update={"draws": draws})
+        units = [unit for unit in study.units if unit.draw in {draw.name for draw in draws}]
+        some = tickings(summarize_study(replace(study, plan=plan, units=units)))
+        assert [one.question for one in some] == (["ticked-2"] if left_out == "ticked" else [])
     units = [
         replace(unit, status="pending") if (unit.draw, unit.fold) == ("asked", 1) else unit
         for unit in study.units
     ]
-    assert summarize_study(replace(study, units=units)).ticking == ()
+    assert not [*tickings(summarize_study(replace(study, units=units)))]
 
 
-def test_tables_and_curves_are_in_every_form(study, summary, without_charts):
-    tables = ticking_tables(summary)
-    assert [line for line, _ in tables.lines] == [
-        "Prior: all labels ticked",
-        "Prior: 2 random labels ticked",
-    ]
+def test_points_count_the_answers_of_a_training_part_and_their_minutes(study):
+    # Scene has 2,407 instances, of which two of three folds are 1,604.67.
+    points = asked_points(summarize_study(study)).set_index("draw")
+    assert points["answers"].to_dict() == {
+        "asked-half": 802, "asked": 1605, "asked-2": 3209, "few-2": 1605, "ticked-.1": 160,
+        "ticked-.4": 642, "ticked": 1605, "form-.25": 401, "form": 1605, "wrong": 1605,
+        "free": 1605,
+    }  # fmt: skip
+    assert points["minutes"]["free"] == pytest.approx(1604.667 * 30 / 60, abs=0.01)
+    assert points["minutes"]["ticked"] == pytest.approx(1604.667 * 50 / 60, abs=0.01)
+    assert {*points["row"]} == {"Prior"}
+    alike = [{"name": "a"}, {"name": "b", "propensity_sd": 1.0}, {"name": "c", "error_rate": 0.1}]
+    assert asked_points(summarize_study(make_results(make_plan(draws=alike)))).empty
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_tables_are_in_every_form(study):
+    summary = summarize_study(study)
     page = Page(render_report(study))
     assert ["Prior: all labels ticked", "5"] in [line for table in page.tables for line in table]
     text = FORMATS["tables.md"](summary, study)
@@ -159,15 +142,3 @@ def test_tables_and_curves_are_in_every_form(study, summary, without_charts):
     assert "| 10 × | n/a | −0.100 | −0.100 |" in text  # noqa: RUF001
     latex = FORMATS["tables.tex"](summary, study)
     assert r"10 $\times$ & n/a & $-$0.100" in latex
-    stored = json.loads(FORMATS["summary.json"](summary, study))["ticking"][0]
-    assert stored["break_even"] == pytest.approx(5.0)
-
-
-def test_a_chart_shows_ticking_at_each_ratio_of_times(summary):
-    charts = time_charts(summary)
-    assert [line.name for line in charts.lines][:2] == [
-        "asked yes/no", "all labels ticked, in 1 times the time",
-    ]  # fmt: skip
-    (chart,) = charts.charts
-    six = re.search(r"in 6 times the time: ([^;]+)", chart.description).group(1)
-    assert six == "0.600 at 0.6, 0.800 at 2.4, 0.900 at 6"

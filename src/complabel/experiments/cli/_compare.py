@@ -144,8 +144,6 @@ def _table(
     digits: int,
 ) -> Table:
     """Return a table of one dataset's results; the paper's figures stand below each method."""
-    from complabel.experiments.reports import summarize_study
-
     plan, first = results.plan, records[0]
     size = f"{first['folds']} folds, seed {first['seed']}"
     title = f"{first['dataset']}: {about}{plan.title_of(plan.draws[0])}, {size}"
@@ -153,11 +151,6 @@ def _table(
     for heading in titles.values():
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("seconds", justify="right")
-    published = {
-        (cell.dataset, cell.row, cell.metric): vars(cell.published)
-        for cell in (summarize_study(results).cells if plan.criteria else ())
-        if cell.published
-    }
 
     def cells(figures: Sequence[Mapping[str, float] | None], gap: str) -> list[str]:
         return [f"{x['mean']:.{digits}f}±{x['std']:.{digits}f}" if x else gap for x in figures]
@@ -166,7 +159,8 @@ def _table(
         mark = "" if record["learns_from"] == "complementary" else " †"
         figures = [record["metrics"].get(each) for each in titles]
         table.add_row(Text(record["row"] + mark), *cells(figures, "-"), f"{record['seconds']:.1f}")
-        printed = [published.get((record["dataset"], record["row"], each)) for each in titles]
+        theirs = results.published(record["dataset"], record["draw"], record["row"])
+        printed = [vars(theirs[each]) if each in theirs else None for each in titles]
         if any(printed):
             table.add_row("  published", *cells(printed, ""), "", style="dim")
     return table

@@ -41,7 +41,7 @@ from complabel.cli import (
 from complabel.errors import InputError, OutputError, StoreError
 from complabel.experiments.cli import _options as options
 from complabel.experiments.datasets import describe_datasets
-from complabel.experiments.reports import FORMATS, Summary, headline, summarize_study, write_report
+from complabel.experiments.reports import FORMATS, refuse_without_libraries, write_report
 from complabel.experiments.studies import (
     Forecast,
     Monitor,
@@ -58,7 +58,6 @@ from complabel.experiments.studies import (
 
 _CRITERION = "average_precision"
 _NONE = "n/a"
-_PARTIAL = " *"
 _MOST_DRAWS = 5  # lines of a dry run about draws; how-to-ask has over 30
 
 
@@ -193,38 +192,23 @@ def say_failed(results: StudyResults) -> None:
 
 
 def _show_outcome(results: StudyResults) -> None:
-    """Print average precision over finished folds; nothing if the study has no criteria."""
-    if not (results.plan.criteria and results.having("done")):
+    """Print average precision where all folds are done; nothing if the study has no criteria."""
+    plan, records = results.plan, results.records()
+    if not (plan.criteria and records):
         return
-    summary = summarize_study(results)
-    found = {
-        cell.place: f"{cell.mean:.3f}" + _PARTIAL * (cell.folds < summary.study.folds)
-        for cell in summary.cells
-        if cell.metric == _CRITERION
+    shown = {
+        (each["draw"], each["dataset"], each["row"]): f"{each['metrics'][_CRITERION]['mean']:.3f}"
+        for each in records
     }
-    for title, heading, lines in _parts(summary):
-        table = new_table("", heading, numbers=summary.datasets)
-        for name, (draw, row) in lines.items():
-            values = [found.get((draw, dataset, row), _NONE) for dataset in summary.datasets]
-            if set(values) != {_NONE}:
-                table.add_row(Text(name), *values)
-        say(title)
-        output().print(table)
-    if any(value.endswith(_PARTIAL) for value in found.values()):
-        say("* not all folds are done")
-    say(headline(summary))
-
-
-def _parts(summary: Summary) -> Iterator[tuple[str, str, dict[str, tuple[str, str]]]]:
-    """Yield the title and first heading of each table, and the draw and row of each line."""
-    study = summary.study
-    if study.has_many_draws:
-        lines = {draw.name: (draw.name, study.reference) for draw in study.draws}
-        yield f"Average precision of {study.reference}, by draw", "draw", lines
-        return
-    for draw in study.draws:
-        lines = {row.title: (draw.name, row.title) for row in summary.rows}
-        yield f"Average precision, {study.labels_of(draw.name)}", "method", lines
+    datasets = list(dict.fromkeys(each["dataset"] for each in records))
+    for draw in plan.draws:
+        table = new_table("", "method", numbers=datasets)
+        for row in dict.fromkeys(each["row"] for each in records if each["draw"] == draw.name):
+            values = [shown.get((draw.name, dataset, row), _NONE) for dataset in datasets]
+            table.add_row(Text(row), *values)
+        if table.row_count:
+            say(f"Average precision, {plan.title_of(draw)}")
+            output().print(table)
 
 
 def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
@@ -350,6 +334,7 @@ def opened_results(path: Path, name: str | None, *, with_criteria: bool = False)
 
 def claim_report(name: str, folder: Path | None) -> Path:
     """Return the folder for a study's report, if it can be written there and nothing is lost."""
+    refuse_without_libraries()
     folder = folder or Path(f"{name}-report")
     shown = f"--output {folder}"
     with explained(shown):

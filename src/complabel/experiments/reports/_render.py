@@ -1,108 +1,190 @@
-"""The forms of a study's report, as texts of files, and which charts they show."""
+"""The forms of a study's report, as texts of files."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
 import errno
-import functools
+import html
 import io
-import itertools
 import json
-import math
 import os
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
+from complabel import __version__
 from complabel._writing import explained, replacing
-from complabel.experiments.reports import _charts
-from complabel.experiments.reports import _summary as data
-from complabel.experiments.reports._charts import Bar
-from complabel.experiments.reports._summarize import RATIOS, Points, last_line, summarize_study
-from complabel.experiments.reports._summary import CRITERION, Row, Summary
-from complabel.experiments.reports._tables import (
-    Entry,
-    Tables,
-    factor_tables,
-    headline,
-    study_tables,
-    ticking_tables,
-)
-from complabel.experiments.reports._templates import get_template, quantity, title_of
-from complabel.experiments.studies import Draw, StudyResults
-from complabel.metrics import METRICS
-from complabel.reports import INK, SERIES, Chart, new_axes, number
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_COLUMNS = (
-    *("study", "draw", "dataset", "row", "method", "fold", "status"),
-    *METRICS,
-    *("fit_seconds", "predict_seconds", "peak_memory_mb"),
-    *("parameters", "fitted", "error", "key"),
-)
-
-
-def results_csv(results: StudyResults) -> str:
-    """Return a CSV text with a line for every unit.
-
-    ``fold`` counts from 0; ``parameters`` and ``fitted`` are JSON objects; ``error`` is the last
-    line.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for unit in results.units:
-        own = {"study": results.plan.name, "error": last_line(unit.error)}
-        values = {**vars(unit), **unit.metrics, **own}
-        writer.writerow([_written(values.get(name, "")) for name in _COLUMNS])
-    return text.getvalue()
-
-
-def _written(value: object) -> object:
-    """Return a value for CSV: numbers with all digits, mappings as JSON, NaN as empty text."""
-    if isinstance(value, float):
-        return repr(float(value)) if math.isfinite(value) else ""
-    if isinstance(value, Mapping):
-        return json.dumps(dict(value), sort_keys=True, default=repr)
-    return value
-
+from complabel.experiments.reports._asking import tickings
+from complabel.experiments.reports._libraries import refuse_without_libraries
+from complabel.experiments.reports._sections import Table, headline, notes_on_gaps, sections
+from complabel.experiments.reports._summary import Summary, summarize_study
+from complabel.experiments.studies import StudyResults
+from complabel.reports import MINUS, environment_of
 
 Renderer: TypeAlias = Callable[[Summary, StudyResults], str]
 """Returns the text of one form, from the summary and the results."""
 
+_GAP = "n/a"
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>&|#~$])")
+_LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+# Signs of our own, which pdflatex does not know; what pandas has escaped stays as it is.
+_SIGNS = str.maketrans(
+    {
+        "▼": r"$\bigtriangledown$",
+        "▲": r"$\bigtriangleup$",
+        "±": r"$\pm$",
+        "×": r"$\times$",  # noqa: RUF001
+        "†": r"\textsuperscript{$\dagger$}",
+        MINUS: r"$-$",
+    }
+)
 
-def render_tables(template: str, summary: Summary, _: StudyResults) -> str:
-    tables = study_tables(summary)
-    text = get_template(template).render(
-        summary=summary,
-        study=summary.study,
-        tables=tables,
-        factors=factor_tables(summary) if summary.study.has_many_draws else None,
+
+def results_csv(results: StudyResults) -> str:
+    """Return a CSV text with a line for every unit; mappings are JSON, and NaN is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, results.columns, lineterminator="\n")
+    writer.writeheader()
+    for line in results.lines():
+        writer.writerow({name: "" if value != value else value for name, value in line.items()})
+    return text.getvalue()
+
+
+def render_report(results: StudyResults) -> str:
+    """Render a study as one HTML page without external files.
+
+    Parameters
+    ----------
+    results : StudyResults
+        May be incomplete; the page lists what is missing.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        If a library of the extra "study" is not installed.
+    """
+    return FORMATS["report.html"](summarize_study(results), results)
+
+
+def _page(summary: Summary, _: StudyResults) -> str:
+    template = environment_of(__package__, escapes_html=True).get_template("report.html.j2")
+    failed = [unit for unit in summary.units if unit.status == "failed"]
+    return template.render(
+        complabel=__version__,
+        plan=summary.plan,
         headline=headline(summary),
-        complabel=summary.complabel,
-        answer_charts=answer_charts(summary),
-        ticking=ticking_tables(summary),
-        time_charts=time_charts(summary),
-        charts=study_charts(summary, tables),
+        gaps=notes_on_gaps(summary),
+        failed=failed,
+        sections=sections(summary),
+        as_html=_as_html,
     )
-    return text if template.endswith(".html.j2") else text.rstrip("\n") + "\n"
+
+
+def _as_html(table: Table) -> str:
+    """Return a table as HTML; all texts in it are escaped here."""
+
+    def cell(text: Any, *, best: bool = False) -> str:
+        written = html.escape(_GAP if text != text else str(text)).replace("\n", "<br>")
+        return f"<b>{written}</b>" if best else written
+
+    bold = table.cells.map(lambda text: cell(text, best=True))
+    shown = table.cells.map(cell).mask(table.best, bold).rename(index=cell, columns=cell)
+    text: str = shown.to_html(escape=False, border=0, justify="unset")
+    text = text.replace(' style="text-align: unset;"', "").replace("<th>", '<th scope="row">')
+    head, body, rest = text.partition("</thead>")
+    head = head.replace('scope="row"', 'scope="col"').replace('<th scope="col"></th>', "<td></td>")
+    head = head.replace("<thead>", f"<caption>{html.escape(table.caption)}</caption>\n<thead>")
+    return head + body + rest
+
+
+def _as_markdown(summary: Summary, _: StudyResults) -> str:
+    def cell(text: Any) -> str:
+        written = _MARKDOWN.sub(r"\\\1", _GAP if text != text else str(text))
+        return written.replace("\n", "<br>")
+
+    parts = [f"# {cell(summary.plan.title)}", cell(headline(summary))]
+    parts += map(cell, filter(None, [summary.plan.description, *notes_on_gaps(summary)]))
+    for section in sections(summary):
+        if not (section.tables or section.notes):
+            continue
+        parts += [f"## {section.title}", *map(cell, section.notes)]
+        for table in section.tables:
+            shown = table.cells.map(cell)
+            shown = shown.mask(table.best, shown.map(lambda text: f"**{text}**"))
+            lines = [["", *map(cell, shown.columns)], ["---"] * (shown.shape[1] + 1)]
+            lines += [[cell(name), *line] for name, *line in shown.itertuples()]
+            written = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+            parts += [f"### {cell(table.caption)}", written]
+    return "\n\n".join(parts) + "\n"
+
+
+def _as_latex(summary: Summary, _: StudyResults) -> str:
+    """Return the tables for LaTeX with booktabs; the texts stand in comments."""
+    texts = [summary.plan.title, headline(summary), *notes_on_gaps(summary)]
+    parts = ["% " + " ".join(text.split()) for text in texts]
+    for section in sections(summary):
+        if section.tables:
+            parts += ["% " + " ".join(note.split()) for note in section.notes]
+        for table in section.tables:
+            style = table.cells.fillna(_GAP).style.format(escape="latex")
+            for axis in ("index", "columns"):
+                style = style.format_index(escape="latex", axis=axis)
+            bold = table.best.map({True: "textbf:--rwrap;", False: ""}.get)
+            style = style.apply(lambda _, bold=bold: bold, axis=None)
+            caption = " ".join(table.caption.split()).translate(_LATEX)
+            written = style.to_latex(hrules=True, position_float="centering", caption=caption)
+            parts.append(written.translate(_SIGNS))
+    return "\n".join(parts) + "\n"
 
 
 def _as_json(summary: Summary, _: StudyResults) -> str:
-    return json.dumps(summary, indent=1, allow_nan=False, default=vars) + "\n"
+    """Return the plan, cells, ranks and costs as JSON, with null for what is unknown."""
+    rankings = [
+        {
+            "draw": ranking.draw,
+            "metric": ranking.metric,
+            "ranks": ranking.ranks.to_dict(),
+            "datasets": ranking.datasets,
+            "friedman": ranking.friedman,
+            "nemenyi": None if ranking.nemenyi is None else ranking.nemenyi.to_dict(),
+            "reason": ranking.reason,
+        }
+        for ranking in summary.rankings
+    ]
+    frames = {"cells": summary.cells, "costs": summary.costs.reset_index()}
+    records = {name: json.loads(each.to_json(orient="records")) for name, each in frames.items()}
+    content = {
+        "complabel": __version__,
+        "study": summary.plan.model_dump(mode="json"),
+        "missing": summary.missing,
+        "rankings": rankings,
+        "ticking": [asdict(ticking) for ticking in tickings(summary)],
+        **records,
+    }
+    return json.dumps(content, indent=1) + "\n"
 
 
 FORMATS: Final[Mapping[str, Renderer]] = MappingProxyType(
     {
-        "report.html": functools.partial(render_tables, "report.html.j2"),
-        "tables.md": functools.partial(render_tables, "tables.md.j2"),
-        "tables.tex": functools.partial(render_tables, "tables.tex.j2"),
+        "report.html": _page,
+        "tables.md": _as_markdown,
+        "tables.tex": _as_latex,
         "results.csv": lambda _, results: results_csv(results),
         "summary.json": _as_json,
     }
@@ -134,21 +216,21 @@ def write_report(
     Raises
     ------
     InputError
-        If Jinja2 or matplotlib is not installed; then nothing is written.
+        If a library of the extra "study" is not installed; then nothing is written.
     OutputError
         If a file cannot be written; then an older report is unchanged.
     """
+    refuse_without_libraries()
     summary = summarize_study(results)
     texts = {name: render(summary, results) for name, render in formats.items()}
-    write_texts(Path(folder), texts)
+    _write_texts(Path(folder), texts)
     return [Path(folder) / name for name in texts]
 
 
-def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write UTF-8 text files into a folder, from a mapping of names to texts: all of them, or none.
+def _write_texts(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write text files into a folder: all of them, or none.
 
-    A missing folder is made. If a file cannot be written, everything stays unchanged. All files get
-    the same time, which tells later that none was changed.
+    All files get the same time, which tells later that none was changed.
     """
     now = time.time_ns()
     with explained(folder):
@@ -167,354 +249,3 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
                 with contextlib.suppress(OSError):
                     path.rmdir()
             raise
-
-
-def render_report(results: StudyResults) -> str:
-    """Render a study as one HTML page without external files.
-
-    Parameters
-    ----------
-    results : StudyResults
-        May be incomplete; the page lists what is missing.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    InputError
-        If Jinja2 or matplotlib is not installed.
-    """
-    return FORMATS["report.html"](summarize_study(results), results)
-
-
-_COSTS = {"fit_seconds": "Seconds to fit a fold", "peak_memory_mb": "Peak memory, MB"}
-
-_P = TypeVar("_P", data.Curves, data.Matrices, data.Sensitivity)
-_Placed: TypeAlias = Iterator[tuple[str, str, Chart]]  # draw, title of the group, chart
-
-
-@dataclass(frozen=True)
-class Group:
-    """Charts that the page shows together; charts of matrices have ``label_names``."""
-
-    draw: str
-    title: str
-    charts: Sequence[Chart]
-    label_names: Sequence[str] = ()
-
-
-def study_charts(summary: Summary, tables: Tables) -> Mapping[str, Sequence[Group]]:
-    """Choose the charts for each section of the page; they are drawn later."""
-    return {
-        "criteria": _grouped(_criteria(summary, tables)),
-        "ranks": _grouped(_ranks(summary)),
-        "curves": _grouped(_curves(summary)),
-        "sensitivity": _grouped(_sensitivity(summary)),
-        "costs": _grouped(_costs(summary, tables)),
-        "matrices": list(_matrices(summary)),
-    }
-
-
-def _charted(summary: Summary, placed: Sequence[_P]) -> Sequence[_P]:
-    """Return what gets charts: all of it, or only the first draw's if there are many draws."""
-    if not (summary.study.has_many_draws and placed):
-        return placed
-    return [one for one in placed if one.draw == placed[0].draw]
-
-
-def _grouped(charts: _Placed) -> list[Group]:
-    groups: dict[tuple[str, str], list[Chart]] = {}
-    for draw, title, chart in charts:
-        groups.setdefault((draw, title), []).append(chart)
-    return [Group(*place, together) for place, together in groups.items()]
-
-
-def _criteria(summary: Summary, tables: Tables) -> _Placed:
-    for table in tables.criteria:
-        for column, dataset in enumerate(summary.datasets):
-            bars = [
-                _bar(row, entries[column], summary.study.reference) for row, entries in table.lines
-            ]
-            if any(bar.value is not None for bar in bars):
-                description = f"{table.metric.title} on {dataset}. {_told(bars, number)}"
-                chart = _charts.bar_chart(bars, title=dataset, description=description)
-                yield table.draw, table.metric.title, chart
-
-
-def _bar(row: Row, entry: Entry | None, reference: str) -> Bar:
-    kind = "reference" if row.title == reference else "plain"
-    if not row.competes:
-        kind = "outside"
-    if entry is None:
-        return Bar(title_of(row), None, kind=kind)
-    cell = entry.cell
-    published = cell.published.mean if cell.published else None
-    return Bar(title_of(row), cell.mean, error=cell.std, published=published, kind=kind)
-
-
-def _told(bars: Sequence[Bar], write: Callable[[float], str]) -> str:
-    return "; ".join(f"{bar.name} {write(bar.value)}" for bar in bars if bar.value is not None)
-
-
-def _ranks(summary: Summary) -> _Placed:
-    for ranking in summary.rankings:
-        if ranking.ranks and ranking.groups is not None and not summary.study.has_many_draws:
-            title = METRICS[ranking.metric].title
-            ranks = zip(ranking.rows, ranking.ranks, strict=True)
-            said = "; ".join(f"{row} {rank:.2f}" for row, rank in ranks)
-            description = f"Average ranks by {title}: {said}"
-            chart = _charts.rank_chart(ranking, title=title, description=description)
-            yield ranking.draw, "", chart
-
-
-def _curves(summary: Summary) -> _Placed:
-    for curves in _charted(summary, summary.curves):
-        for stage, losses in curves.stages.items():
-            title = f"{curves.row}: {stage}" if len(curves.stages) > 1 else curves.row
-            known = [loss for loss in losses if loss is not None]
-            ends = f", from {known[0]:.4g} to {known[-1]:.4g}" if known else ""
-            description = f"{title} on {curves.dataset}: mean loss over {len(losses)} epochs{ends}."
-            chart = _charts.loss_chart(losses, title=title, description=description)
-            yield curves.draw, curves.dataset, chart
-
-
-def _sensitivity(summary: Summary) -> _Placed:
-    for varied in _charted(summary, summary.sensitivity):
-        title, parameter = METRICS[varied.metric].title, varied.parameter
-        said = "; ".join(f"{point.value:g}: {number(point.mean)}" for point in varied.points)
-        chart = _charts.parameter_chart(
-            varied.points,
-            title=varied.dataset,
-            description=f"{title} on {varied.dataset} over {parameter}: {said}",
-            parameter=parameter,
-        )
-        yield varied.draw, f"{title} over {parameter} of {varied.method}", chart
-
-
-def _costs(summary: Summary, tables: Tables) -> _Placed:
-    """Yield charts of time and memory on each dataset; times of 0 do not fit a logarithmic axis."""
-    for table in tables.costs:
-        for name, axis in _COSTS.items():
-            for column, dataset in enumerate(summary.datasets):
-                bars = [
-                    Bar(title_of(row), getattr(costs[column], name, None) or None)
-                    for row, costs in table.lines
-                ]
-                if any(bar.value for bar in bars):
-                    chart = _charts.bar_chart(
-                        bars,
-                        title=dataset,
-                        description=f"{axis} on {dataset}. {_told(bars, quantity)}",
-                        axis=axis,
-                        logarithmic=name != "peak_memory_mb",
-                    )
-                    yield table.draw, axis, chart
-
-
-def _matrices(summary: Summary) -> Iterator[Group]:
-    """Yield charts of S, C and T of the first row of each method that estimates them."""
-    methods = {row.title: row.method for row in summary.rows}
-    first: dict[tuple[str, str, str], data.Matrices] = {}
-    for record in _charted(summary, summary.matrices):
-        first.setdefault((record.draw, record.dataset, methods[record.row]), record)
-    for record in first.values():
-        whose = f"{record.row} on {record.dataset}"
-        charts = list(_charts.matrix_charts(record.matrices, whose))
-        yield Group(record.draw, whose, charts, record.label_names)
-
-
-_FEWEST = 3  # draws; fewer points make no curve
-_TOGETHER = 8  # most lines of one chart; with more, each row has its own charts
-_MARKERS: Final = ("o●○", "s■□", "^▲△", "D◆◇", "v▼▽", "P✚✛")  # matplotlib's code; filled; hollow
-_SIZE = (4.4, 2.9)  # inches
-_AXES: Final = {
-    "n_answers": "answers about a training part",
-    "minutes": "annotators’ minutes",  # noqa: RUF001
-}
-_TIME: Final = "time, as yes/no answers for each item"
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a chart: one row and one way of asking, with a point for each amount asked.
-
-    ``series`` is the number of its colour, 0 for text; ``sign`` is the character of ``marker``.
-    """
-
-    name: str
-    row: str
-    draws: Sequence[str]
-    series: int
-    marker: str
-    sign: str
-
-
-@dataclass(frozen=True)
-class AnswerCharts:
-    """Charts that share one key for their lines."""
-
-    title: str
-    lines: Sequence[Line]
-    outside: Sequence[str]
-    charts: Sequence[Chart]
-
-
-def answer_charts(summary: Summary) -> list[AnswerCharts]:
-    """Choose the charts: one group for all rows, or one for each row if there are many lines."""
-    rows = list(dict.fromkeys(point.row for point in summary.answers))
-    found = _families(summary)
-    if not rows or len({point.draw for point in summary.answers}) < _FEWEST:
-        return []
-    outside = [row.title for row in summary.rows if row.learns_from == "relevant"]
-    groups = [(row, [row]) for row in rows]
-    if len(rows) * len(found) <= _TOGETHER:
-        groups = [("", rows)]
-    else:  # the reference row comes first, as readers look for it
-        groups.sort(key=lambda group: group[0] != summary.study.reference)
-    charts = []
-    for title, shown in groups:
-        lines = _lines(shown, found)
-        drawn = [
-            _curves_chart(
-                [(line, _points(summary, line, dataset, across)) for line in lines],
-                _references(summary, dataset, outside),
-                dataset,
-                axis,
-            )
-            for across, axis in _AXES.items()
-            for dataset in summary.datasets
-            if any(point.dataset == dataset for point in summary.answers)
-        ]
-        charts.append(AnswerCharts(title, lines, outside, drawn))
-    return charts
-
-
-def _families(summary: Summary) -> Mapping[str, list[str]]:
-    """Group draws that ask the same question, in different amounts, by their way of asking.
-
-    A single draw is left out if a line has the same question, because a chart has little room.
-    """
-    asked = {point.draw for point in summary.answers}
-    draws = {draw.name: draw for draw in summary.study.draws if draw.name in asked}
-    found: dict[str, list[str]] = {}
-    for draw in draws.values():
-        found.setdefault(way_of_asking(draw), []).append(draw.name)
-    for draw in draws.values():
-        if draw.audit and draw.question != "none":  # its line starts at the draw without an audit
-            without = draw.model_copy(update={"audit": 0}).what_counts()
-            for other in draws.values():
-                if other.what_counts() == without and other.name not in found[way_of_asking(draw)]:
-                    found[way_of_asking(draw)].insert(0, other.name)
-    on_lines = {
-        draws[name].question for names in found.values() if len(names) > 1 for name in names
-    }
-    return {
-        way: names
-        for way, names in found.items()
-        if len(names) > 1 or draws[names[0]].question not in on_lines
-    }
-
-
-def way_of_asking(draw: Draw) -> str:
-    """Return in few words what a draw asks, without the amounts."""
-    kind = draw.kind
-    said = ["audit alone" if kind is None else kind.in_words(kind.drawn_short)]
-    if draw.labels == "released":
-        said.append(f"{draw.scheme}, as released")
-    elif draw.scheme == "biased":
-        said.append(f"by correlation (sharpness {draw.sharpness:g})")
-    if draw.propensity_sd and not draw.judges:
-        said.append(f"unequally (sd {draw.propensity_sd:g})")
-    if draw.error_rate:
-        said.append(f"{100 * draw.error_rate:.3g} % mistakes")
-    said += draw.one_sided_mistakes
-    if draw.audit and draw.question != "none":
-        said.append("and an audit")
-    return ", ".join(said)
-
-
-def _lines(rows: Sequence[str], found: Mapping[str, list[str]]) -> list[Line]:
-    """Give each line a colour and a marker; single points have the text colour."""
-    colours, inks = itertools.count(), itertools.count()
-    lines = []
-    for row, (way, draws) in itertools.product(rows, found.items()):
-        alone = len(draws) == 1
-        at = next(inks if alone else colours)
-        name = " · ".join(part for part in (row if len(rows) > 1 else "", way) if part)
-        series = 0 if alone else 1 + at % len(SERIES)
-        marker, filled, hollow = _MARKERS[at % len(_MARKERS)]
-        lines.append(Line(name, row, draws, series, marker, hollow if alone else filled))
-    return sorted(lines, key=lambda line: line.series == 0)
-
-
-def _references(summary: Summary, dataset: str, rows: Sequence[str]) -> list[float]:
-    """Return the means of rows that learn from true labels; they are the same for all draws."""
-    means = {
-        cell.row: cell.mean
-        for cell in summary.cells
-        if (cell.dataset, cell.metric) == (dataset, CRITERION) and cell.row in rows
-    }
-    return list(means.values())
-
-
-def _curves_chart(
-    drawn: Sequence[tuple[Line, Points]], references: Sequence[float], dataset: str, axis: str
-) -> Chart:
-    """Return a chart of lines over a logarithmic axis, with dashed lines for references."""
-
-    def draw(figure: Figure) -> None:
-        axes = new_axes(figure, f"{dataset}: average precision", axis)
-        ends = [x for _, points in drawn for x, _ in points]
-        for line, points in drawn:
-            colour = INK if line.series == 0 else SERIES[line.series - 1]
-            filled = colour if line.series else "none"
-            look: dict[str, Any] = {"marker": line.marker, "markersize": 5, "linewidth": 1.5}
-            xs, means = [x for x, _ in points], [mean for _, mean in points]
-            axes.plot(xs, means, color=colour, markerfacecolor=filled, **look)
-        for mean in references:
-            axes.axhline(mean, color=INK, alpha=0.5, linewidth=1, linestyle=(0, (4, 3)))
-        if ends:
-            _charts.with_logarithmic_axis(axes, min(ends) / 1.3, max(ends) * 1.3)
-        axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.8)
-        axes.locator_params(axis="y", nbins=6)
-
-    said = "; ".join(
-        f"{line.name}: " + ", ".join(f"{number(mean)} at {quantity(x)}" for x, mean in points)
-        for line, points in drawn
-        if points
-    )
-    title = METRICS[CRITERION].title
-    return Chart(dataset, f"{title} on {dataset} against {axis}. {said}", _SIZE, draw)
-
-
-def _points(summary: Summary, line: Line, dataset: str, across: str) -> Points:
-    places = [(draw, dataset, line.row) for draw in line.draws]
-    known = [point for point in summary.answers if point.place in places]
-    return sorted((float(getattr(point, across)), point.mean) for point in known)
-
-
-def time_charts(summary: Summary) -> AnswerCharts | None:
-    """Choose the charts of yes/no answers beside all labels ticked, at several ratios of times."""
-    shown = [
-        ticking
-        for ticking in summary.ticking
-        if (ticking.row, ticking.question) == (summary.study.reference, "ticked")
-    ]
-    if not shown:
-        return None
-    ticked = [f"all labels ticked, in {ratio:g} times the time" for ratio in RATIOS]
-    ways = ["asked yes/no", *ticked]
-    lines = []
-    for series, (way, markers) in enumerate(zip(ways, _MARKERS, strict=True), start=1):
-        lines.append(Line(way, "", (), series, markers[0], markers[1]))
-    outside = [row.title for row in summary.rows if row.learns_from == "relevant"]
-    charts = []
-    for ticking in shown:
-        curves: list[Points] = [ticking.asked]
-        curves += [[(ratio * x, mean) for x, mean in ticking.ticked] for ratio in RATIOS]
-        drawn = list(zip(lines, curves, strict=True))
-        references = _references(summary, ticking.dataset, outside)
-        charts.append(_curves_chart(drawn, references, ticking.dataset, _TIME))
-    return AnswerCharts("", lines, outside, charts)

@@ -1,66 +1,120 @@
-"""The content of a study's report, as data; every form of the report is a rendering of it.
+"""What a report says of a study, as data frames: means, tests, ranks, costs.
 
-``summary.json`` holds this data, and its keys are the names of the fields. So renaming or dropping
-a field breaks programs that read this file; adding a field does not.
+Ranks and their tests are those of J. Demsar, "Statistical comparisons of classifiers over multiple
+data sets", Journal of Machine Learning Research 7, 2006, section 3.2.
 """
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self, SupportsFloat, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from complabel.experiments.paper import Published
-from complabel.experiments.statistics import FriedmanResult, Judgement
-from complabel.experiments.studies import Draw
+from scipy import stats
 
-Plain: TypeAlias = "bool | int | float | str | list[Plain] | None"
-"""A parameter as a value that JSON can hold."""
+from complabel.experiments.reports._libraries import pandas, posthocs
+from complabel.experiments.statistics import judge
+from complabel.experiments.studies import Draw, Plan, Row, StudyResults, UnitResult
+from complabel.metrics import METRICS
 
-Place: TypeAlias = tuple[str, str, str]
-"""A place in the tables: names of the draw and of the dataset, title of the row."""
-
-
-@dataclass(frozen=True)
-class Placed:
-    """Something about one place in the tables."""
-
-    draw: str
-    dataset: str
-    row: str
-
-    @property
-    def place(self) -> Place:
-        return self.draw, self.dataset, self.row
-
-
-def measured(value: SupportsFloat) -> float | None:
-    """Return a finite number; None for NaN and infinity."""
-    return float(value) if math.isfinite(value) else None
-
+if TYPE_CHECKING:
+    from complabel.experiments.reports._libraries import DataFrame, Series
 
 CRITERION = "average_precision"
-"""The criterion of headlines and of the charts of answers."""
+"""The criterion of headlines, and of the charts of answers."""
 
+_LEVEL = 0.05
+_PRINTED_PRECISION = 0.0005  # largest standard deviation that is printed as 0.000
+_DIGITS = 12  # so that rounding alone, which depends on the order of folds, makes no rank
 _MANY_DRAWS = 4  # up to this many draws, each draw has its own tables and charts
+_PLACE = ["draw", "dataset", "row"]
 
 
 @dataclass(frozen=True)
-class Study:
-    """The facts of the plan; ``reference`` is the row that the others are tested against."""
+class Ranking:
+    """Average ranks of the rows that compete, by one criterion under one draw; 1 is best.
 
-    name: str
-    title: str
-    description: str
-    published: str
-    reference: str
-    draws: tuple[Draw, ...]
-    datasets: tuple[str, ...]
-    folds: int
-    seed: int
-    seconds: Mapping[str, float]
-    has_answers: bool = False
+    First, rows without a complete dataset are left out; then, datasets that are not complete for
+    all other rows.
+
+    Parameters
+    ----------
+    draw, metric : str
+    ranks : Series
+        The average rank of each row.
+    datasets : list of str
+    left_out : list of str
+        Rows and datasets that are left out.
+    friedman : float or None
+        The p-value of Friedman's test; None if no difference could be significant.
+    nemenyi : DataFrame or None
+        P. Nemenyi's p-value of each pair of rows.
+    difference : float
+        The least difference of two ranks that is significant at the 5 % level.
+    reason : str
+        Why there is no test, or an empty text.
+    """
+
+    draw: str
+    metric: str
+    ranks: Series
+    datasets: Sequence[str]
+    left_out: Sequence[str]
+    friedman: float | None
+    nemenyi: DataFrame | None
+    difference: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All figures of a study's report; each form of the report is a rendering of them.
+
+    Parameters
+    ----------
+    plan : Plan
+    missing : mapping of str to str
+        Datasets that were not at hand, with the reason.
+    units : sequence of UnitResult
+    folds : DataFrame
+        A line for each unit; the columns are those of ``StudyResults.lines``.
+    cells : DataFrame
+        A line for each draw, dataset, row and criterion with a finished fold: ``folds``, ``mean``
+        and ``std``; ``published`` and ``published_std`` of the paper, with ``advantage``, the
+        published standard deviations by which our mean is better; ``plain`` and ``corrected``, the
+        two tests of the reference row against this one; ``best`` of the rows that compete.
+    rankings : sequence of Ranking
+    """
+
+    plan: Plan
+    missing: Mapping[str, str]
+    units: Sequence[UnitResult]
+    folds: DataFrame
+    cells: DataFrame
+    rankings: Sequence[Ranking]
+
+    @functools.cached_property
+    def rows(self) -> Mapping[str, Row]:
+        """The rows of the tables, by title."""
+        return {row.title: row for row in self.plan.expanded_rows()}
+
+    @functools.cached_property
+    def draws(self) -> Mapping[str, Draw]:
+        """The draws, by name."""
+        return {draw.name: draw for draw in self.plan.draws}
+
+    @property
+    def datasets(self) -> list[str]:
+        """The datasets that were at hand."""
+        return [name for name in self.plan.datasets if name not in self.missing]
+
+    @property
+    def reference(self) -> str:
+        """The title of the row that the others are tested against."""
+        return self.plan.reference or next(iter(self.rows))
 
     @property
     def has_many_draws(self) -> bool:
@@ -69,283 +123,143 @@ class Study:
 
     def labels_of(self, draw: str) -> str:
         """Return a draw's labels as captions call them: its name, and what was asked."""
-        asked = next(each for each in self.draws if each.name == draw)
-        return (
-            f"{draw} labels"
-            if asked.is_plain
-            else f"{draw}: {asked.title_with(answers=self.has_answers)}"
+        asked = self.draws[draw]
+        return f"{draw} labels" if asked.is_plain else f"{draw}: {self.plan.title_of(asked)}"
+
+    @functools.cached_property
+    def wins(self) -> DataFrame:
+        """How often the reference row was better, equal and worse, by draw, row and test."""
+        tested = self.cells.dropna(subset=["plain"])
+        counts = tested.melt(_PLACE, ["plain", "corrected"], "test", "judgement")
+        counts = counts.groupby(["draw", "row", "test", "judgement"], sort=False).size()
+        columns = ["better", "tie", "worse"]
+        return counts.unstack("judgement").reindex(columns=columns).fillna(0).astype(int)
+
+    @functools.cached_property
+    def costs(self) -> DataFrame:
+        """Mean seconds to fit and to predict a fold, and the peak memory, by place.
+
+        To record a learning curve takes time: a fold with one counts only if all others have one.
+        """
+        done = self.folds[self.folds["status"] == "done"]
+        recorded = {unit.key for unit in self.units if unit.details.get("curves")}
+        done = done.assign(recorded=done["key"].isin(recorded))
+        others = done.groupby(_PLACE)["recorded"].transform("all")
+        fitted = done["fit_seconds"].where(~done["recorded"] | others)
+        means = done.assign(fit_seconds=fitted).groupby(_PLACE, sort=False)
+        return means.agg(
+            fit_seconds=("fit_seconds", "mean"),
+            predict_seconds=("predict_seconds", "mean"),
+            peak_memory_mb=("peak_memory_mb", "max"),
         )
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A criterion; ``higher`` is True if higher values are better."""
+def summarize_study(results: StudyResults) -> Summary:
+    """Summarize the results of a study so far.
 
-    name: str
-    title: str
-    higher: bool
+    Parameters
+    ----------
+    results : StudyResults
+        May be incomplete; the summary lists what is missing.
 
+    Returns
+    -------
+    Summary
 
-@dataclass(frozen=True)
-class Row:
-    title: str
-    method: str
-    method_title: str
-    learns_from: str
-    relevant_per_row: int
-
-    @property
-    def competes(self) -> bool:
-        """Whether it may be the best; False if it is told true labels or true label frequencies."""
-        return self.learns_from == "complementary"
-
-
-@dataclass(frozen=True)
-class Units:
-    """Numbers of units by status; units of missing datasets are only planned."""
-
-    planned: int
-    without_data: int
-    done: int
-    failed: int
-    pending: int
-
-
-@dataclass(frozen=True)
-class Failure(Placed):
-    """A fold that failed; ``error`` is the last line of the traceback."""
-
-    fold: int
-    error: str
-    traceback: str
-
-
-@dataclass(frozen=True)
-class Incomplete(Placed):
-    """A place with missing folds: the numbers of done, failed and all folds."""
-
-    done: int
-    failed: int
-    folds: int
-
-
-@dataclass(frozen=True)
-class Cell(Placed):
-    """A criterion of a row on a dataset, over the finished folds.
-
-    ``std`` is None for a single fold. ``advantage`` is how many published standard deviations our
-    mean is better. ``plain`` and ``corrected`` are the two tests of the reference row against this
-    one.
+    Raises
+    ------
+    InputError
+        If pandas is not installed.
     """
-
-    metric: str
-    folds: int
-    mean: float
-    std: float | None
-    published: Published | None
-    advantage: float | None
-    plain: Judgement | None
-    corrected: Judgement | None
-    tested_folds: int
-
-
-@dataclass(frozen=True)
-class WinTieLoss:
-    """Counts of how often the reference row was better, equal and worse."""
-
-    wins: int
-    ties: int
-    losses: int
-
-    @classmethod
-    def of(cls, judgements: Sequence[Judgement]) -> Self:
-        return cls(*map(judgements.count, ("better", "tie", "worse")))
+    plan = results.plan
+    folds = pandas().DataFrame(results.lines(), columns=results.columns)
+    cells = _cells(results, folds)
+    return Summary(
+        plan=plan,
+        missing=dict(results.missing),
+        units=results.units,
+        folds=folds,
+        cells=cells,
+        rankings=list(_rankings(plan, cells)),
+    )
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """How often the reference row was better, equal and worse than a row, over ``cells`` cells."""
-
-    draw: str
-    row: str
-    cells: int
-    plain: WinTieLoss
-    corrected: WinTieLoss
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Average ranks of the competing rows by one criterion.
-
-    First, rows without a complete dataset are left out; then, datasets that are not complete for
-    all other rows. ``ranks`` and tests are None if they are not possible; ``reason`` says why.
-    """
-
-    draw: str
-    metric: str
-    rows: tuple[str, ...]
-    datasets: tuple[str, ...]
-    left_out_rows: tuple[str, ...]
-    left_out_datasets: tuple[str, ...]
-    ranks: tuple[float, ...] | None = None
-    friedman: FriedmanResult | None = None
-    critical_difference: float | None = None
-    groups: tuple[tuple[int, ...], ...] | None = None
-    reason: str = ""
+def _cells(results: StudyResults, folds: DataFrame) -> DataFrame:
+    plan = results.plan
+    done = folds[folds["status"] == "done"].sort_values("fold", kind="stable")
+    done = done.reindex(columns=[*_PLACE, "fold", *METRICS])
+    values = done.melt([*_PLACE, "fold"], [*METRICS], "metric", "value")
+    grouped = values.groupby([*_PLACE, "metric"], sort=False)["value"]
+    cells = grouped.agg(folds="size", mean="mean", std="std").reset_index()
+    for name in ("published", "published_std"):
+        cells[name] = math.nan
+    for (draw, dataset, row), part in cells.groupby(_PLACE):
+        for metric, figure in results.published(dataset, draw, row).items():
+            at = part.index[part["metric"] == metric]
+            cells.loc[at, ["published", "published_std"]] = figure.mean, figure.std
+    signs = cells["metric"].map({name: 2 * x.higher_is_better - 1 for name, x in METRICS.items()})
+    signs = signs.astype(float)  # else an empty table has texts here
+    spreads = cells["published_std"].clip(lower=_PRINTED_PRECISION)
+    cells["advantage"] = signs * (cells["mean"] - cells["published"]) / spreads
+    cells = cells.merge(_judgements(plan, values), "left", [*_PLACE, "metric"])
+    competing = [row.title for row in plan.expanded_rows() if row.learns_from == "complementary"]
+    rivals = cells["row"].isin(competing) & (cells["folds"] == plan.folds)
+    printed = (signs * cells["mean"].round(3)).where(rivals)
+    same_column = printed.groupby([cells[name] for name in ("draw", "dataset", "metric")])
+    several = same_column.transform("count") > 1
+    cells["best"] = several & (printed == same_column.transform("max"))
+    return cells
 
 
-@dataclass(frozen=True)
-class Cost(Placed):
-    """Mean time of a fold, and the peak memory over the folds; None if not measured.
-
-    ``fit_seconds`` leaves out folds with a learning curve, which takes time, if there are others.
-    """
-
-    folds: int
-    fit_seconds: float | None
-    predict_seconds: float | None
-    peak_memory_mb: float | None
-
-
-@dataclass(frozen=True)
-class Curves(Placed):
-    """The mean loss after each epoch of the first fold, by stage; None if not finite."""
-
-    stages: Mapping[str, tuple[float | None, ...]]
+def _judgements(plan: Plan, values: DataFrame) -> DataFrame:
+    """Test the reference row against each other one, over the folds that both have."""
+    reference = plan.reference or plan.expanded_rows()[0].title
+    lines = []
+    for (draw, dataset, metric), part in values.groupby(["draw", "dataset", "metric"], sort=False):
+        wide = part.pivot(index="fold", columns="row", values="value")
+        for row in wide.columns.drop(reference, errors="ignore"):
+            both = wide.reindex(columns=[reference, row]).dropna()
+            if len(both) > 1:
+                given: Any = both[reference], both[row]
+                better = {"higher_is_better": METRICS[metric].higher_is_better}
+                plain = judge(*given, **better)
+                corrected = judge(*given, **better, test_share=1 / plan.folds)
+                lines.append((draw, dataset, row, metric, plain, corrected))
+    return pandas().DataFrame(lines, columns=[*_PLACE, "metric", "plain", "corrected"])
 
 
-@dataclass(frozen=True)
-class Matrices(Placed):
-    """The K x K matrices of the first fold, by the name of the fitted attribute."""
-
-    label_names: tuple[str, ...]
-    matrices: Mapping[str, Sequence[Sequence[float]]]
-
-
-@dataclass(frozen=True)
-class FittedScalar(Placed):
-    """A scalar that fitted classifiers report; ``counts`` is how many folds have each text."""
-
-    name: str
-    mean: float | None = None
-    min: float | None = None
-    max: float | None = None
-    counts: Mapping[str, int] | None = None
+def _rankings(plan: Plan, cells: DataFrame) -> Iterator[Ranking]:
+    rows = [r.title for r in plan.expanded_rows() if r.learns_from == "complementary"]
+    complete = cells[(cells["folds"] == plan.folds) & cells["row"].isin(rows)]
+    for (draw, metric), part in complete.groupby(["draw", "metric"], sort=False):
+        wide = part.pivot(index="dataset", columns="row", values="mean")
+        datasets = [name for name in plan.datasets if name in {*cells["dataset"]}]
+        wide = wide.reindex(index=datasets, columns=[row for row in rows if row in wide])
+        means = wide.dropna().round(_DIGITS)
+        ranks = means.rank(axis=1, ascending=not METRICS[metric].higher_is_better).mean()
+        left_out = [each for each in (*rows, *datasets) if each not in {*wide, *means.index}]
+        yield Ranking(draw, metric, ranks, [*means.index], left_out, *_tested(means))
 
 
-@dataclass(frozen=True)
-class Point:
-    """A criterion at one value of a parameter; ``published`` is the paper's mean."""
-
-    value: float
-    mean: float
-    std: float | None
-    published: float | None
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """A criterion over the one numeric parameter that a row of the plan varies, by value."""
-
-    method: str
-    parameter: str
-    draw: str
-    dataset: str
-    metric: str
-    points: tuple[Point, ...]
-
-
-@dataclass(frozen=True)
-class AnswerPoint(Placed):
-    """Average precision of a row, and the answers about a training part, with their minutes."""
-
-    n_answers: int
-    minutes: float
-    mean: float
-    std: float | None
-
-
-@dataclass(frozen=True)
-class EqualTime:
-    """By how much ticking is ahead of yes/no answers in the same time; None where nothing is known.
-
-    ``ratio`` is how many times as long as one yes or no ticking all labels of an item takes;
-    ``own`` if it follows from the plan's seconds. ``ahead`` has one difference of average precision
-    for each amount of yes/no answers.
-    """
-
-    ratio: float
-    ahead: tuple[float | None, ...]
-    own: bool = False
-
-
-@dataclass(frozen=True)
-class Ticking(Placed):
-    """Yes/no answers beside forms on which people tick labels: all, or some drawn at random.
-
-    ``draw`` has one yes or no for each item. ``asked`` and ``ticked`` are curves: answers or forms
-    for each item, with the average precision. A form may take ``break_even`` times as long as one
-    yes or no; ``bound`` is "above" or "below" if this is only known to be more or less.
-    """
-
-    question: str
-    n_ticked: int
-    asked: tuple[tuple[float, float], ...]
-    ticked: tuple[tuple[float, float], ...]
-    break_even: float
-    bound: str
-    equal_time: tuple[EqualTime, ...]
-
-    @property
-    def amounts(self) -> list[str]:
-        """The numbers of yes/no answers for each item, as the heads of columns."""
-        return [f"{amount:g}" for amount, _ in self.asked]
-
-    @property
-    def said(self) -> str:
-        """The break-even in words, such as ``"4.2"`` or ``"above 50"``."""
-        return f"{self.bound} {self.break_even:.2g}".strip()
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The parameters of a row: those equal on all datasets, and those that differ."""
-
-    row: str
-    parameters: Mapping[str, Plain]
-    by_dataset: Mapping[str, Mapping[str, Plain]]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """All content of a study's report; every form of the report is a rendering of it.
-
-    ``complabel`` is the version. ``datasets`` are those at hand; ``missing`` maps the others to the
-    reasons. ``cells`` has an entry for each criterion and each place with a finished fold.
-    ``comparison`` has one for each draw and row with a tested cell, ``rankings`` one for each draw
-    and criterion. ``answers`` is empty if all draws ask the same; ``ticking`` without yes/no
-    questions beside ticked labels. ``machines`` describes the machines, with the number of their
-    ``"units"``.
-    """
-
-    complabel: str
-    study: Study
-    metrics: tuple[Metric, ...]
-    rows: tuple[Row, ...]
-    datasets: tuple[str, ...]
-    missing: Mapping[str, str]
-    units: Units
-    failed: tuple[Failure, ...]
-    incomplete: tuple[Incomplete, ...]
-    cells: tuple[Cell, ...]
-    comparison: tuple[Comparison, ...]
-    rankings: tuple[Ranking, ...]
-    costs: tuple[Cost, ...]
-    curves: tuple[Curves, ...]
-    matrices: tuple[Matrices, ...]
-    sensitivity: tuple[Sensitivity, ...]
-    answers: tuple[AnswerPoint, ...]
-    ticking: tuple[Ticking, ...]
-    fitted: tuple[FittedScalar, ...]
-    settings: tuple[Settings, ...]
-    machines: tuple[Mapping[str, str | int], ...]
+def _tested(means: DataFrame) -> tuple[float | None, DataFrame | None, float, str]:
+    """Test whether the ranks of rows (columns) over datasets (index) differ, and which."""
+    n_datasets, n_rows = means.shape
+    if not n_datasets:
+        return None, None, math.inf, "No dataset is complete for every row."
+    if n_rows < 3:
+        return None, None, math.inf, "Ranks need three methods that are complete."
+    quantile = float(stats.studentized_range.isf(_LEVEL, n_rows, math.inf)) / math.sqrt(2)
+    difference = quantile * math.sqrt(n_rows * (n_rows + 1) / (6 * n_datasets))
+    if difference >= n_rows - 1:
+        needed = math.floor(n_datasets * (difference / (n_rows - 1)) ** 2) + 1
+        reason = (
+            f"With only {n_datasets} datasets, no difference between the ranks of {n_rows}"
+            f" methods can be significant. A test needs at least {needed} datasets."
+        )
+        return None, None, difference, reason
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # all methods tie on every dataset
+        friedman = float(stats.friedmanchisquare(*means.to_numpy().T).pvalue)
+    p_values = posthocs().posthoc_nemenyi_friedman(means.to_numpy())
+    p_values = p_values.set_axis(means.columns, axis=0).set_axis(means.columns, axis=1)
+    return (1.0 if math.isnan(friedman) else friedman), p_values, difference, ""

@@ -23,8 +23,14 @@ from sklearn.base import BaseEstimator
 
 import complabel
 from complabel.datasets import MultiLabelDataset
+from complabel.experiments.paper import (
+    Published,
+    printed_criteria,
+    printed_name,
+    published_cells,
+)
 from complabel.experiments.studies._plan import Plan
-from complabel.methods import ComplementaryClassifier
+from complabel.methods import ComplementaryClassifier, get_method
 from complabel.metrics import METRICS
 
 _MATRICES = ("initial_transition_", "label_correlation_", "transition_")
@@ -114,6 +120,11 @@ def fitted_details(
     return {**details, "n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
 
 
+def canonical_json(data: Mapping[str, Any]) -> str:
+    """Return plain data as JSON with sorted keys, so that equal data give equal texts."""
+    return json.dumps(data, sort_keys=True, default=repr)
+
+
 def plain(value: Any) -> Any:
     """Replace NaN and infinities by None at any depth: JSON and SQLite cannot hold them."""
     if isinstance(value, Mapping):
@@ -171,6 +182,8 @@ def peak_memory_mb() -> float:
 
 
 _HELD_OUT = ("score", "held_out_ranking")
+_PLACE = ("draw", "dataset", "row", "method", "fold", "status")
+_COSTS = ("fit_seconds", "predict_seconds", "peak_memory_mb")
 
 # Two attributes get clearer names: the label cardinality that a model found, and the one that it
 # was told to aim at. Else readers could confuse them.
@@ -229,8 +242,8 @@ class StudyResults:
         list of dict
             Plain data, which JSON can hold. Each record has these keys:
 
-            - ``dataset``, ``row`` (its title), ``method``, ``match_frequencies``, ``seed``
-              and ``folds``;
+            - ``dataset``, ``draw`` (its name), ``row`` (its title), ``method``,
+              ``match_frequencies``, ``seed`` and ``folds``;
             - the settings of the draw: ``labels`` (its scheme), ``question``, ``propensity_sd``,
               ``error_rate``, ``missed``, ``invented``, ``answers_per_item``, ``items_share`` and
               ``audit``;
@@ -253,6 +266,7 @@ class StudyResults:
             {
                 "dataset": dataset,
                 **draws[draw].settings(),
+                "draw": draw,
                 "row": row,
                 "method": units[0].method,
                 "match_frequencies": rows[row].match_frequencies,
@@ -270,6 +284,48 @@ class StudyResults:
             for (dataset, draw, row), units in places.items()
             if len(units) == self.plan.folds
         ]
+
+    def published(self, dataset: str, draw: str, row: str) -> Mapping[str, Published]:
+        """Return the paper's figures for a place in the tables, by criterion.
+
+        The paper has two draws only, and no label frequencies.
+        """
+        own = next(each for each in self.plan.expanded_rows() if each.title == row)
+        asked = next(each for each in self.plan.draws if each.name == draw)
+        if own.label_frequencies or own.match_frequencies or not asked.is_published:
+            return {}
+        method = get_method(own.method).base
+        printed, title = published_cells(self.plan.published), own.published or printed_name(method)
+        return {
+            ours: printed[place]
+            for ours, theirs in printed_criteria(method).items()
+            if (place := (dataset, asked.scheme, title, theirs)) in printed
+        }
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names in each of ``lines``."""
+        measured = (*METRICS, *(_HELD_OUT if self.plan.score else ()))
+        return ("study", *_PLACE, *measured, *_COSTS, "parameters", "fitted", "error", "key")
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return a line of plain data for each unit, as a table or a data frame takes them.
+
+        ``fold`` counts from 0, ``parameters`` and ``fitted`` are JSON objects, and ``error`` is the
+        last line of a traceback. Criteria that were not measured are NaN.
+        """
+        told = [
+            {
+                **vars(unit),
+                **unit.metrics,
+                "study": self.plan.name,
+                "parameters": canonical_json(unit.parameters),
+                "fitted": canonical_json(unit.fitted),
+                "error": unit.reason,
+            }
+            for unit in self.units
+        ]
+        return [{name: each.get(name, math.nan) for name in self.columns} for each in told]
 
     def as_json(self) -> str:
         """Return all units as a JSON list of objects with the fields of :class:`UnitResult`.

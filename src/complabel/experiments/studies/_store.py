@@ -20,8 +20,14 @@ from pydantic import ValidationError
 from complabel._sqlite import Kind, Lock, connect, transaction
 from complabel.errors import StoreError
 from complabel.experiments.studies._plan import Plan
-from complabel.experiments.studies._results import Outcome, StudyResults, UnitResult, plain
-from complabel.experiments.studies._units import Unit, canonical_json
+from complabel.experiments.studies._results import (
+    Outcome,
+    StudyResults,
+    UnitResult,
+    canonical_json,
+    plain,
+)
+from complabel.experiments.studies._units import Unit
 
 _VERSION = 3  # no release wrote an earlier one
 _KIND = Kind(

@@ -22,7 +22,7 @@ from complabel.experiments.studies._draw import Draw
 from complabel.experiments.studies._fold import fold_seed, split_folds
 from complabel.experiments.studies._labels import released_checksum
 from complabel.experiments.studies._plan import Plan, Row
-from complabel.experiments.studies._results import result_versions
+from complabel.experiments.studies._results import canonical_json, result_versions
 from complabel.methods import get_method
 
 # The rooms and files that compute a result. The key of a unit has a checksum of what is read from
@@ -127,11 +127,6 @@ def likeness(unit: Unit) -> str:
     own = {"random_state", "learning_rate"}
     said["parameters"] = {k: v for k, v in said["parameters"].items() if k not in own}
     return canonical_json({**said, "fold": None})
-
-
-def canonical_json(data: Mapping[str, Any]) -> str:
-    """Return plain data as JSON with sorted keys, so that equal data give equal texts."""
-    return json.dumps(data, sort_keys=True, default=repr)
 
 
 def _labels(row: Row, draw: Draw, released: str) -> dict[str, Any]:
