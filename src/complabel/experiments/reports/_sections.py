@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -148,10 +148,16 @@ def title_of(summary: Summary, row: str) -> str:
     return row if summary.rows[row].learns_from == "complementary" else f"{row} {DAGGER}"
 
 
-def _arranged(frame: DataFrame, values: Series, lines: Iterable[str], columns: str) -> DataFrame:
-    """Arrange values of a frame, with lines and columns in the order of the plan."""
-    by = [*lines, columns]
-    wide = values.set_axis(pandas().MultiIndex.from_frame(frame[by])).unstack(columns, sort=False)
+def _arranged(frame: DataFrame, values: Series, lines: str, columns: str) -> DataFrame:
+    """Arrange values of a frame as a table, whose lines and columns are those of the frame."""
+    return _wide(values.set_axis(pandas().MultiIndex.from_frame(frame[[lines, columns]])))
+
+
+def _wide(values: Series) -> DataFrame:
+    """Return a table of values by line and column, in the order in which they stand there."""
+    lines, columns = (values.index.get_level_values(level).unique() for level in (0, 1))
+    # Some versions of pandas confuse values where ``unstack`` is told not to sort.
+    wide = values.unstack().reindex(lines, columns=columns)
     return wide.rename_axis(index=None, columns=None)
 
 
@@ -171,7 +177,7 @@ def _results(summary: Summary) -> Section:
         what = f"{METRICS[metric].title} on {name}" if many else METRICS[metric].title
         caption = f"{what} ({better})" if many else f"{what}, {summary.labels_of(name)} ({better})"
         shown, bold = (
-            _arranged(here, each.loc[here.index], [lines], columns)
+            _arranged(here, each.loc[here.index], lines, columns)
             for each in (texts, cells["best"])
         )
         tables.append(Table(caption, *_renamed(summary, shown, bold.eq(True))))
@@ -238,7 +244,7 @@ def _what_answers_cost(summary: Summary) -> Section:
         return Section("Answers and minutes")
     once = points.drop_duplicates(["draw", "dataset"])
     texts = once.apply(lambda x: f"{x['answers']:,} answers, {x['minutes']:.3g} min", axis=1)
-    table = Table("Answers about a training part", _arranged(once, texts, ["draw"], "dataset"))
+    table = Table("Answers about a training part", _arranged(once, texts, "draw", "dataset"))
     seconds = summary.plan.seconds
     note = (
         "Minutes rest on the seconds of other people, or on those that the plan gives:"
@@ -270,7 +276,7 @@ def _ticking(summary: Summary) -> Section:
         columns=["form", "dataset"],
     )
     bounds = pandas().Series([f"{p.break_even[1]} {p.break_even[0]:.2g}".strip() for p in pairs])
-    evens = _arranged(frame, bounds, ["form"], "dataset")
+    evens = _arranged(frame, bounds, "form", "dataset")
     tables = [Table("How long ticking may take", evens)]
     for pair in pairs:
         if pair.row == summary.reference:
@@ -305,14 +311,12 @@ def _standing(summary: Summary) -> Section:
     tests = {"plain": "paired t-test", "corrected": "corrected t-test"}
     tables = []
     if summary.has_many_draws:
-        shown = texts.xs("corrected", level="test").unstack("row", sort=False)
-        shown = shown.rename_axis(index=None, columns=None)
+        shown = _wide(texts.xs("corrected", level="test"))
         caption = f"{summary.reference} against each method, corrected t-test"
         tables.append(Table(caption, *_renamed(summary, shown)))
     else:
         for draw in dict.fromkeys(wins.index.get_level_values("draw")):
-            shown = texts.xs(draw).unstack("test", sort=False)[[*tests]].rename(columns=tests)
-            shown = shown.rename_axis(index=None, columns=None)
+            shown = _wide(texts.xs(draw)).rename(columns=tests)
             caption = f"{summary.reference} against each row, {summary.labels_of(draw)}"
             tables.append(Table(caption, *_renamed(summary, shown)))
     return Section("Wins and losses", [note], tables)
@@ -403,7 +407,7 @@ def _costs(summary: Summary) -> Section:
             ),
             axis=1,
         )
-        shown = _arranged(part, texts, ["row"], "dataset")
+        shown = _arranged(part, texts, "row", "dataset")
         tables.append(Table(summary.labels_of(draw), *_renamed(summary, shown)))
     return Section("Cost", [note], tables)
 

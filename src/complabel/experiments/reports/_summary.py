@@ -132,8 +132,9 @@ class Summary:
         tested = self.cells.dropna(subset=["plain"])
         counts = tested.melt(_PLACE, ["plain", "corrected"], "test", "judgement")
         counts = counts.groupby(["draw", "row", "test", "judgement"], sort=False).size()
-        columns = ["better", "tie", "worse"]
-        return counts.unstack("judgement").reindex(columns=columns).fillna(0).astype(int)
+        lines = counts.index.droplevel("judgement").unique()  # in the order of the plan
+        wide = counts.unstack("judgement").reindex(lines, columns=["better", "tie", "worse"])
+        return wide.fillna(0).astype(int)
 
     @functools.cached_property
     def costs(self) -> DataFrame:
