@@ -141,20 +141,6 @@ def test_the_chosen_setting_is_marked_and_ready_to_paste(run, tmp_path):
     assert "average_precision" not in record["settings"][0]
 
 
-@pytest.mark.filterwarnings(HINTS)
-def test_settings_may_be_chosen_by_other_answers(run, tmp_path):
-    code, out, err = run(
-        "tune synthetic --method ml-knn --grid n_neighbors=5,80 --folds 2 --question asked"
-        " --json search.json"
-    )
-    assert code == 0
-    assert "a yes/no question about a random label, 2 folds" in " ".join(out.split())
-    assert err.count("hint: ml-knn: ") == 1
-    record = json.loads((tmp_path / "search.json").read_text())
-    assert (record["labels"], record["question"], record["error_rate"]) == ("uniform", "asked", 0.0)
-    assert all(-1 < setting["score"] < 0 for setting in record["settings"])
-
-
 def test_the_same_search_again_goes_on_and_is_shown_but_has_no_report(run):
     first, again = (
         run("tune synthetic --method ml-knn --grid n_neighbors=5 --folds 2") for _ in range(2)
@@ -167,15 +153,6 @@ def test_the_same_search_again_goes_on_and_is_shown_but_has_no_report(run):
         assert (code, err.count("\n")) == (1, 1)
         assert "is a search by complabel tune" in err
     assert run("study", "export", "all.json")[0] == 0
-
-
-def test_the_default_method_is_compared_by_likelihood(run):
-    code, out, _ = run(
-        "tune synthetic --grid learning-rate=0.1 --grid epochs=2 --grid beta=1,0.5 --folds 2"
-    )
-    assert code == 0
-    assert "complementary log-likelihood" in out
-    assert "MLCLClassifier(" in out
 
 
 def test_what_failed_is_told_once(run):
@@ -200,12 +177,3 @@ def test_values_are_read_as_python_or_taken_as_text():
 def test_a_grid_and_a_method_read_values_alike(text):
     (value,) = parse_grid([f"tol={text}"])["tol"]
     assert get_method(f"pml-lrs:tol={text}").settings["tol"] == value
-
-
-def test_a_grid_of_true_and_false_tries_both(run, tmp_path):
-    code, _, err = run(
-        "tune synthetic --method fpml --grid fit_intercept=true,false --folds 2 --json t.json"
-    )
-    assert (code, "failed" in err) == (0, False)
-    tried = json.loads((tmp_path / "t.json").read_text())["settings"]
-    assert [each["parameters"]["fit_intercept"] for each in tried] == [True, False]

@@ -7,6 +7,7 @@ import pytest
 
 from complabel.datasets import MultiLabelDataset
 from complabel.experiments.studies import Plan, Row, Store, _fold, run_study
+from complabel.experiments.studies._labels import draw_labels
 from complabel.experiments.studies._run import run_units
 
 
@@ -52,9 +53,11 @@ def fit_fold(*given, **how):
     return _fold.fit_fold(*_fold.prepare_fold(*given, **how))
 
 
-def outcome_of(unit, folder=None):
-    """Run a unit as a worker does."""
-    return run_units([unit], folder)[0][1]
+def run_unit(unit):
+    """Run a unit as a worker does; return its outcome."""
+    labels = draw_labels(unit.data, unit.draw, seed=unit.plan.seed)
+    ((_, outcome, *_),) = run_units(unit.data, labels, [unit])
+    return outcome
 
 
 def assert_stops_at_once(plan, error, message):

@@ -64,12 +64,12 @@ def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
         f' {{ name = "one", file = ["data/a-test.arff", "{names}"] }}'
     )
     plan = read_plan(plan_with(tmp_path, own))
-    assert plan.files["one"] == [str(tmp_path / "data" / "a-test.arff"), str(names)]
+    assert plan.files["one"].file == (str(tmp_path / "data" / "a-test.arff"), str(names))
     assert plan.quick([]).datasets == ["both", "one"]
     monkeypatch.chdir(tmp_path / "elsewhere")
     summary, results = run(plan)
     assert (summary.n_ran, results.plan) == (4, plan)
-    kept = fetch("both", plan.file_of("both"))
+    kept = fetch("both", plan.files["both"])
     assert (kept.name, kept.label_names) == ("both", tuple(NAMES))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
 
@@ -161,7 +161,7 @@ def without(tables, *keys):
 def dataset_of(tables):
     plan = benchmark_plan([tables], ["prior"])
     (name,) = plan.datasets
-    return fetch(name, plan.file_of(name))
+    return fetch(name, plan.files[name])
 
 
 def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatch):
@@ -175,7 +175,7 @@ def test_tables_of_a_plan_are_meant_from_its_folder(tables, tmp_path, monkeypatc
     )
     summary, results = run(plan)
     assert (summary.n_ran, summary.n_failed, results.plan) == (2, 0, plan)
-    assert plan.file_of("mine").answers == (tables["answers"],)
+    assert plan.files["mine"].answers == (tables["answers"],)
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
     assert "answers that people gave" in plan.title_of(plan.draws[0])
 

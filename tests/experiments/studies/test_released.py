@@ -4,7 +4,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from tests.experiments.studies.small import outcome_of, run
+from tests.experiments.studies.small import run
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.experiments.datasets import load_dataset, load_released
@@ -98,19 +98,6 @@ def test_simulated_labels_do_not_depend_on_the_file(folder):
     (folder / "released" / "scene.csv").unlink()
     assert keys(folder) == before
     assert keys(folder, labels="simulated") == before
-
-
-def test_a_worker_with_another_file_refuses(folder):
-    (unit, *_), _ = plan_units(plan(**RELEASED), data_dir=folder)
-    text = (folder / "released" / "scene.csv").read_text()
-    write(folder, load_dataset("scene", data_dir=folder).Y, seed=1)
-    assert "the released labels of scene differ" in outcome_of(unit, folder).error
-    (folder / "released" / "scene.csv").write_text(text)
-    assert not outcome_of(unit, folder).error
-    # Later units of this process have the labels that their keys stand for.
-    write(folder, load_dataset("scene", data_dir=folder).Y, seed=1)
-    (other, *_), _ = plan_units(plan(**RELEASED), data_dir=folder)
-    assert outcome_of(other, folder).metrics != outcome_of(unit, folder).metrics
 
 
 def test_what_is_wrong_is_said_before_anything_runs(folder):

@@ -1,3 +1,5 @@
+"""Runs of a plan: what they give, what they keep, and workers that die."""
+
 import contextlib
 import dataclasses
 import functools
@@ -13,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from distributed import Client
-from tests.experiments.studies.small import outcome_of
+from tests.experiments.studies.small import run_unit
 from tests.experiments.studies.small import small as small_plan
 
 from complabel.errors import InputError
@@ -22,7 +24,6 @@ from complabel.experiments.studies import (
     Monitor,
     Row,
     Store,
-    _run,
     _units,
     plan_units,
     run_fold,
@@ -30,34 +31,19 @@ from complabel.experiments.studies import (
 )
 from complabel.experiments.studies._labels import draw_labels
 
-TIMES = {
-    "fit_seconds", "predict_seconds", "peak_memory_mb", "finished", "machine",
-}  # fmt: skip
-
-
 ROWS = [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})]
+BROKEN = Row(method="mlcl", title="broken", settings={"learning_rate": -1.0})
 small = functools.partial(small_plan, rows=ROWS)
 
 
-class Record(Monitor):
-    """Remembers what a run told, and does something at each step."""
+class OnFinish(Monitor):
+    """Does something when a unit has finished."""
 
-    def __init__(self, *, on_start=None, on_finish=None):
-        self.events = []
-        self.on_start, self.on_finish = on_start, on_finish
-
-    def planned(self, units, todo, n_jobs):
-        self.events.append(("planned", len(units), len(todo), n_jobs))
-
-    def started(self, unit):
-        self.events.append(("started", unit.key))
-        if self.on_start:
-            self.on_start(unit)
+    def __init__(self, do):
+        self.do = do
 
     def finished(self, unit, outcome, seconds):
-        self.events.append(("finished", unit.key))
-        if self.on_finish:
-            self.on_finish(unit)
+        self.do()
 
 
 @pytest.fixture
@@ -66,18 +52,15 @@ def store(tmp_path):
         yield store
 
 
-def contents(store):
-    """All that a store holds of results, but what differs from run to run."""
-    rows = store._connection.execute("SELECT * FROM results ORDER BY key").fetchall()
-    return [{name: row[name] for name in row.keys() if name not in TIMES} for row in rows]  # noqa: SIM118
+def metrics_of(store):
+    return [unit.metrics for unit in store.results("small").units]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_run_gives_what_its_folds_give(store, n_jobs):
+def test_a_run_gives_what_its_folds_give_and_runs_them_once(store, n_jobs):
     plan = small()
     summary = run_study(plan, store, n_jobs=n_jobs)
     assert (summary.n_units, summary.n_ran, summary.n_failed) == (6, 6, 0)
-    units = store.results("small").units
     dataset = load_dataset("synthetic")
     complementary = draw_labels(dataset, plan.draws[0], seed=0)
     expected = [
@@ -85,28 +68,20 @@ def test_a_run_gives_what_its_folds_give(store, n_jobs):
         for row in plan.expanded_rows()
         for fold in range(3)
     ]
-    assert [unit.metrics for unit in units] == expected
+    assert metrics_of(store) == expected
+    assert run_study(plan, store, n_jobs=n_jobs).n_ran == 0
+    for unit in store.results("small").units:
+        assert 0 < unit.fit_seconds < 60
+        assert 20 < unit.peak_memory_mb < 1e5
+        assert unit.machine["numpy"] == np.__version__
 
 
 def test_results_of_other_code_are_kept_and_not_used(store, monkeypatch):
-    first = run_study(small(), store, n_jobs=1)
-    assert (first.n_ran, first.n_by_other_code) == (6, 0)
-    kept = contents(store)
-    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
-    again = run_study(small(), store, n_jobs=1)
-    assert (again.n_ran, again.n_by_other_code) == (6, 6)
-    assert [row for row in contents(store) if row in kept] == kept
-    assert len(contents(store)) == 12
-
-
-def test_times_memory_and_machine_are_recorded(store):
     run_study(small(), store, n_jobs=1)
-    for unit in store.results("small").units:
-        assert 0 < unit.fit_seconds < 60
-        assert 0 < unit.predict_seconds < 60
-        assert 20 < unit.peak_memory_mb < 1e5
-        assert int(unit.machine["cores"]) >= 1
-        assert unit.machine["numpy"] == np.__version__
+    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
+    assert run_study(small(), store, n_jobs=1).n_ran == 6
+    monkeypatch.undo()
+    assert run_study(small(), store, n_jobs=1).n_ran == 0
 
 
 def test_the_first_fold_of_a_gradient_method_keeps_curves_and_matrices(store):
@@ -120,55 +95,40 @@ def test_the_first_fold_of_a_gradient_method_keeps_curves_and_matrices(store):
     assert all(not unit.details for unit in others)
 
 
-def test_finished_units_are_not_run_again(store):
-    run_study(small(), store, n_jobs=1)
-    record = Record()
-    summary = run_study(small(folds=3), store, n_jobs=1, monitor=record)
-    assert summary.n_ran == 0
-    assert record.events == [("planned", 6, 0, 1)]
-
-
-def test_a_failing_unit_is_recorded_and_the_rest_goes_on(store):
-    rows = [Row(method="mlcl", settings={"learning_rate": -1.0}), Row(method="prior")]
-    summary = run_study(small(rows=rows), store, n_jobs=2)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_row_that_fails_does_not_end_the_others(store, n_jobs):
+    plan = small(rows=[BROKEN, Row(method="prior")])
+    summary = run_study(plan, store, n_jobs=n_jobs)
     assert (summary.n_ran, summary.n_failed) == (6, 3)
     results = store.results("small")
     assert {unit.method for unit in results.having("done")} == {"prior"}
     for unit in results.having("failed"):
         assert "Traceback" in unit.error
-        assert "learning_rate must be" in unit.error
-    assert run_study(small(rows=rows), store, n_jobs=2).n_ran == 0
-    again = run_study(small(rows=rows), store, n_jobs=2, retry_failed=True)
+        assert "learning_rate must be" in unit.reason
+    assert run_study(plan, store, n_jobs=n_jobs).n_ran == 0
+    again = run_study(plan, store, n_jobs=n_jobs, retry_failed=True)
     assert (again.n_ran, again.n_failed) == (3, 3)
 
 
-def test_a_dataset_of_its_own_on_a_worker_is_refused(store, tmp_path, monkeypatch):
-    other = load_dataset("synthetic", random_state=7)
-    monkeypatch.setattr(_run, "fetch", lambda name, file, data_dir: other)
-    _run._dataset.cache_clear()
-    try:
-        summary = run_study(small(), store, n_jobs=1, data_dir=tmp_path)
-    finally:
-        _run._dataset.cache_clear()
-    assert summary.n_failed == 6
-    assert "differs from the dataset of the process" in store.results("small").units[0].error
-
-
 @pytest.mark.parametrize("what", ["code", "versions"])
-def test_a_worker_with_other_code_is_refused(store, what):
+def test_a_worker_with_other_code_refuses(what):
     (unit, *_), _ = plan_units(small())
     said = {**json.loads(unit.identity), what: "another"}
-    outcome = outcome_of(dataclasses.replace(unit, identity=json.dumps(said)))
+    outcome = run_unit(dataclasses.replace(unit, identity=json.dumps(said)))
     assert f"for prior, this worker has another {what}" in outcome.error
     assert not outcome.metrics
-    assert outcome_of(unit).metrics
+    assert run_unit(unit).metrics
 
 
-def test_an_error_that_is_no_text_is_stored(store):
-    (unit, *_), _ = plan_units(small())
-    store.finish(unit, _run.Outcome(error="cannot read caf\udce9.arff"))
-    (row,) = store._connection.execute("SELECT error FROM results").fetchall()
-    assert row["error"] == "cannot read caf\\udce9.arff"
+def test_jobs_that_cannot_be_are_refused(store):
+    with pytest.raises(InputError, match="jobs"):
+        run_study(small(), store, n_jobs=0)
+
+
+def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):
+    monkeypatch.setattr("complabel._training._blocks._CONNECT_SECONDS", 1)
+    with pytest.raises(InputError, match=r"the Dask scheduler at tcp://127\.0\.0\.1:9"):
+        run_study(small(), store, dask="tcp://127.0.0.1:9")
 
 
 def kill(processes):
@@ -190,12 +150,12 @@ def workers():
 
 
 linux = pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes through /proc")
-SLOW_ROW = Row(method="mlcl", settings={"epochs": 300})
 
 
 @linux
 @pytest.mark.slow
-def test_a_unit_that_kills_its_worker_also_alone_is_recorded_as_failed(store):
+def test_a_unit_whose_worker_dies_also_alone_fails_and_the_others_go_on(store):
+    plan = small(rows=[Row(method="mlcl", settings={"epochs": 300})], folds=4)
     stop = threading.Event()
 
     def kill_all():
@@ -204,54 +164,17 @@ def test_a_unit_that_kills_its_worker_also_alone_is_recorded_as_failed(store):
             time.sleep(0.02)
 
     thread = threading.Thread(target=kill_all)
-    record = Record(on_finish=lambda unit: stop.set())
     thread.start()
     try:
-        summary = run_study(small(rows=[SLOW_ROW], folds=4), store, n_jobs=2, monitor=record)
+        summary = run_study(plan, store, n_jobs=2, monitor=OnFinish(stop.set))
     finally:
         stop.set()
         thread.join()
     assert summary.n_failed >= 1
     errors = [unit.error for unit in store.results("small").having("failed")]
     assert all("ended without a result" in error for error in errors)
-    again = run_study(small(rows=[SLOW_ROW], folds=4), store, n_jobs=1, retry_failed=True)
-    assert again.n_failed == 0
-    assert len(store.results("small").having("done")) == 4
-
-
-class Collapsing:
-    """Workers that die under the first task they are given, and then recover."""
-
-    n_jobs = 2
-    died = (ChildProcessError,)
-
-    def __init__(self):
-        self.collapsed = False
-
-    def results(self, tasks, *, n_jobs=None):
-        for function, arguments, _ in tasks:
-            if not self.collapsed:
-                self.collapsed = True
-                raise ChildProcessError
-            yield function(*arguments)
-
-
-def test_what_failed_before_is_retried_also_after_a_worker_died(store, monkeypatch):
-    broken = small(rows=[Row(method="mlcl", settings={"learning_rate": -1.0})], folds=4)
-    assert run_study(broken, store, n_jobs=1).n_failed == 4
-    monkeypatch.setattr(_run, "_workers", lambda *given: contextlib.nullcontext(Collapsing()))
-    assert run_study(broken, store, retry_failed=True).n_ran == 4
-
-
-def test_jobs_that_cannot_be_are_refused(store):
-    with pytest.raises(InputError, match="jobs"):
-        run_study(small(), store, n_jobs=0)
-
-
-def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):
-    monkeypatch.setattr("complabel._training._blocks._CONNECT_SECONDS", 1)
-    with pytest.raises(InputError, match=r"the Dask scheduler at tcp://127\.0\.0\.1:9"):
-        run_study(small(), store, dask="tcp://127.0.0.1:9")
+    again = run_study(plan, store, n_jobs=1, retry_failed=True)
+    assert (again.n_ran, again.n_failed) == (summary.n_failed, 0)
 
 
 @pytest.fixture
@@ -284,7 +207,7 @@ def cluster(tmp_path):
         address = json.loads(file.read_text(encoding="utf-8"))["address"]
         with Client(address, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=60)
-        yield address
+        yield address, processes
     finally:
         for process in reversed(processes):
             process.terminate()
@@ -292,21 +215,16 @@ def cluster(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_dask_cluster_gives_what_local_processes_give(tmp_path, cluster):
-    rows = [
-        Row(method="prior"),
-        Row(method="mlcl", settings={"epochs": 3}),
-        Row(method="mlcl", title="fails", settings={"learning_rate": -1.0}),
-    ]
+def test_a_dask_cluster_gives_what_this_process_gives_also_if_a_worker_dies(tmp_path, cluster):
+    address, processes = cluster
+    plan = small(rows=[*ROWS, BROKEN], folds=8)
+    die = OnFinish(lambda: kill([processes[-1].pid]))
     with Store(tmp_path / "dask.sqlite") as far, Store(tmp_path / "local.sqlite") as near:
-        record = Record()
-        summary = run_study(small(rows=rows), far, dask=cluster, monitor=record)
-        assert record.events[0] == ("planned", 9, 9, 2)
-        assert (summary.n_ran, summary.n_failed) == (9, 3)
-        run_study(small(rows=rows), near, n_jobs=1)
-        done = [row for row in contents(far) if row["status"] == "done"]
-        assert done == [row for row in contents(near) if row["status"] == "done"]
-        assert len(done) == 6
+        summary = run_study(plan, far, dask=address, monitor=die)
+        assert (summary.n_ran, summary.n_failed) == (24, 8)
+        assert processes[-1].poll() == -signal.SIGKILL
+        run_study(plan, near, n_jobs=1)
+        assert metrics_of(far) == metrics_of(near)
 
 
 OWN = """
@@ -326,6 +244,7 @@ class Mine(ComplementaryClassifier):
 
 @pytest.mark.slow
 def test_workers_in_another_folder_get_modules_of_ones_own(tmp_path, cluster, monkeypatch):
+    address, _ = cluster
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.syspath_prepend(str(home))
@@ -338,25 +257,7 @@ def test_workers_in_another_folder_get_modules_of_ones_own(tmp_path, cluster, mo
             sys.modules.pop(name, None)
         plan = small(rows=[Row(method="own_shipped:Mine")])
         with Store(path) as store:
-            summary = run_study(plan, store, dask=cluster)
+            summary = run_study(plan, store, dask=address)
             assert (summary.n_ran, summary.n_failed) == (3, 0)
             done = store.results(plan.name).having("done")
             assert {unit.fitted["strength_"] for unit in done} == {strength}
-
-
-@pytest.mark.slow
-def test_a_package_that_workers_cannot_import_is_said_at_first(tmp_path, cluster, monkeypatch):
-    package = tmp_path / "home" / "own_package"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "mine.py").write_text(
-        OWN.replace("HELPER import STRENGTH", "math import pi as STRENGTH")
-    )
-    monkeypatch.syspath_prepend(str(package.parent))
-    plan = small(rows=[Row(method="own_package.mine:Mine")])
-    with Store(tmp_path / "own.sqlite") as store:
-        with pytest.raises(
-            InputError, match=r"cannot import own_package\.mine: .* on every worker"
-        ):
-            run_study(plan, store, dask=cluster)
-        assert len(store.results(plan.name).having("pending")) == 3

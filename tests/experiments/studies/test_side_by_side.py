@@ -2,11 +2,9 @@
 
 import dataclasses
 
-import numpy as np
-import pytest
 from tests.experiments.studies.small import run, small
 
-from complabel.experiments.studies import Row, Store, _run, plan_units, run_study, tune
+from complabel.experiments.studies import Row, Store, _run, run_study
 
 TIMES = {"fit_seconds", "predict_seconds", "peak_memory_mb"}
 RATES = (0.1, 0.01)
@@ -36,14 +34,6 @@ def test_results_do_not_depend_on_it(monkeypatch):
     assert all(unit.status == "done" and unit.fit_seconds > 0 for unit in units)
     monkeypatch.setattr(_run, "_MOST_UNITS", 1)
     assert results(plan)[0] == together
-
-
-@pytest.mark.parametrize(("n_jobs", "sizes"), [(1, [1, 1, 1, 6, 3]), (2, [1, 1, 1, 3, 3, 2, 1])])
-def test_folds_and_rates_of_a_method_are_a_group(n_jobs, sizes):
-    units, _ = plan_units(small(rows=ROWS))
-    groups = _run._groups(units, n_jobs)
-    assert [len(group) for group in groups] == sizes
-    assert [unit for group in groups for unit in group] == units
 
 
 def test_large_features_are_run_one_by_one(monkeypatch):
@@ -76,13 +66,3 @@ def test_one_unit_that_fails_is_alone():
     _, found = run(small(rows=[row]))
     assert [unit.status for unit in found.units] == ["done"] * 3 + ["failed"] * 3
     assert "diverged" in found.units[-1].error
-
-
-def test_a_search_is_the_same(monkeypatch):
-    def found():
-        result = tune("synthetic", "gdf", grid={"learning_rate": RATES, "epochs": [2]})
-        return np.array([setting.scores for setting in result.settings])
-
-    together = found()
-    monkeypatch.setattr(_run, "_MOST_UNITS", 1)
-    np.testing.assert_array_equal(found(), together)

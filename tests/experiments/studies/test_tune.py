@@ -99,7 +99,7 @@ def test_methods_with_a_likelihood_are_compared_by_it(tune):
 def test_no_true_label_reaches_a_fit_or_the_choice(tune, tmp_path, monkeypatch):
     grid = {"n_neighbors": [3, 20]}
     complementary = draw_complementary(DATASET.Y, random_state=0)
-    monkeypatch.setattr(_run, "_drawn", lambda *_, **__: complementary)
+    monkeypatch.setattr(_run, "draw_labels", lambda *_, **__: complementary)
     plain = tune("ml-knn", grid=grid)
     assert plain.best.average_precision is None
     turned = tmp_path / "turned.npz"
@@ -163,7 +163,7 @@ def test_a_search_starts_without_the_papers_settings(data_dir):
 
 
 class Seen(Monitor):
-    def planned(self, units, todo, n_jobs):
+    def planned(self, units, todo, n_failed):
         self.units = units
 
 

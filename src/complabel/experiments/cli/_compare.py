@@ -99,7 +99,7 @@ def benchmark(
         finally:
             # After Ctrl-C, too: finished folds are in the store, so show them.
             if plan.name in opened.studies():
-                _show(opened.results(plan.name), data_dir)
+                _show(opened.results(plan.name))
         results = opened.results(plan.name)
     # Not after Ctrl-C: the same command would find the file and refuse to continue.
     save_json(json_file, results.records() or None)
@@ -110,16 +110,15 @@ def benchmark(
         raise typer.Exit(1)
 
 
-def _show(results: StudyResults, data_dir: Path | None) -> None:
-    from complabel.experiments.studies import fetch
+def _show(results: StudyResults) -> None:
     from complabel.metrics import METRICS
 
     records = results.records()
     for name in results.plan.datasets:
         finished = [record for record in records if record["dataset"] == name]
         if finished and results.plan.criteria:
-            dataset = fetch(name, results.plan.file_of(name), data_dir=data_dir)
-            about = f"{dataset.n_samples} x {dataset.n_features}, {dataset.n_labels} labels, "
+            size = next(u.details for u in results.units if u.dataset == name and u.details)
+            about = f"{size['n_samples']} x {size['n_features']}, {size['n_labels']} labels, "
             titles = {x: each.title.replace(" ", "\n", 1) for x, each in METRICS.items()}
             show(_table(results, finished, about, titles, digits=3))
         if finished and results.plan.score:

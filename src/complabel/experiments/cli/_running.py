@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import typer
 from rich import progress
-from rich.console import Group, RenderableType
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
@@ -43,14 +39,12 @@ from complabel.experiments.cli import _options as options
 from complabel.experiments.datasets import describe_datasets
 from complabel.experiments.reports import FORMATS, refuse_without_libraries, write_report
 from complabel.experiments.studies import (
-    Forecast,
     Monitor,
     Outcome,
     Plan,
     Store,
     StudyResults,
     Unit,
-    forecast,
     plan_units,
     read_plan,
     run_study,
@@ -62,12 +56,12 @@ _MOST_DRAWS = 5  # lines of a dry run about draws; how-to-ask has over 30
 
 
 @contextlib.contextmanager
-def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Progress]:
-    """Show progress, with ``opened`` the expected time, too; on Ctrl-C, say how to continue."""
-    progress = Progress(name, opened)
+def watched(name: str, store: Path) -> Iterator[Progress]:
+    """Show progress; on Ctrl-C, say how to continue."""
+    watching = Progress(name)
     try:
-        with progress.live if errors().is_terminal else contextlib.nullcontext():
-            yield progress
+        with watching.bar if errors().is_terminal else contextlib.nullcontext():
+            yield watching
     except KeyboardInterrupt:
         told = f"stopped; finished units are safe in {store}"
         remark(f"{told}: give the same command again to continue")
@@ -75,109 +69,42 @@ def watched(name: str, store: Path, opened: Store | None = None) -> Iterator[Pro
 
 
 class Progress(Monitor):
-    """Shows a run on standard error; times in a store give a forecast."""
+    """Shows a run on standard error."""
 
-    def __init__(self, name: str, store: Store | None = None) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._store = store
-        self._seconds: dict[tuple[str, ...], list[float]] = defaultdict(list)
-        self._running: dict[str, tuple[Unit, float]] = {}
-        self._left: dict[str, Unit] = {}
-        self._n_failed = 0
-        self._n_jobs = 1
         self._log = Log(name)
-        self._bar = progress.Progress(
+        self.bar = progress.Progress(
             progress.TextColumn("{task.description}"),
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
             progress.TextColumn("units"),
             progress.TimeElapsedColumn(),
-            progress.TextColumn("{task.fields[state]}"),
-            auto_refresh=False,
+            progress.TextColumn("left"),
+            progress.TimeRemainingColumn(),
+            progress.TextColumn("last {task.fields[last]}", markup=False),
+            console=errors(),
+            transient=True,
         )
-        self._task = self._bar.add_task(name, total=None, state="reading datasets")
-        self.live = Live(
-            get_renderable=self._display, console=errors(), transient=True, refresh_per_second=4
-        )
+        self._task = self.bar.add_task(name, total=None, last="-")
 
-    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
-        self._n_jobs = n_jobs
-        self._left = {unit.key: unit for unit in todo}
-        self._bar.update(self._task, total=len(units), completed=len(units) - len(todo), state="")
-        if len(todo) < len(units):
-            told = f"{len(units) - len(todo)} of {len(units)} units are already in the store"
-            if self._store is not None:  # of those that will not run, some may have failed
-                before = [unit.key for unit in units if unit.key not in self._left]
-                n_failed = [*self._store.statuses(before).values()].count("failed")
-                told += f", {n_failed} of them failed" if n_failed else ""
-            remark(f"{self._name}: {told}")
-        if todo and self._store is not None:
-            remark(f"{self._name}: {said_forecast(forecast(self._store, todo), n_jobs)}")
+    def planned(self, units: list[Unit], todo: list[Unit], n_failed: int) -> None:
+        """Say what is in the store already."""
+        n_stored = len(units) - len(todo)
+        self.bar.update(self._task, total=len(units), completed=n_stored)
+        if n_stored:
+            told = f"{n_stored} of {len(units)} units are already in the store"
+            remark(f"{self._name}: {told}" + f", {n_failed} of them failed" * bool(n_failed))
 
-    def started(self, unit: Unit) -> None:
-        self._running[unit.key] = (unit, time.monotonic())
-
-    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
+    def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:  # noqa: ARG002
         """Count a unit; print a failure at once."""
-        self._running.pop(unit.key, None)
-        self._left.pop(unit.key, None)
-        for likeness in _likenesses(unit):
-            self._seconds[likeness].append(seconds)
-        self._n_failed += bool(outcome.error)
-        self._bar.update(self._task, advance=1)
+        last = f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"
+        self.bar.update(self._task, advance=1, last=last)
         if outcome.error:
-            complain(f"failed: {_describe(unit)}: {outcome.reason}")
+            complain(f"failed: {last}: {outcome.reason}")
         if not errors().is_terminal:
-            task = self._bar.tasks[0]
-            done = f"{task.completed:.0f} of {task.total:.0f} units"
-            self._log(", ".join([done, *self._remarks(), f"last {_describe(unit)}"]))
-
-    def _display(self) -> RenderableType:
-        self._bar.update(self._task, state=", ".join(self._remarks()))
-        table = Table.grid(padding=(0, 2))
-        now = time.monotonic()
-        for unit, since in list(self._running.values()):
-            table.add_row("  running", Text(_describe(unit)), f"{now - since:.0f} s")
-        return Group(self._bar, table)
-
-    def _remarks(self) -> list[str]:
-        remarks = [f"{self._n_failed} failed"] if self._n_failed else []
-        if self._seconds:
-            seconds = sum(map(self._expected, list(self._left.values()))) / self._n_jobs
-            remarks.append(f"about {duration(seconds)} left")
-        return remarks
-
-    def _expected(self, unit: Unit) -> float:
-        alike = (like for like in _likenesses(unit) if like in self._seconds)
-        return fmean(self._seconds[next(alike)])
-
-
-def _likenesses(unit: Unit) -> list[tuple[str, ...]]:
-    """Return keys of similar units, the most similar first: row and dataset, row, any unit."""
-    return [(unit.row.title, unit.dataset), (unit.row.title,), ()]
-
-
-def said_forecast(expected: Forecast, n_jobs: int) -> str:
-    """Return a sentence on the number of units to run and the expected time.
-
-    Examples
-    --------
-    >>> said_forecast(Forecast(n_units=60, n_known=60, seconds=800.0), 2)
-    '60 units to run, about 6.7 min with 2 jobs (estimated from the store)'
-    """
-    to_run = f"{expected.n_units} unit{'s' if expected.n_units != 1 else ''} to run"
-    if not expected.n_known:
-        return f"{to_run}; the time is unknown, as the store has no similar units"
-    jobs = f"{n_jobs} job{'s' if n_jobs != 1 else ''}"
-    took = f"about {duration(expected.seconds / n_jobs)} with {jobs} (estimated from the store)"
-    if expected.n_known == expected.n_units:
-        return f"{to_run}, {took}"
-    left = expected.n_units - expected.n_known
-    return f"{to_run}: {expected.n_known} of them {took}, and {left} of unknown time"
-
-
-def _describe(unit: Unit) -> str:
-    return f"{unit.dataset}, {unit.draw.name}, {unit.row.title}, fold {unit.fold + 1}"
+            task = self.bar.tasks[0]
+            self._log(f"{task.completed:.0f} of {task.total:.0f} units, last {last}")
 
 
 def say_missing(missing: Mapping[str, str]) -> None:
@@ -219,7 +146,8 @@ def find_plan(name: str, *, quick: bool, data_dir: Path | None) -> Plan:
     return plan.quick([e["name"] for e in describe_datasets(data_dir) if e["available"]])
 
 
-def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
+def show_plan(plan: Plan, data_dir: Path | None, path: Path) -> None:
+    """Say what a run of a plan would do."""
     units, missing = plan_units(plan, data_dir=data_dir)
     table = new_table(f"{plan.name}: {len(units)} units", "row", "method", "settings")
     for row in plan.expanded_rows():
@@ -242,24 +170,10 @@ def show_plan(plan: Plan, data_dir: Path | None) -> list[Unit]:
     if n_draws > _MOST_DRAWS:
         say(f"  and {n_draws - _MOST_DRAWS} more")
     say_missing(missing)
-    return units
-
-
-def show_forecast(units: list[Unit], path: Path, jobs: int) -> None:
-    import joblib
-
-    distinct = {unit.key: unit for unit in units}
-    n_jobs = jobs if jobs > 0 else joblib.cpu_count()
-    if not path.is_file():
-        say(said_forecast(Forecast(len(distinct), 0, 0.0), n_jobs))
-        return
-    with Store(path, create=False) as store:
-        finished = store.statuses([*distinct])
-        todo = [unit for key, unit in distinct.items() if key not in finished]
-        if finished:
-            say(f"{len(finished)} of {len(distinct)} units are already in {path}")
-        if todo:
-            say(said_forecast(forecast(store, todo), n_jobs))
+    if path.is_file():
+        with Store(path, create=False) as store:
+            stored = store.failures([unit.key for unit in units])
+        say(f"{len(stored)} of {len({unit.key for unit in units})} units are already in {path}")
 
 
 def table_of_units(results: StudyResults) -> Table:
@@ -280,18 +194,13 @@ def table_of_units(results: StudyResults) -> Table:
 def run_plan(plan: Plan, path: Path, data_dir: Path | None, jobs: int, **how: Any) -> StudyResults:
     """Run a plan with its progress, say what was run and left out, and show the results."""
     claim_store(path)
-    with Store(path) as store, watched(plan.name, path, store) as progress:
-        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=progress, **how)
+    with Store(path) as store, watched(plan.name, path) as watching:
+        summary = run_study(plan, store, data_dir=data_dir, n_jobs=jobs, monitor=watching, **how)
     say_missing(summary.missing)
     ran = f"{plan.name}: ran {summary.n_ran} of {summary.n_units} units"
     remarks = [ran, f"in {duration(summary.seconds)}"]
     if summary.n_failed:
         remarks.append(f"{summary.n_failed} failed")
-    if summary.n_by_other_code:
-        remarks.append(
-            f"{summary.n_by_other_code} older results in {path} were not used: other code or"
-            " versions made them"
-        )
     say(", ".join(remarks))
     results = opened_results(path, plan.name)
     _show_outcome(results)

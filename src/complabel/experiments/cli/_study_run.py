@@ -42,7 +42,7 @@ def run(
     dask: str | None = options.DASK,
     retry_failed: bool = options.RETRY_FAILED,
     quick: bool = options.QUICK,
-    dry_run: bool = flag("Only show what would run, and how long it may take."),
+    dry_run: bool = flag("Only show what would run."),
 ) -> None:
     """Run all units of a plan that are not in the store yet.
 
@@ -53,7 +53,7 @@ def run(
 
     checked = running.find_plan(plan, quick=quick, data_dir=data_dir)
     if dry_run:
-        running.show_forecast(running.show_plan(checked, data_dir), store, jobs)
+        running.show_plan(checked, data_dir, store)
         return
     how = {"dask": dask, "retry_failed": retry_failed}
     results = running.run_plan(checked, store, data_dir, jobs, **how)
@@ -93,7 +93,7 @@ def reproduce(
 
 @with_examples("study status", "study status benchmark-mine-1a2b3c4d")
 def status(study_name: str | None = options.STUDY_NAME, store: Path = options.STORE) -> None:
-    """Show how many units are done, failed and still to do, and which run writes the store."""
+    """Show how many units are done, failed and still to do."""
     from complabel.experiments.cli import _running as running
 
     results = running.opened_results(store, study_name)
@@ -101,8 +101,6 @@ def status(study_name: str | None = options.STUDY_NAME, store: Path = options.ST
         f"{results.plan.name}: {len(results.having('done'))} of {len(results.units)} units done,"
         f" {len(results.having('failed'))} failed"
     )
-    if results.writer:
-        say(f"a run writes {store} now: {results.writer}")
     show(running.table_of_units(results))
     running.say_missing(results.missing)
     running.say_failed(results)

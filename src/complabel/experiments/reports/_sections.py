@@ -177,8 +177,7 @@ def _results(summary: Summary) -> Section:
         what = f"{METRICS[metric].title} on {name}" if many else METRICS[metric].title
         caption = f"{what} ({better})" if many else f"{what}, {summary.labels_of(name)} ({better})"
         shown, bold = (
-            _arranged(here, each.loc[here.index], lines, columns)
-            for each in (texts, cells["best"])
+            _arranged(here, each.loc[here.index], lines, columns) for each in (texts, cells["best"])
         )
         tables.append(Table(caption, *_renamed(summary, shown, bold.eq(True))))
     precision = cells[cells["metric"] == CRITERION]

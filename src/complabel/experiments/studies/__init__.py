@@ -13,12 +13,9 @@ from complabel.experiments.studies._plan_files import benchmark_plan, read_plan
 from complabel.experiments.studies._results import Outcome as Outcome
 from complabel.experiments.studies._results import StudyResults
 from complabel.experiments.studies._results import UnitResult as UnitResult
-from complabel.experiments.studies._results import result_versions as result_versions
 from complabel.experiments.studies._run import Monitor, run_study
 from complabel.experiments.studies._run import RunSummary as RunSummary
-from complabel.experiments.studies._store import Forecast as Forecast
 from complabel.experiments.studies._store import Store
-from complabel.experiments.studies._store import forecast as forecast
 from complabel.experiments.studies._tune import TunedSetting as TunedSetting
 from complabel.experiments.studies._tune import TuningResult as TuningResult
 from complabel.experiments.studies._tune import tune

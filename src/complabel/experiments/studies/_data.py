@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
@@ -15,69 +13,46 @@ from numpy.typing import NDArray
 
 from complabel.answers import Answers, UnlistedLabelsWarning
 from complabel.datasets import MultiLabelDataset
-from complabel.errors import ComplabelError, InputError
+from complabel.errors import InputError
 from complabel.experiments import datasets as benchmarks
-from complabel.experiments.datasets import find_own_files, load_file, load_tables
+from complabel.experiments.datasets import load_file, load_tables
 from complabel.experiments.studies._draw import Draw
-from complabel.experiments.studies._plan import OwnTables, Plan, paths_of
+from complabel.experiments.studies._plan import OwnData, Plan
 from complabel.files import UnmatchedItemsWarning
 from complabel.methods import get_method
 
-# A study takes its datasets one after the other. Two are in use when one ends and the next begins.
-KEPT = 2
 _FEWEST_LABELS = 3
 
 
 def fetch(
-    name: str, file: str | Sequence[str] | OwnTables = "", *, data_dir: str | Path | None = None
+    name: str, own: OwnData | None = None, *, data_dir: str | Path | None = None
 ) -> MultiLabelDataset:
-    """Load a dataset of a plan; the latest two stay in memory.
+    """Load a dataset of a plan.
 
     Instances with none or all labels are left out, unless there are answers or excluded labels.
     """
-    files = file if isinstance(file, OwnTables) else paths_of(file)
-    written = []
-    if files:
-        with contextlib.suppress(OSError, ComplabelError):  # reading them says more
-            read = (
-                paths_of(files) if isinstance(files, OwnTables) else find_own_files(files).all_files
-            )
-            written = [(one, Path(one).stat().st_mtime_ns) for one in read]
-    return _loaded(name, files, data_dir, tuple(written))
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _loaded(
-    name: str,
-    files: tuple[str, ...] | OwnTables,
-    data_dir: str | Path | None,
-    _written: tuple[tuple[str, int], ...],
-) -> MultiLabelDataset:
-    """Load a dataset; ``_written`` makes the cache load changed files again."""
-    if not files:
+    if own is None:
         return benchmarks.load_dataset(name, data_dir=data_dir)
-    dataset = _from_tables(files, name) if isinstance(files, OwnTables) else load_file(files, name)
+    if own.file:
+        dataset = load_file(own.file, name)
+    else:
+        with warnings.catch_warnings():  # commands say what is read
+            warnings.simplefilter("ignore", UnlistedLabelsWarning)
+            warnings.simplefilter("ignore", UnmatchedItemsWarning)
+            given = {k: v for k, v in dict(own).items() if k != "file"}
+            dataset = load_tables(**{**given, "answers": own.answers or None}, name=name)
     if dataset.answers is not None:
         return dataset  # answers are useful for any instance and any number of labels
     if dataset.n_labels < _FEWEST_LABELS:
         labels = ", ".join(dataset.label_names)
         raise InputError(
-            f"{paths_of(files)[0]}: this dataset has only the labels {labels}; learning from"
-            f" complementary labels needs at least {_FEWEST_LABELS}, because with two, 'not a'"
+            f"{own.features or own.file[0]}: this dataset has only the labels {labels}; learning"
+            f" from complementary labels needs at least {_FEWEST_LABELS}, because with two, 'not a'"
             " means 'b'"
         )
     if dataset.excluded is not None:
         return dataset
     return benchmarks.preprocess(dataset, max_labels=dataset.n_labels)
-
-
-def _from_tables(tables: OwnTables, name: str) -> MultiLabelDataset:
-    """Load tables without warnings about their content, which every process would repeat."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnlistedLabelsWarning)
-        warnings.simplefilter("ignore", UnmatchedItemsWarning)
-        given = {**dict(tables), "answers": tables.answers or None}
-        return load_tables(**given, name=name)
 
 
 def refuse_what_it_lacks(

@@ -41,8 +41,8 @@ def draw_labels(
     """
     if checksum and released_checksum(dataset, draw, data_dir) != checksum:
         raise InputError(
-            f"the released labels of {dataset.name} differ between where the study was started and"
-            f" this worker (folder {data_dir}); give every worker the same file"
+            f"the released labels of {dataset.name} in {data_dir} have changed since the study was"
+            " started; start it again"
         )
     if draw.labels == "released":
         released = _released(dataset, draw, data_dir)

@@ -6,16 +6,9 @@ import inspect
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from complabel.answers import ContradictionPolicy, Question
 from complabel.experiments.datasets import CATALOG, EMBEDDED
@@ -140,24 +133,21 @@ class Row(BaseModel):
 
     def _refuse_frequencies(self, method: str, settings: dict[str, Any]) -> None:
         leave_out = f', or write leave_out = ["{method}"]' if self.method == ALL_METHODS else ""
-        if self.match_frequencies:
-            if get_method(method).learns_from == "relevant":
-                raise ValueError(
-                    f"{method} learns from true labels, so nothing is to be matched; leave"
-                    f" match_frequencies out{leave_out}"
-                )
+        known = inspect.signature(get_method(method).classifier).parameters
+        problem = ""
+        if self.match_frequencies and get_method(method).learns_from == "relevant":
+            problem = "learns from true labels, so nothing is to be matched; leave"
+            problem += " match_frequencies out"
+        elif self.match_frequencies or not self.label_frequencies:
             return
-        if not self.label_frequencies:
-            return
-        if "label_frequencies" not in inspect.signature(get_method(method).classifier).parameters:
-            raise ValueError(
-                f"{method} has no parameter label_frequencies; add match_frequencies = true, or"
-                f" leave label_frequencies out{leave_out}"
-            )
+        elif "label_frequencies" not in known:
+            problem = "has no parameter label_frequencies; add match_frequencies = true, or leave"
+            problem += " label_frequencies out"
+        if problem:
+            raise ValueError(f"{method} {problem}{leave_out}")
         if "label_frequencies" in settings:
             raise ValueError(
-                "label_frequencies is given twice, in the row and in its settings; leave one of the"
-                " two out"
+                "label_frequencies is given twice, in the row and in its settings; leave one out"
             )
 
 
@@ -178,84 +168,51 @@ _FILE = '{ name = "mine", file = "mine.arff" }'
 _TABLES = '{ name = "mine", features = "X.csv", answers = "answers.csv", truth = "truth.csv" }'
 _QUICK_FOLDS = 3
 _QUICK_DATASETS = 2
-_PATHS = ("features", "answers", "truth", "items", "label_names")
 
-_File = Annotated[str, Field(min_length=1)]
-
-
-def _several(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else value
+_Path = Annotated[str, Field(min_length=1)]
+_Paths = Annotated[tuple[_Path, ...], BeforeValidator(lambda x: (x,) if isinstance(x, str) else x)]
 
 
-class OwnTables(BaseModel):
-    """Paths of features with answers, true labels, or both, as ``load_tables`` takes them."""
+class OwnData(BaseModel):
+    """A dataset of one's own: paths of files, as ``load_file`` takes them, or of tables.
+
+    Tables are features with answers, true labels, or both, as ``load_tables`` takes them.
+    """
 
     model_config = CHECKED
 
-    features: _File
-    answers: Annotated[tuple[_File, ...], BeforeValidator(_several)] = ()
-    truth: _File | None = None
-    items: _File | None = None
-    label_names: _File | None = None
+    file: _Paths = ()
+    features: _Path | None = None
+    answers: _Paths = ()
+    truth: _Path | None = None
+    items: _Path | None = None
+    label_names: _Path | None = None
     question: Question | None = None
     contradictions: ContradictionPolicy = "error"
 
     @model_validator(mode="after")
     def _tells_something(self) -> Self:
-        if not (self.answers or self.truth):
+        beside = self.answers or self.truth or self.items or self.label_names or self.question
+        if bool(self.file) == bool(self.features) or (self.file and beside):
+            raise ValueError(f"write a file of your own as {_FILE}, or tables as {_TABLES}")
+        if self.features and not (self.answers or self.truth):
             raise ValueError(
                 f"{self.features}: features without labels tell nothing; also give answers, truth,"
                 " or both"
             )
         return self
 
-
-OwnFile: TypeAlias = "str | tuple[str, ...] | OwnTables"
-"""The files that a plan's dataset is read from; empty for a dataset of the catalog."""
-
-
-def paths_of(file: str | Sequence[str] | OwnTables) -> tuple[str, ...]:
-    if isinstance(file, OwnTables):
-        given = (getattr(file, name) or () for name in _PATHS)
-        return tuple(path for one in given for path in paths_of(one))
-    return ((file,) if file else ()) if isinstance(file, str) else tuple(file)
-
-
-def within(folder: Path, file: Any) -> Any:
-    """Return a path, a sequence of paths or tables with each path taken from a folder."""
-    if isinstance(file, str):
-        return str(folder / file)
-    if isinstance(file, OwnTables):
-        paths = {name: path for name in _PATHS if (path := getattr(file, name))}
-        return file.model_copy(update={name: within(folder, path) for name, path in paths.items()})
-    return type(file)(within(folder, path) for path in file)
-
-
-def _own(entry: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return the name and the files of a user's dataset; refuse a malformed entry."""
-    name = entry.get("name")
-    with_tables = "features" in entry
-    file = entry.get("file")
-    if not (isinstance(name, str) and (with_tables or (file and isinstance(file, str | list)))):
-        raise ValueError(
-            f"{dict(entry)} is no dataset; write a file of your own as {_FILE}, or tables as"
-            f" {_TABLES}"
-        )
-    known = {*OwnTables.model_fields} if with_tables else {"file"}
-    if unknown := sorted(entry.keys() - known - {"name"}):
-        raise ValueError(
-            f"the dataset {name!r} has the unknown key {unknown[0]!r}; write tables of your own as"
-            f' {_TABLES}, and several files as a list, as in file = ["mine.arff", "labels.xml"]'
-        )
-    if not with_tables:
-        return name, entry["file"]
-    try:
-        return name, OwnTables.model_validate({key: entry[key] for key in entry if key != "name"})
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = f"{first['loc'][0]}: " if first["loc"] else ""
-        problem = first["msg"].removeprefix("Value error, ")
-        raise ValueError(f"the dataset {name!r}, {place}{problem}") from error
+    def within(self, folder: Path) -> Self:
+        """Return the dataset with each path taken from a folder."""
+        names = ("file", "features", "answers", "truth", "items", "label_names")
+        given = {name: value for name in names if (value := getattr(self, name))}
+        paths = {
+            name: str(folder / value)
+            if isinstance(value, str)
+            else tuple(str(folder / path) for path in value)
+            for name, value in given.items()
+        }
+        return self.model_copy(update=paths)
 
 
 class Plan(BaseModel):
@@ -283,7 +240,7 @@ class Plan(BaseModel):
         The paper's table to compare the figures with.
     reference : str, default=""
         Title of the row that the others are tested against; if empty, the first row.
-    files : dict of str to str, list of str or tables, default={}
+    files : dict of str to OwnData, default={}
         Files of datasets that are not in the catalog; see ``load_file`` and ``load_tables`` of
         :mod:`complabel.experiments.datasets`.
     criteria : bool, default=True
@@ -311,7 +268,7 @@ class Plan(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
     published: Literal["", "table2", "table3", "table4", "table5", "table6"] = ""
     reference: str = ""
-    files: dict[Name, str | list[str] | OwnTables] = {}
+    files: dict[Name, OwnData] = {}
     criteria: bool = True
     score: bool = False
     seconds: Seconds = Seconds()
@@ -323,14 +280,12 @@ class Plan(BaseModel):
         given = data.get("datasets") if isinstance(data, Mapping) else None
         if not isinstance(given, list):
             return data
-        names, files = [], {}
-        for entry in given:
-            if isinstance(entry, Mapping):
-                name, files[name] = _own(entry)
-            names.append(name if isinstance(entry, Mapping) else entry)
-        if files:
-            data = {**data, "files": {**data.get("files", {}), **files}}
-        return {**data, "datasets": names}
+        own = [dict(entry) for entry in given if isinstance(entry, Mapping)]
+        if any(not isinstance(entry.get("name"), str) for entry in own):
+            raise ValueError(f"a dataset of your own needs a name, as in {_FILE}")
+        names = [entry["name"] if isinstance(entry, Mapping) else entry for entry in given]
+        files = {entry.pop("name"): entry for entry in own}
+        return {**data, "datasets": names, "files": {**data.get("files", {}), **files}}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -367,11 +322,6 @@ class Plan(BaseModel):
             )
         return self
 
-    def file_of(self, dataset: str) -> OwnFile:
-        """Return the files of a user's dataset; empty for a dataset of the catalog."""
-        file = self.files.get(dataset, "")
-        return tuple(file) if isinstance(file, list) else file
-
     def title_of(self, draw: Draw) -> str:
         """Return a description of a draw's labels on these datasets, in plain words."""
         return draw.title_with(answers=self.has_answers)
@@ -379,8 +329,7 @@ class Plan(BaseModel):
     @property
     def has_answers(self) -> bool:
         """Whether people's answers are among the files."""
-        tables = [file for file in self.files.values() if isinstance(file, OwnTables)]
-        return any(file.answers for file in tables)
+        return any(own.answers for own in self.files.values())
 
     def expanded_rows(self) -> list[Row]:
         """Return the rows of the tables; each combination of a grid is a row of its own."""

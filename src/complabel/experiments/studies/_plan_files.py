@@ -16,14 +16,10 @@ from complabel.errors import PlanError
 from complabel.experiments.datasets import dataset_entries
 from complabel.experiments.paper import PLANS, plan_text
 from complabel.experiments.studies._draw import Draw, Labels
-from complabel.experiments.studies._plan import Plan, Row, within
+from complabel.experiments.studies._plan import OwnData, Plan, Row
 from complabel.methods import get_method
 
-# The tables of a plan: the word for one entry, its keys, and the key that identifies it.
-_TABLES: dict[str, tuple[str, type[BaseModel], str]] = {
-    "draws": ("draw", Draw, "name"),
-    "rows": ("row", Row, "method"),
-}
+_PARTS: dict[str, type[BaseModel]] = {"draws": Draw, "rows": Row, "files": OwnData}
 # The paper's comparison of methods under each scheme; reports show its figures beside ours.
 _COMPARISONS: dict[Labels, str] = {"uniform": "table2", "biased": "table3"}
 _NAME_LENGTH = 60  # a study's name also names a folder
@@ -66,18 +62,12 @@ def read_plan(plan: str | Path) -> Plan:
         )
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{path} is not valid TOML: {error}") from error
-    except RecursionError as error:
-        raise PlanError(
-            f"{path} has tables or lists nested too deeply; no plan needs that"
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path} cannot be read: {error}") from error
-    found = make_plan(data, source=str(path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise PlanError(f"{path} cannot be read as TOML: {error}") from error
+    read = make_plan(data, source=str(path))
     folder = path.absolute().parent
-    files = {name: within(folder, file) for name, file in found.files.items()}
-    return found.model_copy(update={"files": files})
+    files = {name: own.within(folder) for name, own in read.files.items()}
+    return read.model_copy(update={"files": files})
 
 
 def benchmark_plan(
@@ -192,9 +182,9 @@ def make_plan(data: Any, *, source: str = "") -> Plan:
     try:
         return Plan.model_validate(data)
     except ValidationError as error:
+        problems = [_problem(each, with_place=bool(source)) for each in error.errors()]
         if not source:
-            raise PlanError("; ".join(map(_complaint, error.errors()))) from error
-        problems = [f"{_place(e['loc'], data)}: {_complaint(e)}" for e in error.errors()]
+            raise PlanError("; ".join(problems)) from error
         raise PlanError("\n  ".join([f"{source} is no valid plan:", *problems])) from error
 
 
@@ -203,43 +193,18 @@ def _make_draw(settings: Mapping[str, Any]) -> Draw:
     try:
         draw = Draw.model_validate({"name": "draw", **settings})
     except ValidationError as error:
-        said = [
-            f"{'.'.join(map(str, problem['loc']))}: {_complaint(problem, 'draws')}".lstrip(": ")
-            for problem in error.errors()
-        ]
-        raise PlanError("; ".join(said)) from error
+        problems = [_problem(each, part="draws") for each in error.errors()]
+        raise PlanError("; ".join(x.removeprefix("the plan: ") for x in problems)) from error
     return draw if "name" in settings else draw.model_copy(update={"name": draw.short_title})
 
 
-def _complaint(problem: ErrorDetails, table: str = "") -> str:
-    """Return what is wrong in words; ``table`` is the place's first part, if it is left out."""
-    if len(problem["loc"]) > 1:
-        table = table or str(problem["loc"][0])
-    what, model, _ = _TABLES.get(table, ("plan", Plan, ""))
-    match problem["type"]:
-        case "missing":
-            return f"this key is missing; every {what} needs it"
-        case "string_pattern_mismatch":
-            return (
-                "this name is not allowed; use letters, digits, '.', '_' and '-', and begin with a"
-                " letter or digit"
-            )
-        case "extra_forbidden":
-            return f"there is no such key; known are {', '.join(model.model_fields)}"
-    return problem["msg"].removeprefix("Value error, ")
-
-
-def _place(location: tuple[int | str, ...], data: Any) -> str:
-    """Return a place in a plan in words, as in ``row 3 (mlcl), settings``."""
-    parts = []
-    if len(location) > 1 and location[0] in _TABLES:
-        table, position = str(location[0]), int(location[1])
-        what, _, key = _TABLES[table]
-        entry = data[table][position]
-        name = entry.get(key) if isinstance(entry, Mapping) else None
-        parts = [f"{what} {position + 1}" + (f" ({name})" if isinstance(name, str) else "")]
-        location = location[2:]
-    named = [part for part in location if part != "[key]"]  # pydantic's mark of a mapping's key
-    keys = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in named]
-    written = "".join(keys).lstrip(".")
-    return ", ".join([*parts, written] if written else parts) or "the plan"
+def _problem(problem: ErrorDetails, *, part: str = "", with_place: bool = True) -> str:
+    """Return what is wrong in words, and where, as in ``row 3, settings``."""
+    where, message = [*problem["loc"]], problem["msg"].removeprefix("Value error, ")
+    model = _PARTS.get(part or str(where[0]), Plan) if part or len(where) > 1 else Plan
+    if problem["type"] == "extra_forbidden":
+        message = f"there is no such key; known are {', '.join(model.model_fields)}"
+    if len(where) > 1 and where[0] in ("rows", "draws"):
+        where[:2] = [f"{str(where[0]).removesuffix('s')} {int(where[1]) + 1}"]
+    place = ", ".join(map(str, where)) or "the plan"
+    return f"{place}: {message}" if with_place else message

@@ -117,7 +117,8 @@ def fitted_details(
     if curves:
         details["curves"] = dict(curves)
     # Reports need these numbers to count answers, and do not load the dataset.
-    return {**details, "n_samples": dataset.n_samples, "n_labels": dataset.n_labels}
+    sizes = ("n_samples", "n_features", "n_labels")
+    return {**details, **{name: getattr(dataset, name) for name in sizes}}
 
 
 def canonical_json(data: Mapping[str, Any]) -> str:
@@ -221,14 +222,11 @@ class StudyResults:
         In the order of the plan.
     missing : mapping of str to str
         Missing datasets, with the reason.
-    writer : str, default=""
-        Process and machine of the run that wrote the store when it was read; else empty.
     """
 
     plan: Plan
     units: Sequence[UnitResult]
     missing: Mapping[str, str]
-    writer: str = ""
 
     def having(self, status: Status) -> list[UnitResult]:
         """Return the units with one status, in the order of the plan."""

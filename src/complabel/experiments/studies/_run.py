@@ -1,9 +1,13 @@
-"""Runs the units of a plan that its store lacks: here, in local processes or on a Dask cluster."""
+"""Runs the units of a plan that its store lacks: here, in local processes or on a Dask cluster.
+
+joblib runs them. What it has not: methods train folds side by side; a process that dies does not
+end the others; and a worker of a cluster gets the files of the user's own methods.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import functools
+import dataclasses
 import importlib
 import json
 import os
@@ -30,10 +34,9 @@ from complabel.answers import (
 )
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import InputError
-from complabel.experiments.studies._data import KEPT, dataset_fingerprint, fetch
 from complabel.experiments.studies._fold import run_folds
-from complabel.experiments.studies._labels import draw_labels
-from complabel.experiments.studies._plan import OwnFile, Plan, paths_of
+from complabel.experiments.studies._labels import GivenLabels, draw_labels
+from complabel.experiments.studies._plan import Plan
 from complabel.experiments.studies._results import Outcome, describe_machine
 from complabel.experiments.studies._store import Store
 from complabel.experiments.studies._units import Unit, likeness, made_by, own_files, plan_units
@@ -41,7 +44,6 @@ from complabel.methods import get_method
 
 if TYPE_CHECKING:
     from distributed import Client
-
 
 # At most so many units of a method run side by side, as long as the features of all have at most
 # so many numbers: 256 MB.
@@ -52,18 +54,15 @@ _WORKER_DIED = (
     "The process that ran this unit ended without a result, also when the unit ran alone. The"
     " system may have killed it because memory was short; look into the system's log."
 )
-
-_drawn = functools.lru_cache(maxsize=KEPT)(draw_labels)  # once per process, not for every unit
+# The key of a unit, its outcome, its share of the seconds, and warnings for the main process.
+_Result: TypeAlias = tuple[str, Outcome, float, list[tuple[type[Warning], str]]]
 
 
 class Monitor:
     """Observes a run. This class does nothing; subclasses override what they need."""
 
-    def planned(self, units: list[Unit], todo: list[Unit], n_jobs: int) -> None:
-        """Receive all units, the units to run, and the number of parallel jobs, once."""
-
-    def started(self, unit: Unit) -> None:
-        """Receive a unit that a worker gets; another thread may call this."""
+    def planned(self, units: list[Unit], todo: list[Unit], n_failed: int) -> None:
+        """Receive all units, the units to run, and how many of the others failed, once."""
 
     def finished(self, unit: Unit, outcome: Outcome, seconds: float) -> None:
         """Receive the outcome of a unit and the seconds that it took."""
@@ -71,16 +70,11 @@ class Monitor:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """Counts of what one run did.
-
-    ``n_by_other_code`` counts stored results of the same units from other code or other versions of
-    libraries, which are not used. ``missing`` has datasets that are not at hand, with the reason.
-    """
+    """Counts of what a run did; ``missing`` has datasets that are not at hand, with the reason."""
 
     n_units: int
     n_ran: int
     n_failed: int
-    n_by_other_code: int
     missing: dict[str, str]
     seconds: float
 
@@ -103,13 +97,13 @@ def run_study(
     plan : Plan
     store : Store
     data_dir : path or None, default=None
-        Folder with dataset files. With ``dask``, every worker must see it.
+        Folder with dataset files.
     n_jobs : int, default=-1
         Number of local processes, each with one thread; -1: one for each core; 1: this process.
     dask : str or None, default=None
         Address of a Dask scheduler, such as ``"tcp://127.0.0.1:8786"``, to use all its workers
-        instead of local processes. Start them with one thread each. They get the modules of your
-        own methods, if these are single files.
+        instead of local processes. Start them with one thread each. They get the data, and the
+        modules of your own methods, if these are single files.
     retry_failed : bool, default=False
         Also run units that failed before.
     allow_missing : bool, default=True
@@ -128,31 +122,23 @@ def run_study(
     DatasetNotFoundError
         If a dataset is not at hand and ``allow_missing`` is False.
     StoreError
-        If another run writes the store, or it cannot be written. Earlier results in it are safe.
+        If the store cannot be written. Earlier results in it are safe.
     """
     started = time.perf_counter()
-    with store.alone():
-        units, missing = plan_units(plan, data_dir=data_dir, allow_missing=allow_missing)
-        store.register(plan, units, missing)
-        distinct = {unit.key: unit for unit in units}
-        statuses = store.statuses([*distinct])
-        finished = {"done"} if retry_failed else {"done", "failed"}
-        todo = [unit for key, unit in distinct.items() if statuses.get(key) not in finished]
-        run = _Run(store, data_dir, monitor or Monitor())
-        with _workers(n_jobs, dask, todo) as workers:
-            run.monitor.planned([*distinct.values()], todo, workers.n_jobs)
-            groups = _groups(todo, workers.n_jobs)
-            if workers.n_jobs == 1 and dask is None:
-                for group in groups:
-                    run.start(group)
-                    run.record_all(run_units(group, data_dir))
-            else:
-                run.run(groups, workers)
+    units, missing = plan_units(plan, data_dir=data_dir, allow_missing=allow_missing)
+    store.register(plan, units, missing)
+    distinct = {unit.key: unit for unit in units}
+    failed = store.failures([*distinct])
+    todo = [u for key, u in distinct.items() if key not in failed or (retry_failed and failed[key])]
+    run = _Run(store, data_dir, monitor or Monitor(), {unit.key: unit for unit in todo})
+    n_failed = 0 if retry_failed else sum(failed.values())
+    run.monitor.planned([*distinct.values()], todo, n_failed)
+    with _workers(n_jobs, dask, todo) as workers:
+        run.run(_groups(todo, workers.n_jobs), workers)
     return RunSummary(
         n_units=len(distinct),
-        n_ran=len(run.recorded),
+        n_ran=len(todo) - len(run.left),
         n_failed=run.n_failed,
-        n_by_other_code=store.made_by_other_code(units),
         missing=missing,
         seconds=time.perf_counter() - started,
     )
@@ -172,66 +158,76 @@ def _groups(units: list[Unit], n_jobs: int) -> list[list[Unit]]:
 
 @dataclass
 class _Run:
+    """A run that goes on: the units that are ``left``, and those that workers have begun."""
+
     store: Store
     data_dir: str | Path | None
     monitor: Monitor
+    left: dict[str, Unit]
     n_failed: int = 0
-    recorded: set[str] = field(default_factory=set)
-    in_flight: dict[str, Unit] = field(default_factory=dict)
+    begun: dict[str, Unit] = field(default_factory=dict)
     _said: set[tuple[str, type[Warning], str]] = field(default_factory=set)
+    _drawn: tuple[Any, GivenLabels | Exception] = ((), ValueError())
 
     def run(self, groups: list[list[Unit]], workers: _Workers) -> None:
         """Run groups of units in parallel; if a worker dies, go on with the others."""
         while groups:
             try:
-                for results in workers.results(map(self._task, groups)):
-                    self.record_all(results)
+                for results in workers.results(map(self._task, groups), workers.n_jobs):
+                    self.record(results)
                 return
             except workers.died:
                 # One of these killed its worker: each runs in a process of its own.
-                for unit in list(self.in_flight.values()):
+                for unit in list(self.begun.values()):
                     self._run_alone(unit, workers)
-                left = ([u for u in group if u.key not in self.recorded] for group in groups)
+                left = ([unit for unit in group if unit.key in self.left] for group in groups)
                 groups = [group for group in left if group]
 
-    def start(self, group: list[Unit]) -> None:
-        for unit in group:
-            self.in_flight[unit.key] = unit
-            self.monitor.started(unit)
-
-    def record_all(self, results: list[_Result]) -> None:
-        for result in results:
-            self.record(*result)
-
-    def record(
-        self, unit: Unit, outcome: Outcome, seconds: float, said: Sequence[tuple[Any, str]]
-    ) -> None:
-        """Store an outcome, and show warnings of a method that are new."""
-        self.store.finish(unit, outcome)
-        self.in_flight.pop(unit.key, None)
-        self.recorded.add(unit.key)
-        self.n_failed += bool(outcome.error)
-        self.monitor.finished(unit, outcome, seconds)
-        for category, text in said:
-            if category is UnansweredRowWarning and unit.draw.leaves_items_out:
-                continue  # the plan says so
-            place = unit.row.method, category, "" if issubclass(category, _ALIKE) else text
-            if place not in self._said:
-                self._said.add(place)
-                warnings.warn(f"{unit.row.method}: {text}", category, stacklevel=2)
+    def record(self, results: Iterable[_Result]) -> None:
+        """Store outcomes, and show warnings of a method that are new."""
+        for key, outcome, seconds, said in results:
+            unit = self.left[key]
+            self.store.finish(unit, outcome)
+            self.begun.pop(key, None)
+            del self.left[key]
+            self.n_failed += bool(outcome.error)
+            self.monitor.finished(unit, outcome, seconds)
+            for category, text in said:
+                if category is UnansweredRowWarning and unit.draw.leaves_items_out:
+                    continue  # the plan says so
+                place = unit.row.method, category, "" if issubclass(category, _ALIKE) else text
+                if place not in self._said:
+                    self._said.add(place)
+                    warnings.warn(f"{unit.row.method}: {text}", category, stacklevel=2)
 
     def _task(self, group: list[Unit]) -> Any:
-        self.start(group)
+        self.begun |= {unit.key: unit for unit in group}
+        data, labels = group[0].data, self._labels(group[0])
+        sent = [dataclasses.replace(unit, data=None) for unit in group]
         # Worker processes from an earlier run may lack folders that were added to the path since.
-        return joblib.delayed(run_units)(group, self.data_dir, tuple(sys.path))
+        return joblib.delayed(run_units)(data, labels, sent, tuple(sys.path))
+
+    def _labels(self, unit: Unit) -> GivenLabels | Exception:
+        """Draw the labels of a dataset once for the units that follow each other."""
+        place = unit.dataset, unit.draw.name
+        if self._drawn[0] != place:
+            try:
+                assert unit.data is not None
+                how: dict[str, Any] = {"seed": unit.plan.seed, "data_dir": self.data_dir}
+                checksum = json.loads(unit.identity)["labels"].get("released", "")
+                drawn = draw_labels(unit.data, unit.draw, **how, checksum=checksum)
+                self._drawn = place, drawn
+            except Exception as error:  # an outcome of the units; the others go on
+                self._drawn = place, error
+        return self._drawn[1]
 
     def _run_alone(self, unit: Unit, workers: _Workers) -> None:
         try:
             # One task, but two jobs: with one job, joblib would run it in this process.
-            for results in workers.results([self._task([unit])], n_jobs=2):
-                self.record_all(results)
+            for results in workers.results([self._task([unit])], 2):
+                self.record(results)
         except workers.died:
-            self.record(unit, Outcome(error=_WORKER_DIED), 0.0, [])
+            self.record([(unit.key, Outcome(error=_WORKER_DIED), 0.0, [])])
 
 
 @dataclass(frozen=True)
@@ -239,13 +235,10 @@ class _Workers:
     n_jobs: int
     died: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
-    def results(self, tasks: Iterable[Any], *, n_jobs: int | None = None) -> Generator[Any]:
+    def results(self, tasks: Iterable[Any], n_jobs: int) -> Generator[Any]:
         """Yield results when they are ready; a task is taken only when a worker is free."""
-        n_jobs = n_jobs or self.n_jobs
-        parallel = joblib.Parallel(
-            n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch=n_jobs, batch_size=1
-        )
-        results = parallel(tasks)
+        unordered = {"return_as": "generator_unordered", "pre_dispatch": n_jobs, "batch_size": 1}
+        results = joblib.Parallel(n_jobs=n_jobs, **unordered)(tasks)
         try:
             for result in results:  # noqa: UP028  (``yield from`` would close the generator itself)
                 yield result
@@ -274,55 +267,34 @@ def _workers(n_jobs: int, dask: str | None, units: list[Unit]) -> Iterator[_Work
 
 
 def _ship_modules(client: Client, units: Iterable[Unit]) -> None:
-    """Send the user's own modules that units need to all workers; refuse what they cannot import.
+    """Send the user's own modules that units need to all workers, also to those that join later.
 
-    Only a module that is one file is sent, also to workers that join later.
+    Only a module that is one file is sent; a package must be installed on every worker.
     """
     methods = {unit.row.method for unit in units}
-    modules = sorted({get_method(name).classifier.__module__ for name in methods})
+    modules = {get_method(name).classifier.__module__ for name in methods}
     foreign = [name for name in modules if not name.startswith("complabel.")]
-    if not foreign:
-        return
     files = {file for module in foreign for file in own_files(module)}
     single = [file for file in sorted(files) if not (file.parent / "__init__.py").exists()]
     for file in single:
         client.upload_file(str(file), load=False)
-    tops = [file.stem for file in single]
-    for worker, problem in client.run(_renewed, foreign, tops, os.getpid()).items():
-        if problem:
-            raise InputError(
-                f"the Dask worker at {worker} cannot import {problem}. A module that is one file is"
-                " sent to the workers; a package must be installed on every worker, or lie where"
-                " they find it (PYTHONPATH)"
-            )
+    client.run(_forget, [file.stem for file in single], os.getpid())
 
 
-def _renewed(modules: Sequence[str], tops: Sequence[str], sender: int) -> str:
-    """Import modules anew in a worker; return what is wrong, or an empty text."""
-    if os.getpid() == sender:  # a cluster inside the process of the study
-        return ""
+def _forget(modules: Sequence[str], sender: int) -> None:
+    """Let a worker import modules anew; a cluster may be inside the process of the study."""
     importlib.invalidate_caches()
-    for name in [name for name in sys.modules if name.partition(".")[0] in tops]:
-        del sys.modules[name]
-    for name in modules:
-        try:
-            importlib.import_module(name)
-        except Exception as error:  # a module of the user's may raise anything
-            return f"{name}: {type(error).__name__}: {error}"
-    return ""
-
-
-_Result: TypeAlias = tuple[Unit, Outcome, float, list[tuple[type[Warning], str]]]
+    for name in modules if os.getpid() != sender else ():
+        sys.modules.pop(name, None)
 
 
 def run_units(
-    units: list[Unit], data_dir: str | Path | None, folders: tuple[str, ...] = ()
+    data: MultiLabelDataset,
+    labels: GivenLabels | Exception,
+    units: list[Unit],
+    folders: tuple[str, ...] = (),
 ) -> list[_Result]:
-    """Run a unit, or several that are alike, side by side.
-
-    Returns each with its outcome, its share of the seconds, and warnings for the main process. An
-    error stands in the outcome instead of being raised.
-    """
+    """Run a unit, or several that are alike, side by side; an error becomes their outcome."""
     sys.path.extend(folder for folder in folders if folder not in sys.path)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as said:
@@ -330,41 +302,44 @@ def run_units(
             warnings.simplefilter("always", category)
         warnings.simplefilter("ignore", ReadAsComplementaryWarning)  # it is what was drawn
         try:
-            unit = units[0]
-            _refuse_other_code(unit)
-            plan, file = unit.plan, unit.plan.file_of(unit.dataset)
-            dataset = _dataset(unit.dataset, file, data_dir, unit.fingerprint)
-            checksum = json.loads(unit.identity)["labels"].get("released", "")
-            labels = _drawn(
-                dataset, unit.draw, seed=plan.seed, data_dir=data_dir, checksum=checksum
-            )
-            at_once = max(1, _MOST_NUMBERS // int(np.prod(dataset.X.shape)))
-            found: list[Outcome | Exception] = []
-            for piece in gen_batches(len(units), at_once):
-                found += run_folds(
-                    dataset,
-                    labels,
-                    [(each.row, each.fold) for each in units[piece]],
-                    folds=plan.folds,
-                    seed=plan.seed,
-                    audit=unit.draw.audit,
-                    criteria=plan.criteria,
-                    score=plan.score,
-                )
-        except Exception as error:
-            found = [error] * len(units)
+            outcomes = _outcomes(data, labels, units)
+        except Exception as error:  # a method may raise anything
+            outcomes = [error] * len(units)
     seconds = (time.perf_counter() - started) / len(units)
     warned = [(one.category, str(one.message)) for one in said]
     return [
-        (unit, _outcome(result), seconds, [] if at else warned)
-        for at, (unit, result) in enumerate(zip(units, found, strict=True))
+        (unit.key, _stored(outcome), seconds, [] if at else warned)
+        for at, (unit, outcome) in enumerate(zip(units, outcomes, strict=True))
     ]
 
 
-def _outcome(found: Outcome | Exception) -> Outcome:
-    if isinstance(found, Outcome):
-        return found
-    return Outcome(error="".join(traceback.format_exception(found)), machine=describe_machine())
+def _outcomes(
+    data: MultiLabelDataset, labels: GivenLabels | Exception, units: list[Unit]
+) -> list[Outcome | Exception]:
+    if isinstance(labels, Exception):
+        raise labels
+    unit, plan = units[0], units[0].plan
+    _refuse_other_code(unit)
+    at_once = max(1, _MOST_NUMBERS // int(np.prod(data.X.shape)))
+    outcomes: list[Outcome | Exception] = []
+    for piece in gen_batches(len(units), at_once):
+        outcomes += run_folds(
+            data,
+            labels,
+            [(each.row, each.fold) for each in units[piece]],
+            folds=plan.folds,
+            seed=plan.seed,
+            audit=unit.draw.audit,
+            criteria=plan.criteria,
+            score=plan.score,
+        )
+    return outcomes
+
+
+def _stored(outcome: Outcome | Exception) -> Outcome:
+    if isinstance(outcome, Outcome):
+        return outcome
+    return Outcome(error="".join(traceback.format_exception(outcome)), machine=describe_machine())
 
 
 def _refuse_other_code(unit: Unit) -> None:
@@ -377,18 +352,3 @@ def _refuse_other_code(unit: Unit) -> None:
                 f" started the study ({value}, not {said[what]}); install the same on every worker,"
                 " and start the study again if the code was edited since"
             )
-
-
-@functools.lru_cache(maxsize=KEPT)
-def _dataset(
-    name: str, file: OwnFile, data_dir: str | Path | None, fingerprint: str
-) -> MultiLabelDataset:
-    """Load a dataset once per process; refuse it if its content differs from the study's."""
-    dataset = fetch(name, file, data_dir=data_dir)
-    if dataset_fingerprint(dataset) != fingerprint:
-        where = f"file {', '.join(paths_of(file))}" if file else f"folder {data_dir}"
-        raise InputError(
-            f"{name} on this worker ({where}) differs from the dataset of the process that started"
-            " the study; give every worker the same files"
-        )
-    return dataset

@@ -8,7 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -40,14 +40,15 @@ _IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 class Unit:
     """One fold of one row on one dataset: the smallest piece of a study.
 
-    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON.
+    ``key`` is the SHA-256 of ``identity``: everything that can change the result, as JSON. ``data``
+    is the dataset, in the process that runs the study.
     """
 
     key: str
     identity: str
     plan: Plan
     dataset: str
-    fingerprint: str
+    data: MultiLabelDataset | None = field(repr=False, compare=False)
     draw: Draw
     row: Row
     parameters: Mapping[str, Any]
@@ -59,17 +60,17 @@ def plan_units(
 ) -> tuple[list[Unit], dict[str, str]]:
     """List the units of a plan on the datasets at hand, and the missing datasets with the reason.
 
-    Units are ordered by dataset, so that a run needs each dataset only once. A missing file of the
-    user's is refused, and with ``allow_missing=False`` any dataset that is not at hand.
+    A missing file of the user's is refused, and with ``allow_missing=False`` any dataset that is
+    not at hand.
     """
     units: list[Unit] = []
     missing: dict[str, str] = {}
     for name in plan.datasets:
-        file = plan.file_of(name)
+        own = plan.files.get(name)
         try:
-            dataset = fetch(name, file, data_dir=data_dir)
+            dataset = fetch(name, own, data_dir=data_dir)
         except DatasetNotFoundError:
-            if file or not allow_missing:
+            if own or not allow_missing:
                 raise
             # The error's own text names folders, which do not belong into a report for others.
             missing[name] = f"not at hand; get it with: complabel datasets --download {name}"
@@ -110,7 +111,7 @@ def _units_of(
                 identity=identity,
                 plan=plan,
                 dataset=name,
-                fingerprint=fingerprint,
+                data=dataset,
                 draw=draw,
                 row=row,
                 parameters=parameters,
