@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.metrics import hamming_loss, label_ranking_average_precision_score, label_ranking_loss
-from tests.experiments.studies.small import assert_out_of_reach, fit_fold, run, small
+from tests.experiments.studies.small import assert_out_of_reach, fit_fold, small
 
 from complabel.datasets import make_digits, make_synthetic
 from complabel.errors import InputError, PlanError
@@ -100,12 +100,6 @@ def test_the_seed_reaches_the_method(dataset):
     )
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
-
-
-def test_settings_of_the_row_and_of_its_method_reach_the_classifier(dataset):
-    (first, _) = fit_all(dataset, "mlcl:beta=0.5", n_folds=2, epochs=1)
-    parameters = first.classifier.get_params()
-    assert (parameters["beta"], parameters["epochs"]) == (0.5, 1)
 
 
 def test_known_relevant_labels_are_relevant_and_as_many_as_asked_for():
@@ -314,25 +308,6 @@ def test_results_of_matched_and_told_rows_have_keys_and_parameters_of_their_own(
     told = units({"label_frequencies": "true"}, TOLD)[0]
     assert told.parameters == {"label_frequencies": "true"}
     assert told.key != units({}, TOLD)[0].key
-
-
-@QUIET
-def test_a_benchmark_matches_every_method_but_references():
-    draw = {"question": "asked", "audit": 60}
-    methods = ["prior", "ridge", "supervised"]
-    plan = benchmark_plan(["synthetic"], methods, draw=draw, match_frequencies=True, n_folds=2)
-    records = run(plan)[1].records()
-    assert [(r["row"], r["match_frequencies"], r["learns_from"]) for r in records] == [
-        ("Prior, matched frequencies", True, "complementary"),
-        ("Ridge, matched frequencies", True, "complementary"),
-        ("Supervised", False, "relevant"),
-    ]
-    _, ridge, _ = (record["fitted"] for record in records)
-    mean = make_synthetic(random_state=0).Y.sum(axis=1).mean()
-    assert ridge["label_frequencies_sum"] == pytest.approx(mean, rel=0.25)
-    assert 0 < ridge["label_frequencies_sum_error"] < mean
-    assert ridge["alpha"] > 0  # of the method inside
-    assert plan.name != benchmark_plan(["synthetic"], methods, draw=draw, n_folds=2).name
 
 
 def test_frequencies_that_a_fit_found_are_summed_with_their_error():

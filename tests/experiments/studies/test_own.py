@@ -1,7 +1,6 @@
 """Studies on files and tables of one's own: entries of plans, keys, and truth of some rows."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -215,21 +214,6 @@ def test_a_reference_learns_from_rows_with_known_truth_alone(tables):
     fitted = fit_fold(data, data.answers, row, fold=0, folds=3, seed=0)
     train, _ = split_folds(data, n_folds=3, seed=0)[0]
     assert fitted.train.tolist() == [row for row in train if row < KNOWN]
-
-
-def test_edited_tables_are_run_anew(tables):
-    plan = benchmark_plan([tables], ["prior"], n_folds=2)
-    with Store(":memory:") as store:
-
-        def n_ran():
-            return run_study(plan, store, n_jobs=1).n_ran
-
-        assert (n_ran(), n_ran()) == (2, 0)
-        for key in ("answers", "truth"):
-            path = Path(tables[key])
-            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            rewrite(path, "".join(lines[:-1]))
-            assert (n_ran(), n_ran()) == (2, 0)
 
 
 def test_without_truth_methods_are_compared_by_held_out_answers(tables):

@@ -10,8 +10,6 @@ from tests.experiments.studies.small import run
 from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.experiments.paper import PLANS, TABLES, printed_name, published_cells
 from complabel.experiments.studies import (
-    Draw,
-    Plan,
     Store,
     StudyResults,
     benchmark_plan,
@@ -100,33 +98,9 @@ def test_what_cannot_be_run_is_refused_at_its_key(write, text, place, complaint)
     assert "plan.toml" in str(refusal.value)
 
 
-def test_a_plan_may_say_how_people_are_asked(write):
-    settings = {
-        "name": "a",
-        "scheme": "uniform",
-        "question": "menu-3",
-        "propensity_sd": 0.5,
-        "missed": 0.2,
-        "invented": 0.1,
-        "answers_per_item": 2,
-        "items_share": 0.5,
-    }
-    written = ", ".join(f"{key} = {json.dumps(value)}" for key, value in settings.items())
-    plan = read_plan(write(SMALL + f"draws = [{{ {written} }}]"))
-    (draw,) = plan.draws
-    assert draw == Draw(**settings)
-    assert draw.menu_size == 3
-    assert Plan.model_validate_json(plan.model_dump_json()) == plan
-
-
 def test_a_file_that_is_no_toml_is_refused_with_its_line(write):
     with pytest.raises(PlanError, match="line 3"):
         read_plan(write('name = "x"\n\ntitle = = 1\n'))
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(PlanError, match=r"nowhere\.toml"):
-        read_plan(tmp_path / "nowhere.toml")
 
 
 def test_a_grid_is_crossed(write):

@@ -88,14 +88,6 @@ def test_the_search_equals_scikit_learns(tune):
     assert found.criterion == _RANKING_ERROR
 
 
-def test_methods_with_a_likelihood_are_compared_by_it(tune):
-    grid = {"learning_rate": [0.1], "epochs": [3]}
-    found = tune("mlcl", grid=grid, scheme="biased", n_folds=2)
-    assert found.criterion == _LOG_LIKELIHOOD
-    assert found.draw.scheme == "biased"
-    assert found.best.score < -1  # nats: chance has -log 4 = -1.39, a ranking error is above -1
-
-
 def test_no_true_label_reaches_a_fit_or_the_choice(tune, tmp_path, monkeypatch):
     grid = {"n_neighbors": [3, 20]}
     complementary = draw_complementary(DATASET.Y, random_state=0)
@@ -200,9 +192,3 @@ def test_of_equal_settings_the_first_is_chosen_and_written_as_python():
     )
     # Deviations of 0.5 from the mean: variance 0.5, over two folds 0.25.
     assert settings[0].standard_error == pytest.approx(0.5)
-
-
-def test_a_grid_of_numpys_numbers_can_be_stored(tune):
-    found = tune("ml-knn", grid={"n_neighbors": np.array([3, 5])}, n_folds=2)
-    assert found.best.parameters["n_neighbors"] in (3, 5)
-    assert json.loads(found.as_json())["best"] == found.best.parameters

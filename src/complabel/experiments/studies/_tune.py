@@ -26,7 +26,6 @@ from complabel.experiments.studies._results import UnitResult, plain
 from complabel.experiments.studies._run import Monitor, run_study
 from complabel.experiments.studies._store import Store
 from complabel.methods import (
-    ComplementaryClassifier,
     FrequencyMatchedClassifier,
     Grid,
     check_parameter,
@@ -35,13 +34,10 @@ from complabel.methods import (
     make_classifier,
 )
 
-# The criterion of a search depends on the method; values of different criteria cannot be compared.
-# For methods that model which label is chosen as complementary:
-_LOG_LIKELIHOOD = "complementary log-likelihood"
-# For those of them that understand answers to every question:
-_ANSWERS = "log-likelihood of the answers"
-# For all other methods:
-_RANKING_ERROR = "minus complementary ranking error"
+# What a method's score is, by what it models; values of different criteria cannot be compared.
+_LOG_LIKELIHOOD = "complementary log-likelihood"  # which label is chosen as complementary
+_ANSWERS = "log-likelihood of the answers"  # answers to every question
+_RANKING_ERROR = "minus complementary ranking error"  # neither
 
 
 @dataclass(frozen=True)
@@ -67,19 +63,6 @@ class TunedSetting:
         """Standard error of ``score``, from the standard deviation (n - 1) over the folds."""
         return float(self.scores.std(ddof=1) / math.sqrt(len(self.scores)))
 
-    def record(self) -> dict[str, Any]:
-        """Return the setting as plain data, with None instead of NaN."""
-        figures = {
-            "score": self.score,
-            "standard_error": self.standard_error,
-            "folds": self.scores.tolist(),
-            "seconds": self.seconds,
-            "error": self.error,
-        }
-        if self.average_precision is not None:
-            figures["average_precision"] = self.average_precision.tolist()
-        return {"parameters": dict(self.parameters), **plain(figures)}
-
 
 @dataclass(frozen=True)
 class TuningResult:
@@ -100,15 +83,14 @@ class TuningResult:
         return self.settings[int(np.nanargmax([setting.score for setting in self.settings]))]
 
     def code(self) -> str:
+        """Return the best setting as Python code."""
         classifier = make_classifier(self.method, **self.best.parameters)
         made = [type(classifier)]
         if self.match_frequencies:
             classifier = FrequencyMatchedClassifier(classifier=classifier)
-            made.append(type(classifier))
-        code = f"classifier = {classifier!r}"
-        for each in reversed(made):
-            code = f"from {home_of(each)} import {each.__name__}\n{code}"
-        return code
+            made.insert(0, type(classifier))
+        imports = [f"from {home_of(each)} import {each.__name__}" for each in reversed(made)]
+        return "\n".join([*imports, f"classifier = {classifier!r}"])
 
     def as_json(self) -> str:
         """Return the search as a JSON object; ``best`` has the parameters of the best setting."""
@@ -121,9 +103,24 @@ class TuningResult:
             "folds": self.folds,
             "criterion": self.criterion,
             "best": dict(self.best.parameters),
-            "settings": [setting.record() for setting in self.settings],
+            "settings": [
+                {
+                    "parameters": dict(each.parameters),
+                    "score": each.score,
+                    "standard_error": each.standard_error,
+                    "folds": each.scores.tolist(),
+                    "seconds": each.seconds,
+                    "error": each.error,
+                    **(
+                        {}
+                        if each.average_precision is None
+                        else {"average_precision": each.average_precision.tolist()}
+                    ),
+                }
+                for each in self.settings
+            ],
         }
-        return json.dumps(record, indent=1, allow_nan=False) + "\n"
+        return json.dumps(plain(record), indent=1, allow_nan=False) + "\n"
 
 
 def tune(
@@ -180,7 +177,7 @@ def tune(
         If the grid, the draw or the number of folds is not possible, or if every setting failed;
         the message has the first error.
     StoreError
-        If another run writes the store.
+        If the store cannot be written.
     """
     grid = grid_of(method, grid)
     given = [dataset] if isinstance(dataset, str | Mapping) else dataset
@@ -238,16 +235,12 @@ def tune(
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
     if match_frequencies:
         classifier = FrequencyMatchedClassifier(classifier=classifier)
-    criterion = _criterion(classifier, asked)
+    criterion = _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
+    if classifier.understands_answers and not asked.is_plain:
+        criterion = _ANSWERS
     return TuningResult(
         plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned), match_frequencies
     )
-
-
-def _criterion(classifier: ComplementaryClassifier, draw: Draw) -> str:
-    if classifier.understands_answers and not draw.is_plain:
-        return _ANSWERS
-    return _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
 
 
 def grid_of(method: str, grid: Grid | None = None) -> dict[str, list[Any]]:
