@@ -88,7 +88,7 @@ def test_in_a_browser_nothing_sticks_out(browser, opened, pages, kind, width, sc
         ".map(e => e.getBoundingClientRect())"
     )
     assert all(box["width"] > 100 and box["height"] > 30 for box in shown)
-    assert len(shown) > (50 if kind == "report" else 0)
+    assert len(shown) > (30 if kind == "report" else 0)
     tracks = script(
         "return [...document.querySelectorAll('td.track, div.track')].map(e => e.clientWidth)"
     )

@@ -1,9 +1,6 @@
 import csv
 import json
-import os
-import pty
 import re
-import subprocess
 import sys
 
 import pytest
@@ -181,31 +178,3 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, s
     code, _, err = run(COMMANDS[name])
     assert code == 0
     assert f"{done} of {6 if name == 'study run' else 4} units are already in the store" in err
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_terminal_sees_what_runs_and_how_long_it_will_take(tmp_path):
-    plan = PLAN.replace("epochs = 3", "epochs = 400")
-    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
-    parent, child = pty.openpty()
-    process = subprocess.Popen(
-        [*COMMAND, "study", "run", "plan.toml", "--jobs", "1"],
-        cwd=tmp_path,
-        env={**os.environ, "COMPLABEL_DATA": str(tmp_path), "TERM": "xterm", "COLUMNS": "120"},
-        stdout=subprocess.DEVNULL,
-        stderr=child,
-    )
-    os.close(child)
-    shown = b""
-    try:
-        while chunk := os.read(parent, 65536):
-            shown += chunk
-    except OSError:  # how Linux says that the other side has closed
-        pass
-    finally:
-        os.close(parent)
-    assert process.wait(timeout=60) == 0
-    text = shown.decode(errors="replace")
-    assert "last synthetic, uniform, MLCL, fold" in text
-    assert "left" in text

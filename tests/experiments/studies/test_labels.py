@@ -105,16 +105,6 @@ def test_own_labels_are_those_of_the_dataset():
     assert answers.label_names == dataset.label_names
 
 
-def test_a_share_of_own_labels_is_that_of_as_many_items():
-    dataset = own_dataset()
-    answers = draw(dataset=dataset, scheme="own", items_share=0.3)
-    assert (answers.n_items, answers.n_answers) == (40, 12)
-    items = answers.item
-    np.testing.assert_array_equal(answers.complementary[items], dataset.excluded[items])
-    other = draw(seed=9, dataset=dataset, scheme="own", items_share=0.3)
-    assert set(answers.item) != set(other.item)
-
-
 def test_nobody_names_a_label_where_all_apply():
     dataset = own_dataset()
     full = dataset.Y.all(axis=1).sum()

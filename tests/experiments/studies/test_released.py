@@ -93,13 +93,6 @@ def test_keys_hold_the_labels_and_not_their_order(folder):
         assert (key == uniform[method, fold]) == (method == "supervised")
 
 
-def test_simulated_labels_do_not_depend_on_the_file(folder):
-    before = keys(folder)
-    (folder / "released" / "scene.csv").unlink()
-    assert keys(folder) == before
-    assert keys(folder, labels="simulated") == before
-
-
 def test_what_is_wrong_is_said_before_anything_runs(folder):
     path = folder / "released" / "scene.csv"
     text = path.read_text()

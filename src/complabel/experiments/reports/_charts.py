@@ -61,7 +61,7 @@ def rank_chart(ranking: Ranking) -> Chart:
         axes.set_title(title)
 
     told = "; ".join(f"{row} {rank:.2f}" for row, rank in ranking.ranks.items())
-    size = (2 * WIDTH, 1.0 + 0.1 * len(ranking.ranks))
+    size = (1.4 * WIDTH, 1.1 + 0.12 * len(ranking.ranks))
     return Chart(title, f"Average ranks by {title}: {told}", size, draw)
 
 
