@@ -33,7 +33,7 @@ def posthocs() -> Any:
 def _imported(name: str) -> Any:
     try:
         return importlib.import_module(name)
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise InputError(
             f"the report of a study needs {name.replace('_', '-')}, which is not installed: run pip"
             ' install "complabel[study]"'
