@@ -34,6 +34,7 @@ BUILDINGS = {
         "_sqlite",
         "_parameters",
         "_questions",
+        "_services",
         "_drawn",
         "answers",
         "simulate",

@@ -1,14 +1,15 @@
 """Batches of language models: out, answered as each family answers, and back."""
 
+import base64
 import json
 import math
 
 import numpy as np
 import pytest
 
+from complabel._services import SERVICES, Results, Service
 from complabel.errors import ComplabelError, InputError
 from complabel.importers import Options, import_answers, write_questions
-from complabel.importers._batches import FAMILIES
 
 LABELS = ["cat", 'a "dog"', "Möwe"]
 N = 6
@@ -23,6 +24,7 @@ TICKED = {
 TEXTS = {item: {"text": f"Text of {item}."} for item in ASKED["item"]}
 WORDS = ["yes", "no", "unsure", "yes", "no", "no"]
 ROW = ("item", "label", "answer")
+PICTURE = b"\x89PNG not really"
 
 
 def chat(text, end="stop", **message):
@@ -400,9 +402,8 @@ def test_what_is_no_answer_is_counted_as_what_it_is(tmp_path, way):
         {**chat("<p>"), "prompt_filter_results": [], "system_fingerprint": "f"},  # Azure
         {**chat("<p>"), "prompt_logprobs": None, "kv_transfer_params": None},  # vLLM
         {**chat("<p>"), "usage": None, "service_tier": None},
-        {"output": {"message": {"content": [{"text": "<p>"}]}}, "stopReason": "end_turn"},  # Nova
     ],
-    ids=["azure", "vllm", "litellm", "nova"],
+    ids=["azure", "vllm", "litellm"],
 )
 def test_bodies_of_other_servers_are_read(tmp_path, body):
     ids, _ = written(tmp_path)
@@ -416,8 +417,8 @@ def lines_of(path):
 
 
 def test_failures_stand_in_a_second_file_and_a_batch_in_several(tmp_path, monkeypatch):
-    assert FAMILIES["openai"].most == 50_000  # as the service says
-    monkeypatch.setitem(FAMILIES, "openai", FAMILIES["openai"]._replace(most=4))
+    assert SERVICES["openai"].most == 50_000  # as the service says
+    monkeypatch.setitem(SERVICES, "openai", SERVICES["openai"]._replace(most=4))
     paths = []
     write_questions(
         ASKED, tmp_path / "b.jsonl", tool="openai", shown=TEXTS, model="m", written=paths
@@ -448,7 +449,7 @@ def test_failures_stand_in_a_second_file_and_a_batch_in_several(tmp_path, monkey
 
 
 def test_no_file_has_more_bytes_than_a_service_takes(tmp_path, monkeypatch):
-    monkeypatch.setitem(FAMILIES, "anthropic", FAMILIES["anthropic"]._replace(most_megabytes=1))
+    monkeypatch.setitem(SERVICES, "anthropic", SERVICES["anthropic"]._replace(most_megabytes=1))
     texts = {item: {"text": "é" * 200_000} for item in TEXTS}
     paths, options = [], {"tool": "anthropic", "model": "m", "written": []}
     options["written"] = paths
@@ -458,6 +459,64 @@ def test_no_file_has_more_bytes_than_a_service_takes(tmp_path, monkeypatch):
     texts["i0"] = {"text": "é" * 500_000}
     with pytest.raises(InputError, match="item 'i0' has 1,000,"):
         write_questions(ASKED, tmp_path / "c.json", shown=texts, **options)
+
+
+SIXTH = Service(
+    title="Sixth",
+    request={"task": "{id}", "kind": "judge", "do": "{body}"},
+    body={"engine": "{model}", "say": ["{content}"], "at_most": "{most_tokens}"},
+    ticked={"form": "{schema}"},
+    text={"words": "{text}"},
+    picture={"photo": "{data}", "type": "{type}"},
+    most=4,
+    results=Results(
+        lines={"task": "outcome"},
+        own_keys="task",
+        bodies="outcome.reply",
+        well={"outcome.state": "done"},
+        replies={"says": "why"},
+        whole="finished",
+        cut="too_long",
+        refused="unwilling",
+        model="by",
+        n_in="spent.in",
+        n_out="spent.out",
+    ),
+)
+
+
+def test_a_sixth_service_is_a_row_of_the_table(tmp_path, monkeypatch):
+    monkeypatch.setitem(SERVICES, "sixth", SIXTH)
+    (tmp_path / "p.png").write_bytes(PICTURE)
+    shown, paths = {**TEXTS, "i0": {"text": "{model}", "image": "p.png"}}, []
+    how = {"tool": "sixth", "model": "m", "folder": tmp_path, "shown": shown, "written": paths}
+    write_questions(TICKED, tmp_path / "b.jsonl", **how)
+    assert [path.name for path in paths] == ["b-1.jsonl", "b-2.jsonl"]
+    found = [json.loads(line) for path in paths for line in lines_of(path)]
+    (words, photo), ids = found[0]["do"]["say"][0], [each["task"] for each in found]
+    assert words["words"].endswith("this text:\n{model}\n\nThe item is this picture.")
+    assert photo == {"photo": base64.b64encode(PICTURE).decode(), "type": "image/png"}
+    form = {name: found[0]["do"]["form"][name] for name in ("type", "required")}
+    assert form == {"type": "object", "required": LABELS}
+    assert {"kind": "judge", "engine": "m", "at_most": 1024 + 3 * 32}.items() <= {
+        **found[0],
+        **found[0]["do"],
+    }.items()
+
+    def result(at, why="finished", state="done"):
+        says = json.dumps(dict(zip(LABELS, ["yes", "no", "unsure"], strict=True)))
+        reply = {"says": says, "why": why, "by": "m-6", "spent": {"in": 40, "out": 2}}
+        return {"task": ids[at], "outcome": {"state": state, "reply": reply}}
+
+    odd = [result(1, "too_long"), result(2, state="broken"), result(3, "unwilling")]
+    table, tally = read(tmp_path, [result(0), *odd, result(4, "tired"), openai(ids[5], "{}")])
+    assert list(zip(*(table[name] for name in ROW), strict=True)) == [
+        ("i0", label, word) for label, word in zip(LABELS, ["yes", "no", "unsure"], strict=True)
+    ]
+    assert table["annotator"][0].startswith("m-6 ")
+    counts = {name: tally.counts[name] for name in (CUT_, FAILED_, REFUSED_, UNCLEAR_)}
+    assert counts == {CUT_: 1, FAILED_: 1, REFUSED_: 1, UNCLEAR_: 2}
+    assert "170 tokens" in tally.remarks[-1]
 
 
 @pytest.mark.parametrize("family", ["openai", "responses", "anthropic", "gemini", "bedrock"])
@@ -629,7 +688,7 @@ def test_what_a_batch_cannot_ask_is_refused(tmp_path, options, named):
 
 @pytest.mark.parametrize("family", ["openai", "mistral", "anthropic", "gemini", "bedrock"])
 def test_pictures_travel_in_the_request(tmp_path, family):
-    (tmp_path / "p.png").write_bytes(b"\x89PNG not really")
+    (tmp_path / "p.png").write_bytes(PICTURE)
     shown = {item: {"image": "p.png"} for item in ASKED["item"]}
     _, found = written(tmp_path, family, shown=shown, folder=tmp_path)
     text = json.dumps(found[0])
@@ -638,7 +697,7 @@ def test_pictures_travel_in_the_request(tmp_path, family):
 
 
 def test_pictures_of_several_items_stand_behind_their_names(tmp_path):
-    (tmp_path / "p.png").write_bytes(b"\x89PNG not really")
+    (tmp_path / "p.png").write_bytes(PICTURE)
     shown = {**TEXTS, "i1": {"image": "p.png", "text": "Two."}, "i2": {"image": "p.png"}}
     _, found = written(tmp_path, table=TICKED, shown=shown, folder=tmp_path, items_per_request=N)
     parts = found[0]["body"]["messages"][0]["content"]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from complabel._questions import BY_STEM, kinds_in_words
+from complabel._services import SERVICES
 from complabel.cli import _options as options
 from complabel.cli import _own as own
 from complabel.cli._console import command, explain, remark, save, say, working
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from complabel.files import Features
 
 _OF_PEOPLE = ("label-studio", "prodigy", "mturk")
-_BATCHES = ("openai", "mistral", "anthropic", "gemini", "bedrock")
+_SERVICES = ", ".join(
+    f"{name} (also {service.also})" if service.also else name for name, service in SERVICES.items()
+)
 _MOST_NAMES = 5  # in a message
 _ONLY_FEATURES = (
     "--to-evaluate asks yes or no about the labels of the model, by the features of items without"
@@ -64,11 +67,11 @@ def ask(
     tool: str = option(
         "TOOL",
         "Where people answer: spreadsheet, label-studio, prodigy, mturk (Mechanical Turk); or how"
-        " a language model is asked: replies (one prompt on each line), or a batch of openai (also"
-        " Azure, vLLM and LiteLLM), mistral (also Together), anthropic, gemini or bedrock.",
+        " a language model is asked: replies (one prompt on each line), or a batch of one of"
+        f" {_SERVICES}.",
         "--for",
         default="spreadsheet",
-        **options.one_of("spreadsheet", *_OF_PEOPLE, "replies", *_BATCHES),
+        **options.one_of("spreadsheet", *_OF_PEOPLE, "replies", *SERVICES),
     ),
     model: str | None = option("NAME", "In a batch: the model that answers."),
     all_items: bool = flag(
@@ -216,7 +219,7 @@ def ask(
     fields = {field for each in (seen or {}).values() for field in each}
     for line in _way_back(tool, kind.partition("-")[0], fields, out, answered):
         say(line)
-    if tool in _BATCHES:  # what a model says is checked by people
+    if tool in SERVICES:  # what a model says is checked by people
         of: Any = {"items": items, "show": None if show == items else show, **columns}
         last = f"  {command('ask', against=answered, **of, number=200, out='check.csv')}"
     say(last)
@@ -394,12 +397,12 @@ def _of_batch(
     tool: str, settings: dict[str, Any], show: Path | None, dry_run: bool
 ) -> dict[str, Any]:
     """Return what only batches need, or refuse it."""
-    if tool in _BATCHES:
+    if tool in SERVICES:
         return {**settings, "folder": Path() if show is None else show.parent}
     if dry_run or settings != {"model": None, "items_per_request": 1, "logprobs": False}:
         raise InputError(
             "--dry-run, --model, --items-per-request and --logprobs are about batches, such as"
-            f" --for {_BATCHES[0]}"
+            f" --for {next(iter(SERVICES))}"
         )
     return {}
 
@@ -483,7 +486,7 @@ def _way_back(tool: str, kind: str, fields: set[str], out: Path, answered: Path)
         yield f"  prodigy db-out questions > {file}"
     elif tool == "mturk":
         yield f"next: publish a batch with {out}, download its results as {file}, then"
-    elif tool in _BATCHES:
+    elif tool in SERVICES:
         file = "results.jsonl"
         yield f"next: send the batch to {tool}, or run it yourself. It has short ids; what they ask"
         yield "stays in the files .ids.jsonl. Save the results here; if they are in several files,"

@@ -1,4 +1,4 @@
-"""Batch files of language models: requests out, results in, in the formats of five families.
+"""Batch files of language models: requests out, results in, as each service has them.
 
 A request has a short public id, such as ``q000123-5f0c2a``; its end is the same in one batch. A
 second file beside the requests, ``NAME.ids.jsonl``, says what each id asked. It stays at home. A
@@ -19,7 +19,7 @@ import itertools
 import json
 import math
 import mimetypes
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from complabel._opening import fault
+from complabel._services import SERVICES, Service, filled
 from complabel._settings import setting
 from complabel.errors import InputError
 from complabel.files import SHOWN
@@ -58,26 +59,18 @@ from complabel.importers._replies import (
     REFUSED,
     UNCLEAR,
     Result,
+    ResultReader,
     are_results,
     confidence,
-    result_of,
     said_in,
     spoken,
 )
 
 IDS = ".ids.jsonl"
 _TOKENS, _TOKENS_OF_LABEL = 1024, 32  # most tokens of a reply, where a request must say it
-_TOP = 20  # tokens with a probability, of each place in a reply
 _MOST_SHOWN, _MOST_LETTERS = 3, 80
 # These end a line for some readers of JSON lines.
 _LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
-
-
-class _Asks(NamedTuple):
-    content: list[Any]
-    labels: Sequence[str]  # of which each is judged, in JSON; none: a reply in words
-    names: Sequence[str]  # of several items
-    logprobs: bool
 
 
 class Batch(NamedTuple):
@@ -92,7 +85,7 @@ class Batch(NamedTuple):
     def check(self, tasks: Sequence[Task]) -> None:
         """Refuse what a batch cannot ask."""
         questions = {task["question"] for task in tasks}
-        with_logprobs = [name for name, each in FAMILIES.items() if each.logprobs]
+        with_logprobs = [name for name, each in SERVICES.items() if each.probable]
         if self.n_items > 1 and (questions != {"ticked"} or _menus(tasks)[1:]):
             raise InputError(
                 f"{setting('items_per_request', self.n_items)} needs questions of the kind ticked,"
@@ -108,7 +101,7 @@ class Batch(NamedTuple):
 
     def requests(self, tasks: Sequence[Task]) -> Iterator[tuple[str, list[Task]]]:
         """Yield each request as JSON, with its lines of the table of ids."""
-        menus, family = _menus(tasks), FAMILIES[self.tool]
+        menus, service = _menus(tasks), SERVICES[self.tool]
         about = [*menus, *([task["item"], task.get("label")] for task in tasks)]
         said = json.dumps([self.tool, self.model, self.n_items, about])
         batch = hashlib.sha256(said.encode()).hexdigest()[:6]
@@ -117,10 +110,15 @@ class Batch(NamedTuple):
             first, several = chunk[0], self.n_items > 1
             names = [f"item {n}" for n in range(1, len(chunk) + 1)] if several else []
             content = self._content(_prompt(first, several), names or ["The item"], chunk)
-            labels = first["offered"] if first["question"] == "ticked" else ()
-            asks = _Asks(content, labels, names, self.logprobs)
-            body = {family.keys[1]: family.body(self.model, asks)}
-            request = json.dumps({family.keys[0]: ident, **family.more, **body}, ensure_ascii=False)
+            labels = first["offered"] if first["question"] == "ticked" else []
+            n_tokens = _TOKENS + _TOKENS_OF_LABEL * len(labels) * max(len(names), 1)
+            values = {"{model}": self.model, "{content}": content, "{most_tokens}": n_tokens}
+            body = {**service.body, **(service.probable if self.logprobs else {})}
+            if labels:
+                body, values = {**body, **service.ticked}, values | _schemas(labels, names)
+            body = filled(body, values)
+            wrapped = filled(service.request, {"{id}": ident, "{body}": body})
+            request = json.dumps(wrapped, ensure_ascii=False)
             # A label, and a menu that was drawn, are no part of the form of a prompt.
             form = {**first, "label": "LABEL", **({"offered": ["LABELS"]} if menus[1:] else {})}
             digest = hashlib.sha256(_prompt(form, several).encode()).hexdigest()[:8]
@@ -131,27 +129,27 @@ class Batch(NamedTuple):
             yield request.translate(_LINE_ENDS), lines
 
     def _content(self, prompt: str, names: Sequence[str], tasks: Sequence[Task]) -> list[Any]:
-        parts, words, family = [], [prompt], FAMILIES[self.tool]
+        parts, words, service = [], [prompt], SERVICES[self.tool]
         for name, task in zip(names, tasks, strict=True):
             words += _about(name, task)
             if task.get("image"):
-                picture = _picture(family, str(task["image"]), self.folder)
-                parts += [{**family.text, "text": "\n\n".join(words)}, picture]
+                picture = _picture(service, str(task["image"]), self.folder)
+                parts += [_text(service, words), picture]
                 words = []
-        return [*parts, {**family.text, "text": "\n\n".join(words)}] if words else parts
+        return [*parts, _text(service, words)] if words else parts
 
     def files(self, tasks: Sequence[Task]) -> list[int]:
         """Return how many requests go into each file, so that a service takes it."""
-        family, counts, size = FAMILIES[self.tool], [0], 0
-        most = family.most_megabytes * 1_000_000 - sum(map(len, family.around))
+        service, counts, size = SERVICES[self.tool], [0], 0
+        most = service.most_megabytes * 1_000_000 - sum(map(len, service.around))
         for request, lines in self.requests(tasks):
-            n_bytes = len(request.encode()) + len(family.around[1])
+            n_bytes = len(request.encode()) + len(service.around[1])
             if n_bytes > most:
                 raise InputError(
                     f"the request about item {lines[0]['item']!r} has {n_bytes:,} bytes, and"
                     f" {self.tool} takes {most:,}; make its text or picture smaller"
                 )
-            if counts[-1] == family.most or size + n_bytes > most:
+            if counts[-1] == service.most or size + n_bytes > most:
                 counts, size = [*counts, 0], 0
             counts[-1], size = counts[-1] + 1, size + n_bytes
         return counts
@@ -189,9 +187,13 @@ def prompted(task: Task) -> Task:
     return {"id": task["answer_id"], **task, "prompt": prompt}
 
 
-def _picture(family: Family, named: str, folder: Path) -> Task:
-    if "://" in named and family.address:
-        return dict(json.loads(family.address % json.dumps(named)[1:-1]))
+def _text(service: Service, words: Sequence[str]) -> Task:
+    return dict(filled(service.text, {"{text}": "\n\n".join(words)}))
+
+
+def _picture(service: Service, named: str, folder: Path) -> Task:
+    if "://" in named and service.address:
+        return dict(filled(service.address, {"{url}": named}))
     if "://" in named or named.startswith("data:"):
         raise InputError(f"the picture {named:.60} cannot be sent by its address; give a file")
     kind = mimetypes.guess_type(named)[0]
@@ -201,92 +203,24 @@ def _picture(family: Family, named: str, folder: Path) -> Task:
         data = base64.b64encode((folder / named).read_bytes()).decode("ascii")
     except OSError as error:
         raise InputError(f"{folder / named}: this picture cannot be read: {error}") from error
-    return dict(json.loads(family.picture % (kind, data)))
+    values = {"{type}": kind, "{data}": data, "{url}": f"data:{kind};base64,{data}"}
+    return dict(filled(service.picture, values))
 
 
-def _schema(asks: _Asks, strict: Task) -> Task:
-    """Return the schema of a reply; if it is strict, each part stands once, as services count."""
+def _schemas(labels: Sequence[str], names: Sequence[str]) -> Task:
+    """Return the schema of a reply; in the strict one, each part stands once, as services count."""
 
-    def of(names: Sequence[str], each: Task) -> Task:
-        properties = dict.fromkeys(names, each)
-        return {"type": "object", "properties": properties, "required": list(names), **strict}
+    def of(keys: Sequence[str], each: Task, **more: Any) -> Task:
+        properties = dict.fromkeys(keys, each)
+        return {"type": "object", "properties": properties, "required": list(keys), **more}
 
     word: Task = {"type": "string", "enum": ["yes", "no", UNSURE]}
-    labels = of(asks.labels, {"$ref": "#/$defs/word"} if strict else word)
-    if not strict:
-        return of(asks.names, labels) if asks.names else labels
-    if not asks.names:
-        return {**labels, "$defs": {"word": word}}
-    whole = of(asks.names, {"$ref": "#/$defs/labels"})
-    return {**whole, "$defs": {"word": word, "labels": labels}}
-
-
-def _chat(model: str, asks: _Asks) -> Task:
-    body: Task = {"model": model, "messages": [{"role": "user", "content": asks.content}]}
-    if asks.labels:
-        schema = _schema(asks, {"additionalProperties": False})
-        told = {"name": "labels", "strict": True, "schema": schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": told}
-    return body | ({"logprobs": True, "top_logprobs": _TOP} if asks.logprobs else {})
-
-
-def _messages(model: str, asks: _Asks) -> Task:
-    most = _TOKENS + _TOKENS_OF_LABEL * len(asks.labels) * max(len(asks.names), 1)
-    messages = [{"role": "user", "content": asks.content}]
-    return {"model": model, "max_tokens": most, "messages": messages}
-
-
-def _messages_of_bedrock(model: str, asks: _Asks) -> Task:
-    body = {"anthropic_version": "bedrock-2023-05-31", **_messages(model, asks)}
-    return {name: value for name, value in body.items() if name != "model"}
-
-
-def _contents(_: str, asks: _Asks) -> Task:
-    how: Task = {"response_logprobs": True, "logprobs": _TOP} if asks.logprobs else {}
-    if asks.labels:
-        how = {"response_mime_type": "application/json", "response_schema": _schema(asks, {})}
-    request: Task = {"contents": [{"role": "user", "parts": asks.content}]}
-    return request | ({"generation_config": how} if how else {})
-
-
-class Family(NamedTuple):
-    """What a request of one family of services looks like, and what a file of them may be."""
-
-    most: int  # requests; this and the size are the least that services of the family say
-    most_megabytes: int
-    keys: tuple[str, str]  # of the id and of the body
-    body: Callable[[str, _Asks], Task]
-    picture: str  # a part as JSON, in which %s are its type and its data
-    address: str = ""  # a part as JSON, in which %s is the picture's address; "": none may be sent
-    more: Mapping[str, str] = {}  # beside the id and the body
-    text: Mapping[str, str] = {"type": "text"}  # beside a text
-    logprobs: bool = False
-    ending: str = ".jsonl"
-    around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
-
-
-_URL = '{"type": "image_url", "image_url": {"url": "%s"}}'
-_SOURCE = '{"type": "image", "source": {"type": "base64", "media_type": "%s", "data": "%s"}}'
-_OPENAI = {"method": "POST", "url": "/v1/chat/completions"}
-_DATA_URL, _OF_CHAT = _URL % "data:%s;base64,%s", ("custom_id", "body")
-FAMILIES = {
-    "openai": Family(50_000, 200, _OF_CHAT, _chat, _DATA_URL, _URL, _OPENAI, logprobs=True),
-    "mistral": Family(50_000, 100, _OF_CHAT, _chat, _DATA_URL, _URL),
-    "anthropic": Family(
-        *(100_000, 256, ("custom_id", "params"), _messages, _SOURCE),
-        '{"type": "image", "source": {"type": "url", "url": "%s"}}',
-        ending=".json",
-        around=('{"requests": [\n', ",\n", "\n]}\n"),
-    ),
-    "gemini": Family(
-        *(200_000, 2_000, ("key", "request"), _contents),
-        '{"inline_data": {"mime_type": "%s", "data": "%s"}}',
-        text={},
-        logprobs=True,
-    ),
-    "bedrock": Family(50_000, 200, ("recordId", "modelInput"), _messages_of_bedrock, _SOURCE),
-}
-"""Formats of requests, by the name of ``--for``."""
+    plain, closed = of(labels, word), {"additionalProperties": False}
+    strict, parts = of(labels, {"$ref": "#/$defs/word"}, **closed), {"word": word}
+    if names:
+        plain, parts = of(names, plain), {**parts, "labels": strict}
+        strict = of(names, {"$ref": "#/$defs/labels"}, **closed)
+    return {"{schema}": plain, "{strict_schema}": {**strict, "$defs": parts}}
 
 
 _MISSING, _DOUBLE = "requests without a result", "requests with two different replies"
@@ -322,7 +256,7 @@ def _results(
     path: Path, options: Options, asked: _Questions, word: str
 ) -> Iterator[tuple[str, Result]]:
     """Yield each id with its result, and add what it asked; prompts without a reply give none."""
-    files = dict.fromkeys((path, *options.more))
+    files, results = dict.fromkeys((path, *options.more)), ResultReader()
     for place, value in itertools.chain.from_iterable(map(records, files)):
         if word == "replies":
             line = checked(_Line, value, place)
@@ -332,7 +266,7 @@ def _results(
                 if asked.setdefault(ident, {"": about})[""].question != about.question:
                     raise fault(place, f"id {ident!r} has two questions; give each its own id")
         else:
-            ident, result = result_of(value, place)
+            ident, result = results.read(value, place)
         if ident not in asked:
             asked |= _asked(path, options, ident)
         if word == "results" or result.text not in (None, ""):
@@ -455,7 +389,7 @@ def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:
     return _Asked(place, line.annotator, question_of(task, place))
 
 
-_TITLE = "results of a language model's batch: OpenAI, Mistral, Anthropic, Gemini, Bedrock"
+_TITLE = f"results of a language model's batch: {', '.join(x.title for x in SERVICES.values())}"
 RESULTS = Format(
     "results",
     _TITLE,

@@ -1,9 +1,9 @@
 """Read what a service gives back of a language model, and what the model says.
 
-A service is a row of a table: where its line has the body, where the body has the reply, and what
-says that a request failed. A reply is free text, or JSON such as ``{"named": ["sea"]}``. What the
-model thought before it answers never counts. A word of a table must stand at the start of a text,
-before an end, a dash or punctuation, and nothing behind it may say another thing.
+The table of services says where a line has what. A reply is free text, or JSON such as
+``{"named": ["sea"]}``. What the model thought before it answers never counts. A word of a table
+must stand at the start of a text, before an end, a dash or punctuation, and nothing behind it may
+say another thing.
 """
 
 from __future__ import annotations
@@ -16,61 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from complabel._opening import fault
+from complabel._services import SERVICES, read_together
 from complabel.importers._format import Head, Text, checked_as
 from complabel.importers._questions import NONE_APPLY, UNSURE, WORDINGS, Question
 
-# Paths have keys into JSON: 0 is the only one of a list, * goes to each message of it. Of several
-# paths with a blank between them, the first counts that leads to something.
-_LINES = {  # the key of the id in a line of results, and those that may stand beside it
-    "custom_id": {"response", "result", "error"},  # OpenAI, Mistral, Anthropic
-    "recordId": {"modelInput", "modelOutput", "error"},  # Bedrock
-    "key": {"response", "status", "error"},  # Gemini
-    "request": {"response", "status"},  # Vertex, which may leave the key out
-}
-_IDS = ("custom_id", "key", "recordId")
-_BODIES = "result.message modelOutput response.body response"
-# What a line says of a request that went well, if anything; all else is a failure.
-_WELL = {
-    "error": (),
-    "status": ("completed", "succeeded", "success", "OK"),
-    "response.status_code": (200,),
-    "result.type": ("succeeded",),
-}
-_TOLD = {"response", "result", "modelOutput", "error", "status"}  # a request has none of them
-_REPLIES = {  # where a body has the reply, a text or parts; and why it ended
-    # Chats of OpenAI, Mistral and vLLM; completions, also DeepSeek on Bedrock; Gemini
-    "choices.0.message.content": "choices.0.finish_reason choices.0.stop_reason",
-    "choices.0.text": "choices.0.finish_reason choices.0.stop_reason",
-    "candidates.0.content.parts": "candidates.0.finishReason candidates.0.finish_reason",
-    "output.*.content": "incomplete_details.reason status",  # /v1/responses
-    "output.message.content": "stopReason",  # Nova, Converse
-    "content": "stop_reason",  # Anthropic
-    "generation": "stop_reason",  # Llama
-    "results.0.outputText": "results.0.completionReason",  # Titan
-    "outputs.0.text": "outputs.0.stop_reason",  # Mistral on Bedrock
-    "text": "finish_reason",  # Cohere, in three versions
-    "generations.0.text": "generations.0.finish_reason",
-    "message.content": "finish_reason",
-}
-_REFUSALS = "choices.0.message.refusal promptFeedback.blockReason"
-_USAGE = ("usage.", "usageMetadata.", "usage.tokens.", "", "results.0.")
-_N_IN = "prompt_tokens input_tokens promptTokenCount inputTokens prompt_token_count"
-_N_IN += " inputTextTokenCount"
-_N_OUT = "completion_tokens output_tokens candidatesTokenCount outputTokens generation_token_count"
-_N_OUT += " tokenCount"
-
 FAILED, REFUSED = "requests that failed", "requests that the model refused"
 CUT, UNCLEAR = "replies that were cut off", "replies that do not parse"
-_ENDS_BY = {
-    CUT: "length max_tokens max_output_tokens incomplete abort model_context_window_exceeded"
-    " error_limit",
-    REFUSED: "content_filter content_filtered guardrail_intervened refusal safety recitation"
-    " blocklist prohibited_content spii image_safety error_toxic",
-    # A text that ended for a reason that is not known may be half a word.
-    "": "stop end_turn stop_sequence completed complete eos eos_token finish_reason_unspecified"
-    " finish stop_criteria_met",
-}
-_ENDED = {reason: word for word, reasons in _ENDS_BY.items() for reason in reasons.split()}
 _SMALL = 1e-4  # a share that changes the fourth digit of a confidence at most
 # A hostile text must not take long: braces tried as the start of JSON, letters behind a word.
 _MOST_BRACES, _MOST_BEHIND = 100, 10_000
@@ -168,45 +119,58 @@ class Result(NamedTuple):
 
 def are_results(head: Head) -> bool:
     """Return whether a file has the lines of results that services write."""
-    root, keys = head.keys()
+    (root, keys), found = head.keys(), read_together()
     # A model's input may have pictures, so what comes behind it is not in the head.
-    found = [name for name, beside in _LINES.items() if name in keys and keys & beside]
-    return (root == "{" and bool(found)) or not {"custom_id", "recordId"}.isdisjoint(found)
+    there = [key for key, beside in found.lines.items() if key in keys and keys & {*beside.split()}]
+    return (root == "{" and bool(there)) or not {*found.own_keys.split()}.isdisjoint(there)
 
 
-def result_of(value: Any, place: str) -> tuple[str, Result]:
-    """Return the id in a line of results as a text, and what became of its request."""
-    told = {key: value[key] for key in _IDS if key in value} if isinstance(value, dict) else {}
-    if not told or _TOLD.isdisjoint(value):
-        raise fault(
-            place,
-            f"is no result with an id ({', '.join(_IDS)}); if the service left it out, copy the id"
-            " of each request into the line with the same request",
-        )
-    key, ident = next(iter(told.items()))
-    return str(checked_as(Text, ident, place, key)), _came_of(value)
+class ResultReader:
+    """Reads lines of results, by all rows of the table of services together."""
 
+    def __init__(self) -> None:
+        self._at = read_together()
+        self._ids = list(dict.fromkeys(service.id_key for service in SERVICES.values()))
+        beside = {word for words in self._at.lines.values() for word in words.split()}
+        self._tell = beside.difference(*(service.request for service in SERVICES.values()))
+        # A text that ended for a reason that is not known may be half a word. Where two services
+        # mean different things by a word, the text is not taken.
+        reasons = (("", self._at.whole), (CUT, self._at.cut), (REFUSED, self._at.refused))
+        self._ended = {reason: what for what, words in reasons for reason in words.split()}
 
-def _came_of(line: Any) -> Result:
-    body = _first(line, _BODIES)
-    told = [x for path, well in _WELL.items() if (x := _at(line, path)) and x not in well]
-    told += [x] if (x := _at(body, "error")) else []
-    if told or not isinstance(body, dict) or "status_code" in body:  # which is beside a body
-        return Result(None, FAILED, *told[:1])
-    found = {path: x for path in _REPLIES if (x := _at(body, path)) is not None}
-    words = {str(_first(body, _REPLIES[path]) or "").casefold() for path in found or _REPLIES}
-    parts = _listed(*found.values()) if len(found) == 1 else []
-    whys = {_ENDED.get(word, UNCLEAR) for word in words if word}
-    if _first(body, _REFUSALS) or any(_at(part, "type") == "refusal" for part in parts):
-        whys.add(REFUSED)
-    used = _number(body, _N_IN), _number(body, _N_OUT)
-    model = _first(body, "model modelVersion")
-    about = (model if isinstance(model, str) else None, used)
-    texts = [text for part in parts if (text := _text_of(part)) is not None]
-    why = next((why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "")
-    if why or not texts:
-        return Result(None, why or UNCLEAR, " ".join(sorted(words)).strip(), *about)
-    return Result("".join(texts), "", "", *about, list(_tokens(body, parts)))
+    def read(self, value: Any, place: str) -> tuple[str, Result]:
+        """Return the id in a line of results as a text, and what became of its request."""
+        told = [key for key in self._ids if key in value] if isinstance(value, dict) else []
+        if not told or self._tell.isdisjoint(value):
+            raise fault(
+                place,
+                f"is no result with an id ({', '.join(self._ids)}); if the service left it out,"
+                " copy the id of each request into the line with the same request",
+            )
+        return str(checked_as(Text, value[told[0]], place, told[0])), self._came_of(value)
+
+    def _came_of(self, line: Any) -> Result:
+        at, body = self._at, _first(line, self._at.bodies)
+        said = [(_at(line, path), well.split()) for path, well in at.well.items()]
+        told = [word for word, well in said if word and str(word) not in well]
+        told += [error] if (error := _at(body, "error")) else []
+        if told or not isinstance(body, dict) or "status_code" in body:  # which is beside a body
+            return Result(None, FAILED, *told[:1])
+        found = {path: x for path in at.replies if (x := _at(body, path)) is not None}
+        ways = [at.replies[path] for path in found or at.replies]
+        words = {str(_first(body, paths) or "").casefold() for paths in ways}
+        parts = _listed(*found.values()) if len(found) == 1 else []
+        whys = {self._ended.get(word, UNCLEAR) for word in words if word}
+        if _first(body, at.refusals) or any(_at(part, "type") == "refusal" for part in parts):
+            whys.add(REFUSED)
+        model = _first(body, at.model)
+        used = _number(body, at.n_in), _number(body, at.n_out)
+        about = (model if isinstance(model, str) else None, used)
+        texts = [text for part in parts if (text := _text_of(part)) is not None]
+        why = next((why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "")
+        if why or not texts:
+            return Result(None, why or UNCLEAR, " ".join(sorted(words)).strip(), *about)
+        return Result("".join(texts), "", "", *about, list(_tokens(body, parts, at.tokens)))
 
 
 def _at(value: Any, path: str) -> Any:
@@ -237,20 +201,19 @@ def _listed(content: Any) -> list[Any]:
     return content if isinstance(content, list) else [content] if isinstance(content, str) else []
 
 
-def _number(body: Any, names: str) -> int:
-    found = (_at(body, path + name) for path in _USAGE for name in names.split())
+def _number(body: Any, paths: str) -> int:
+    found = (_at(body, path) for path in paths.split())
     return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
 
 
-def _tokens(body: Any, parts: list[Any]) -> Iterator[tuple[Any, Any]]:
+def _tokens(body: Any, parts: list[Any], places: Mapping[str, str]) -> Iterator[tuple[Any, Any]]:
     """Yield each token of a reply with those that were likely there, as far as a body has them."""
-    in_parts = (step for part in parts for step in _listed(_at(part, "logprobs")))
-    for step in _listed(_at(body, "choices.0.logprobs.content")) or in_parts:
+    for path, (beside, key) in ((path, words.split()) for path, words in places.items()):
+        steps, likely = _listed(_at(body, path)), _listed(_at(body, beside))
+        for step, each in zip(steps, likely, strict=False):
+            yield _at(step, "token"), _at(each, key)
+    for step in (step for part in parts for step in _listed(_at(part, "logprobs"))):
         yield _at(step, "token"), _at(step, "top_logprobs")
-    found = _at(body, "candidates.0.logprobsResult")
-    steps, tops = (_listed(_at(found, f"{word}Candidates")) for word in ("chosen", "top"))
-    for step, top in zip(steps, tops, strict=False):
-        yield _at(step, "token"), _at(top, "candidates")
 
 
 def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float | None:

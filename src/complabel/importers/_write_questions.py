@@ -20,11 +20,12 @@ from xml.etree import ElementTree
 
 from complabel._opening import StrPath, ending_of
 from complabel._parameters import check_choice
+from complabel._services import SERVICES
 from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, TO_DO, AnswerWriter, answers_to_arrow
-from complabel.importers._batches import FAMILIES, IDS, Batch, prompted
+from complabel.importers._batches import IDS, Batch, prompted
 from complabel.importers._questions import (
     ALL_APPLY,
     CONTROLS,
@@ -131,8 +132,8 @@ def write_questions(
     The item is this text:
     A puppy in the snow.
     """
-    check_choice("tool", tool, ("spreadsheet", *TOOLS, *FAMILIES))
-    if tool in ("replies", *FAMILIES) and shown is None:
+    check_choice("tool", tool, ("spreadsheet", *TOOLS, *SERVICES))
+    if tool in ("replies", *SERVICES) and shown is None:
         raise InputError(
             "a prompt holds what the model sees of the item, and nothing is shown; give"
             f" {setting('shown')}",
@@ -144,7 +145,7 @@ def write_questions(
     if tool == "spreadsheet":
         _write_sheet(table, target, seen)
         return len(tasks)
-    if tool in FAMILIES:
+    if tool in SERVICES:
         if not model:
             raise InputError(f"a batch names its model; give {setting('model')}", parameter="model")
         batch = Batch(tool, model, Path(folder), items_per_request, logprobs)
@@ -166,13 +167,13 @@ def write_questions(
 
 def _write_batch(tasks: list[Task], target: Path, batch: Batch) -> list[Path]:
     """Write requests, and beside each file of them the table of their ids; return the files."""
-    family = FAMILIES[batch.tool]
-    ending = ending_of(target, (family.ending,))
+    service = SERVICES[batch.tool]
+    ending = ending_of(target, (service.ending,))
     if not ending:
-        raise InputError(f"{target}: {batch.tool} needs a name that ends in {family.ending}")
+        raise InputError(f"{target}: {batch.tool} needs a name that ends in {service.ending}")
     batch.check(tasks)
     counts, requests = batch.files(tasks), batch.requests(tasks)
-    stem, before = target.name.removesuffix(ending), family.around[0]
+    stem, before = target.name.removesuffix(ending), service.around[0]
     names = [f"{stem}-{n}{ending}" for n in range(1, len(counts) + 1)]
     paths = [target] if len(counts) == 1 else [target.with_name(name) for name in names]
     for path, count in zip(paths, counts, strict=True):
@@ -185,9 +186,9 @@ def _write_batch(tasks: list[Task], target: Path, batch: Batch) -> list[Path]:
             partial_ids.open("w", encoding="utf-8", newline="") as table,
         ):
             for at, (request, lines) in enumerate(itertools.islice(requests, count)):
-                out.write((family.around[1] if at else before) + request)
+                out.write((service.around[1] if at else before) + request)
                 _write_lines(lines, table)
-            out.write(family.around[2])
+            out.write(service.around[2])
     return paths
 
 
