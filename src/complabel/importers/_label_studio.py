@@ -49,19 +49,15 @@ from complabel.importers._format import (
     shown,
     text_of,
 )
+from complabel.importers._forms import SEPARATOR, Form, FormReader, settle, untold
 from complabel.importers._questions import (
     CONTROLS,
     MARKED,
-    SEPARATOR,
     UNSURE,
-    Form,
-    FormReader,
     Question,
     Travelled,
     question_in,
     question_of,
-    settle,
-    untold,
 )
 
 MENU = "options"  # the field with the choices of a task: <Choices value="$options">

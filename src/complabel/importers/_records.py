@@ -50,15 +50,14 @@ from complabel.importers._format import (
     some,
     text_of,
 )
+from complabel.importers._forms import Form, settle
 from complabel.importers._questions import (
     ALL_APPLY,
     UNSURE,
-    Form,
     Question,
     Travelled,
     question_in,
     question_of,
-    settle,
 )
 
 _OWN = {"score", "flagged"}  # fields of Prodigy that say nothing of labels

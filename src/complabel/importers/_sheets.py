@@ -45,14 +45,8 @@ from complabel.importers._format import (
     shown,
     some,
 )
-from complabel.importers._questions import (
-    Controls,
-    Form,
-    FormReader,
-    Travelled,
-    question_in,
-    question_of,
-)
+from complabel.importers._forms import Controls, Form, FormReader
+from complabel.importers._questions import Travelled, question_in, question_of
 
 _BLANK, _UNKNOWN = -1, -2
 _BLANKS = {"", "nan", "na", "n/a", "<na>", "none", "null"}
