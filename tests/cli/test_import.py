@@ -94,6 +94,35 @@ def test_options_reach_the_importer(run, folder):
     assert [row["answer"] for row in rows] == ["yes", "no", "unsure", "no"]
 
 
+OWN_FORMAT = """
+from complabel.importers import Format
+
+def read(path, options, tally):
+    pairs = [line.split() for line in path.read_text().splitlines()]
+    tally.counts["lines"] = len(pairs)
+    yield {name: list(found) for name, found in zip(("item", "label"), zip(*pairs))}
+
+LINES, NUMBER = Format("lines", "a line for each", lambda head: False, read), 7
+"""
+
+
+def test_a_format_of_ones_own_is_named_by_its_module(run, folder, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    (folder / "own_format.py").write_text(OWN_FORMAT, encoding="utf-8")
+    (folder / "lines.txt").write_text("a sea\nb sky\n", encoding="utf-8")
+    told = ("import", "lines.txt", "--out", "other.csv", "--from")
+    code, out, _ = run("import", "lines.txt", "--out", "answers.csv", "--from", "own_format:LINES")
+    assert (code, "2  lines" in out) == (0, True)
+    rows = read_table(folder / "answers.csv")
+    assert [(row["item"], row["label"]) for row in rows] == [("a", "sea"), ("b", "sky")]
+    for name in ("own_format:NUMBER", "own_format:NONE", "no_module:LINES"):
+        code, _, err = run(*told, name)
+        assert (code, f"--from is '{name}'" in err) == (1, True)
+    code, _, err = run(*told, "own_format:LINES", "--yes", "1")
+    assert (code, "--yes" in err) == (1, True)  # which the format does not use
+    assert not (folder / "other.csv").exists()
+
+
 def test_who_ticked_nothing_is_asked_about(run, folder):
     (folder / "ticks.csv").write_text("item,anna\na,sea\nb,\n", encoding="utf-8")
     (folder / "two.txt").write_text("sea\nsky\n", encoding="utf-8")

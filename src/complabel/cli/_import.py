@@ -38,7 +38,8 @@ def import_(
     ),
     from_: str | None = option(
         "FORMAT",
-        f"Format of the file: {', '.join(NAMES)}. [default: found from the content]",
+        f"Format of the file: {', '.join(NAMES)}; or one of yours, such as package.module:FORMAT."
+        " [default: found from the content]",
         "--from",
         autocompletion=lambda incomplete: [n for n in NAMES if n.startswith(incomplete)],
     ),

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from complabel._drawn import RANDOM
@@ -230,7 +231,7 @@ def import_answers(
     path : path
         A file in one of the formats that ``complabel import`` knows.
     format : str, Format or None, default=None
-        The format or its name; None: it is recognized.
+        The format or its name, of your own ``"package.module:NAME"``; None: it is recognized.
     options : Options or None, default=None
         What the file does not say itself.
 
@@ -250,7 +251,8 @@ def import_answers(
     DatasetNotFoundError
         If the file is missing or cannot be read.
     InputError
-        If an option does not fit, or if pandas or pyarrow are missing.
+        If an option does not fit, if a format of your own cannot be imported or is no Format, or
+        if pandas or pyarrow are missing.
 
     Examples
     --------
@@ -375,10 +377,26 @@ def _chosen(path: Path, format_: str | Format | None) -> Format:
     if isinstance(format_, Format):
         return format_
     named = {each.name: each for each in FORMATS}
-    if format_ is not None and format_ not in named:
-        told = f"{setting('format')} is {format_!r}; it must be one of\n{_listed()}"
+    if format_ is None:
+        return detect(path)
+    return named[format_] if format_ in named else _of_somebody(format_)
+
+
+def _of_somebody(name: str) -> Format:
+    """Return a format of the user's own, by its module and its name there."""
+    told = f"{setting('format')} is {name!r}"
+    if ":" not in name:
+        told = f"{told}; it must be one of\n{_listed()}\nor package.module:NAME, a Format of yours"
         raise InputError(told, parameter="format")
-    return detect(path) if format_ is None else named[format_]
+    try:
+        found = resolve_name(name)
+    except Exception as error:
+        told = f"{told}, which cannot be imported: {type(error).__name__}: {error}"
+        raise InputError(told, parameter="format") from error
+    if not isinstance(found, Format):
+        told = f"{told}, which is {found!r}; it must be a complabel.importers.Format"
+        raise InputError(told, parameter="format")
+    return found
 
 
 def _as_arrow(path: Path, piece: Any) -> Any:
