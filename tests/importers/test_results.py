@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -483,6 +484,21 @@ SIXTH = Service(
         n_out="spent.out",
     ),
 )
+
+
+@pytest.mark.parametrize("service", [*SERVICES.values(), SIXTH], ids=lambda each: each.title)
+def test_what_a_row_leaves_open_is_filled_in(service):
+    def gaps(*templates):  # a gap of another name would be sent as it is
+        return {*re.findall(r'"({\w+})"', json.dumps(templates))}
+
+    assert gaps(service.request) == {"{id}", "{body}"}
+    assert {"{content}"} <= gaps(service.body) <= {"{content}", "{model}", "{most_tokens}"}
+    assert gaps(service.ticked, service.probable) <= {"{schema}", "{strict_schema}"}
+    assert gaps(service.text) == {"{text}"}
+    assert gaps(service.picture) in ({"{type}", "{data}"}, {"{url}"})
+    assert gaps(service.address) <= {"{url}"}
+    reasons = " ".join((service.results.whole, service.results.cut, service.results.refused))
+    assert len(reasons.split()) == len({*reasons.casefold().split()})
 
 
 def test_a_sixth_service_is_a_row_of_the_table(tmp_path, monkeypatch):

@@ -136,7 +136,7 @@ class ResultReader:
         # A text that ended for a reason that is not known may be half a word. Where two services
         # mean different things by a word, the text is not taken.
         reasons = (("", self._at.whole), (CUT, self._at.cut), (REFUSED, self._at.refused))
-        self._ended = {reason: what for what, words in reasons for reason in words.split()}
+        self._ended = {word: what for what, words in reasons for word in words.casefold().split()}
 
     def read(self, value: Any, place: str) -> tuple[str, Result]:
         """Return the id in a line of results as a text, and what became of its request."""
