@@ -129,13 +129,17 @@ class ResultReader:
     """Reads lines of results, by all rows of the table of services together."""
 
     def __init__(self) -> None:
-        self._at = read_together()
+        self._places = read_together()
         self._ids = list(dict.fromkeys(service.id_key for service in SERVICES.values()))
-        beside = {word for words in self._at.lines.values() for word in words.split()}
+        beside = {word for words in self._places.lines.values() for word in words.split()}
         self._tell = beside.difference(*(service.request for service in SERVICES.values()))
         # A text that ended for a reason that is not known may be half a word. Where two services
         # mean different things by a word, the text is not taken.
-        reasons = (("", self._at.whole), (CUT, self._at.cut), (REFUSED, self._at.refused))
+        reasons = (
+            ("", self._places.whole),
+            (CUT, self._places.cut),
+            (REFUSED, self._places.refused),
+        )
         self._ended = {word: what for what, words in reasons for word in words.casefold().split()}
 
     def read(self, value: Any, place: str) -> tuple[str, Result]:
@@ -150,27 +154,27 @@ class ResultReader:
         return str(checked_as(Text, value[told[0]], place, told[0])), self._came_of(value)
 
     def _came_of(self, line: Any) -> Result:
-        at, body = self._at, _first(line, self._at.bodies)
-        said = [(_at(line, path), well.split()) for path, well in at.well.items()]
+        places, body = self._places, _first(line, self._places.bodies)
+        said = [(_at(line, path), well.split()) for path, well in places.well.items()]
         told = [word for word, well in said if word and str(word) not in well]
         told += [error] if (error := _at(body, "error")) else []
         if told or not isinstance(body, dict) or "status_code" in body:  # which is beside a body
             return Result(None, FAILED, *told[:1])
-        found = {path: x for path in at.replies if (x := _at(body, path)) is not None}
-        ways = [at.replies[path] for path in found or at.replies]
+        found = {path: x for path in places.replies if (x := _at(body, path)) is not None}
+        ways = [places.replies[path] for path in found or places.replies]
         words = {str(_first(body, paths) or "").casefold() for paths in ways}
         parts = _listed(*found.values()) if len(found) == 1 else []
         whys = {self._ended.get(word, UNCLEAR) for word in words if word}
-        if _first(body, at.refusals) or any(_at(part, "type") == "refusal" for part in parts):
+        if _first(body, places.refusals) or any(_at(part, "type") == "refusal" for part in parts):
             whys.add(REFUSED)
-        model = _first(body, at.model)
-        used = _number(body, at.n_in), _number(body, at.n_out)
+        model = _first(body, places.model)
+        used = _number(body, places.n_in), _number(body, places.n_out)
         about = (model if isinstance(model, str) else None, used)
         texts = [text for part in parts if (text := _text_of(part)) is not None]
         why = next((why for why in (REFUSED, CUT, UNCLEAR) if why in whys), "")
         if why or not texts:
             return Result(None, why or UNCLEAR, " ".join(sorted(words)).strip(), *about)
-        return Result("".join(texts), "", "", *about, list(_tokens(body, parts, at.tokens)))
+        return Result("".join(texts), "", "", *about, list(_tokens(body, parts, places.tokens)))
 
 
 def _at(value: Any, path: str) -> Any:
