@@ -61,7 +61,7 @@ def test_a_question_its_answer_and_the_table(opened):
     _, client = opened()
     question, reply = _answer(client)
 
-    assert set(question) == {"id", "item", "question", "label", "show", "answered"}
+    assert set(question) == {"id", "item", "question", "label", "renamed", "show", "answered"}
     assert question["question"] == "asked"
     assert question["label"] in LABELS
     assert question["show"] == {

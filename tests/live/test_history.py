@@ -229,6 +229,10 @@ def test_items_that_are_gone_keep_their_answers_and_come_back(begun):
         sitting.begin(rename_items={"x": "i3"})
     with pytest.raises(InputError, match="still"):
         sitting.begin(rename_items={"i3": "i4"})
+    two = {"i3": "new", "i4": "new"}  # two items never become one
+    sitting.items = {"new": "i3", **{name: name for name in sitting.items if name not in two}}
+    with pytest.raises(InputError, match="of two"):
+        sitting.begin(rename_items=two)
     sitting.items = {"other": "other"}
     with pytest.raises(StoreError, match="none of them"):
         sitting.begin()

@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from complabel._questions import QuestionKind
 from complabel.answers import Answers, merge_labels
@@ -264,6 +265,39 @@ def test_chances_are_those_with_which_labels_are_drawn_after_a_merge(kind):
         assert abs(drawn[labels] / 2000 - told) < 0.15
     # A new label can be drawn with any first question; its chance is the mean over these.
     assert all(0 < chance <= 1 for found in chances.values() for _, chance in found)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_question_that_nobody_answered_does_not_stand_for_one_that_somebody_did(seed):
+    one = QuestionKind.parse("asked", 4)
+    before = RandomQuestions(["x"], 4, lambda: one, one, seed=seed)
+    first, second = before.draw(), before.draw()
+    (gone,), (known,) = first.labels, second.labels
+    other, left = sorted({0, 1, 2, 3} - {gone, known})
+    after = RandomQuestions(["x"], 3, lambda: one, one)
+    after.periods = [Period(0, (0, 1, 2, 3), seed), Period(2, (known, left, 4), seed)]
+    after.parts = {4: (gone, other)}
+    after.restore(first, counts=False)
+    after.restore(second)
+    assert {after.draw().labels for _ in range(2)} == {(left,), (4,)}
+    assert after.draw() is None
+
+
+def test_a_page_of_before_does_not_answer_when_names_changed_places(opened):
+    def shown(annotation):
+        return TestClient(annotation.app()).get("/api/next?person=ann").json()
+
+    def answer(annotation, page):
+        body = {"person": "ann", "answer": ["sea"], **page}
+        return TestClient(annotation.app()).post("/api/answer", json=body).status_code
+
+    page = shown(opened(question="ticked"))
+    opened(["x", *LABELS[1:]], question="ticked", rename={"sea": "x"})
+    opened(["x", "sea", "sky", "city"], question="ticked", rename={"ocean": "sea"})
+    again = opened(question="ticked", rename={"x": "ocean"})
+    assert sorted(page["offered"]) == sorted(again.labels)
+    assert answer(again, page) == 409
+    assert answer(again, shown(again)) == 200
 
 
 def test_answers_about_labels_that_were_added_count_as_much_as_others(opened):

@@ -393,12 +393,13 @@ class Annotation:
         if event is None or page is None:
             return
         shown = self._shown(event)
-        for name in ("item", "label", "offered"):
+        for name in ("item", "label", "offered", "renamed"):
             wanted, told = shown.get(name), page.get(name)
             if isinstance(told, list) and isinstance(wanted, list):  # in any order
                 wanted, told = sorted(wanted), sorted(map(str, told))
             if told is not None and told != wanted:
-                raise StaleError(f"the page shows another {name} than the question has now")
+                which = "names of labels" if name == "renamed" else name
+                raise StaleError(f"the page shows another {which} than the question has now")
 
     async def _progress(self, _: Request) -> Response:
         asker = self.asker
@@ -482,6 +483,7 @@ class Annotation:
             "question": question.kind,
             **({"label": labels[0]} if question.kind == "asked" else {"offered": labels}),
             **({"asked_for": question.asked_for} if question.asked_for else {}),
+            "renamed": self.store.history.n_renamed,  # names may change places
             "show": self.things.show(question.item),
             "answered": self.asker.answered_by(event.person),
         }

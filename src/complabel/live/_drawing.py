@@ -146,12 +146,10 @@ class RandomQuestions:
     periods: Sequence[Period] = ()
     parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     is_weighted: bool = False  # whether some labels were preferred, now or in an earlier sitting
-    # About which labels each item was asked.
-    _asked: dict[int, list[Sequence[int]]] = field(default_factory=dict)
+    # About which labels each item was asked, each time with the place of the period.
+    _asked: dict[int, list[tuple[int, Sequence[int]]]] = field(default_factory=dict)
     # Merged labels that are known of items of which all labels were ticked before.
     _ticked: dict[int, set[int]] = field(default_factory=dict)
-    # How many labels each item was asked about in each period.
-    _used: dict[int, NDArray[np.int32]] = field(default_factory=dict)
     _known: NDArray[np.int32] = field(init=False)  # labels of now that it was asked about
     _rounds: NDArray[np.int32] = field(init=False)  # how often it was asked about
     _order: Ints = field(init=False)  # what is left of this round, the next one last
@@ -210,19 +208,17 @@ class RandomQuestions:
             return
         at = bisect_right(self.periods, question.number, key=lambda each: each.since) - 1
         then, item = self.periods[at].labels, question.item
-        labels, before = question.labels or then, self._asked.setdefault(item, [])
-        new = {*labels}.difference(*before) if before else labels
-        used = self._used.setdefault(at, np.zeros(len(self.names), dtype=np.int32))
-        used[item] += len(new)
-        before.append(labels)
-        if not self.parts:
-            self._known[item] += len(new)
-        else:
-            ticked = self._ticked.setdefault(item, set())
-            if question.kind == "ticked" and len(labels) == len(then):
-                ticked |= self._made_of(labels)
-            self._known[item] = len(ticked.union(*before).intersection(self.now.labels))
+        labels = question.labels or then
+        if question.kind == "ticked" and len(labels) == len(then) and self.parts:
+            self._ticked.setdefault(item, set()).update(self._made_of(labels))
+        self._asked.setdefault(item, []).append((at, labels))
+        self._known[item] = len(self._over(item).intersection(self.now.labels))
         self._rounds[item] += 1
+
+    def _over(self, item: int) -> set[int]:
+        """Return the labels that nobody is asked about an item any more."""
+        asked = (labels for _, labels in self._asked.get(item, ()))
+        return set(self._ticked.get(item, ())).union(*asked)
 
     def _made_of(self, labels: Sequence[int]) -> set[int]:
         """Return the merged labels of which these are all parts."""
@@ -236,8 +232,7 @@ class RandomQuestions:
         """Return a label that the item was not asked about, and its chance."""
         labels = self.now.labels
         weights = np.ones(len(labels)) if self.weights is None else self.weights().copy()
-        for before in (*self._asked.get(item, ()), self._ticked.get(item, ())):
-            weights[np.isin(labels, [*before])] = 0.0
+        weights[np.isin(labels, [*self._over(item)])] = 0.0
         weights /= weights.sum()
         at = int(self._rng.choice(len(labels), p=weights))
         return (labels[at],), float(weights[at])
@@ -265,28 +260,27 @@ class RandomQuestions:
         # The same order of labels at each call, so that nothing has to be kept. It hangs on the
         # name: more items may come later. In each period, those that were left and those that came
         # get another order.
-        key, done = zlib.crc32(self.names[item].encode()), 0
-        order, known = np.arange(0), self._ticked.get(item, set())
-        before: list[tuple[Ints, int]] = []  # of then: the labels left, and how many were asked
-        for at in sorted({*self._used, len(self.periods) - 1}):
-            period, over = self.periods[at], known.union(order[:done].tolist())
-            rng = np.random.default_rng([period.seed, 1, key, *([at] if done else [])])
-            left = np.array([label for label in period.labels if label not in over], dtype=np.intp)
-            order = np.concatenate([order[:done], rng.permutation(left)])
-            used = int(self._used[at][item]) if at in self._used else 0
-            before.append((left, used))
-            done += used
-        *before, (left, used) = before
-        size = kind.n_offered(self.n_labels)
-        labels = np.take(order, range(done, done + size), mode="wrap").tolist()
-        if done > used:  # there were other labels when it was asked about
-            del labels[len(order) - done :]
+        over, latest = set(self._ticked.get(item, ())), len(self.periods) - 1
+        asked: dict[int, set[int]] = {}
+        for at, those in self._asked.get(item, ()):
+            asked.setdefault(at, set()).update(those)
+        before: list[tuple[set[int], int]] = []  # of then: the labels left, how many were asked
+        for at in sorted(asked.keys() - {latest}):
+            left_then = set(self.periods[at].labels) - over
+            before.append((left_then, len(asked[at] & left_then)))
+            over |= asked[at]
+        left = [label for label in self.now.labels if label not in over]
+        key = zlib.crc32(self.names[item].encode())
+        rng = np.random.default_rng([self.now.seed, 1, key, *([latest] if before else [])])
+        order, now = rng.permutation(np.array(left, dtype=np.intp)).tolist(), asked.get(latest, ())
+        labels = [label for label in order if label not in now][: kind.n_offered(self.n_labels)]
+        if not before:  # else there were other labels when it was asked about
+            labels += order[: kind.n_offered(self.n_labels) - len(labels)]
         # None of them was drawn while there were other labels, and now all are.
         ways, out_of = 1, math.comb(len(left), len(labels))
-        for left_then, used_then in before:
-            n_known = len({*labels}.intersection(left_then.tolist()))
-            ways *= math.comb(len(left_then) - n_known, used_then)
-            out_of *= math.comb(len(left_then), used_then)
+        for left_then, n_asked in before:
+            ways *= math.comb(len(left_then.difference(labels)), n_asked)
+            out_of *= math.comb(len(left_then), n_asked)
         chance = max(ways / out_of, least_chance(self.n_labels, len(labels)))
         if len(labels) == len(self.now.labels) and kind.name != "asked":
             return None, chance

@@ -41,6 +41,7 @@ class History:
         self.gone: list[str] = []  # items that could not be shown at the last start
         self.n_questions = 0
         self.n_changes = 0  # entries that are neither questions nor events
+        self.n_renamed = 0  # labels that got another name, each time
         self._first: dict[str, str] = {}  # first names of items, by those of now
         self._asked: set[str] = set()  # first names of items that were asked about
         self._done: set[tuple[str, str, str]] = set()  # what was renamed or merged, and into what
@@ -108,6 +109,7 @@ class History:
         labels, seed = list(self.now.labels), entry.get("seed", self.now.seed)
         for number, new in entry.get("renamed", ()):
             self._done.add(("renamed", self.names[number], new))
+            self.n_renamed += 1
             self.names[number] = new
         for new, parts in entry.get("merged", ()):
             self._done |= {("merged", self.names[part], new) for part in parts}
@@ -237,10 +239,10 @@ class History:
                 raise InputError(
                     f"--rename-item {old}={new}: {it_is} the things to ask about; correct it"
                 )
-            elif first.get(new, new) in self._asked:
+            elif first.get(new, new) in self._asked or [*renamed.values()].count(new) > 1:
                 raise InputError(
-                    f"--rename-item {old}={new}: people were asked about both already, so they"
-                    " are two items; leave the option out"
+                    f"--rename-item {old}={new}: that would make one item of two, about which"
+                    " people may have been asked; leave the option out"
                 )
         called = {*self.called.values()} - {*renamed} | {*renamed.values()}
         gone = sorted(called - here)

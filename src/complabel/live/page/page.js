@@ -247,8 +247,8 @@ function answer(value, said) {
   const skipped = value === "unsure";
   if (!question || undoing || (clock.start === null && !skipped)) return;
   const seconds = Math.min(clock.seconds(), 86_400);
-  const { id, item, label, offered } = question;
-  const shown = label === undefined ? { offered } : { label };
+  const { id, item, label, offered, renamed } = question;
+  const shown = label === undefined ? { offered, renamed } : { label, renamed };
   const body = { id, person, answer: value, seconds: Number(seconds.toFixed(3)), item, ...shown };
   const last = `${question.label ? `${question.label}, ` : ""}${said}`;
   const entry = { body, question, tried: false, last };
