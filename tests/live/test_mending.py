@@ -34,7 +34,8 @@ class _Clock:
 
 def _asker():
     kind = KINDS["asked"]
-    return Asker(RandomQuestions(ITEMS, len(LABELS), lambda: kind, kind), LABELS, _Clock())
+    source = RandomQuestions(ITEMS, len(LABELS), lambda: kind, kind, overlap=0.5)
+    return Asker(source, LABELS, _Clock())
 
 
 def _history(seed, n_steps=60):

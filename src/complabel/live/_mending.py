@@ -157,7 +157,9 @@ def _consistent(entries: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
         elif what == "question" and entry[0] in answered:
             known.add(entry[0])
             found.append((what, entry))
-        elif what == "answered" and entry[3] in known and standing[entry[3], entry[4]] is entry:
+        elif (
+            what == "answered" and entry[3] in known and standing.get((entry[3], entry[4])) is entry
+        ):
             _, time, person, number, copy, of, *_ = entry
             found.append(("asked", [of, time, person, number, copy, None, None, None]))
             found.append((what, entry))
