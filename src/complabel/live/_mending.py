@@ -149,7 +149,8 @@ def _consistent(entries: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
             standing[entry[3], entry[4]] = entry
         elif what == "undone" and standing.get((entry[3], entry[4]), [None] * 6)[5] == entry[5]:
             del standing[entry[3], entry[4]]
-    answered, known = {number for number, _ in standing}, set[int]()
+    counts = {entry[5]: entry[3] for entry in standing.values()}
+    answered, known = {*counts.values()}, set[int]()
     found: list[tuple[str, Any]] = []
     for what, entry in entries:
         if what in CHANGES:
@@ -157,9 +158,7 @@ def _consistent(entries: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
         elif what == "question" and entry[0] in answered:
             known.add(entry[0])
             found.append((what, entry))
-        elif (
-            what == "answered" and entry[3] in known and standing.get((entry[3], entry[4])) is entry
-        ):
+        elif what == "answered" and entry[5] in counts and entry[3] in known:
             _, time, person, number, copy, of, *_ = entry
             found.append(("asked", [of, time, person, number, copy, None, None, None]))
             found.append((what, entry))
