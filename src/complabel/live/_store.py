@@ -186,17 +186,15 @@ class AnswerStore:
         """Yield all questions and events, in their order; ``numbers`` are those of items."""
         history = self.history
         with _KIND.explained(self.path):
-            for what, text in _entries(self._connection, self._head[0]):
-                if what in CHANGES:
-                    continue
-                entry = json.loads(text)
+            for row in _rows(self._connection, self._head[0]):
+                what, entry = row["what"], json.loads(row["entry"])
                 if what == "question":
                     number, item, kind, labels, *more = entry
                     offered = history.on_offer(number, labels)
                     shown = None if labels is None and offered == history.now.labels else offered
                     at = numbers[history.called.get(item, item)]
                     yield Question(number, at, kind, shown, *more)
-                else:
+                elif what not in CHANGES:
                     id_, time, person, number, copy, of, answer, seconds = entry
                     if isinstance(answer, list):
                         answer = [history.names[label] for label in answer]
@@ -317,12 +315,6 @@ def _read_head(connection: sqlite3.Connection) -> _Head:
     if found is None or not isinstance(found[0], int) or not isinstance(found[1], bytes):
         raise NotAsWrittenError("it does not say how many answers there are")
     return found[0], found[1]
-
-
-def _entries(connection: sqlite3.Connection, last: int) -> Iterator[tuple[str, str]]:
-    """Yield what happened and its values, as far as the entry ``last``."""
-    for row in _rows(connection, last):
-        yield row["what"], row["entry"]
 
 
 def _rows(connection: sqlite3.Connection, last: int) -> Iterator[sqlite3.Row]:
