@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from complabel.live._annotation import as_before as as_before
     from complabel.live._annotation import has_learned as has_learned
     from complabel.live._annotation import usual_question as usual_question
-    from complabel.live._drawing import Things as Things
-    from complabel.live._drawing import read_things as read_things
     from complabel.live._learner import Learner as Learner
     from complabel.live._model import ModelFile as ModelFile
     from complabel.live._prediction import predicting as predicting
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from complabel.live._server import is_loopback as is_loopback
     from complabel.live._server import new_token as new_token
     from complabel.live._server import run as run
+    from complabel.live._things import Things as Things
+    from complabel.live._things import read_things as read_things
     from complabel.live._until import Until as Until
 
 for _package in ("starlette", "uvicorn", "h11"):
@@ -34,11 +34,11 @@ _PLACES = places_in(
     __name__,
     {
         "_annotation": "MOST_BYTES Annotation as_before has_learned usual_question",
-        "_drawing": "Things read_things",
         "_learner": "Learner",
         "_model": "ModelFile",
         "_prediction": "predicting",
         "_server": "guarded is_loopback new_token run",
+        "_things": "Things read_things",
         "_until": "Until",
     },
 )

@@ -34,7 +34,6 @@ from complabel.live._drawing import (
     Mixed,
     RandomQuestions,
     Source,
-    Things,
     read_questions,
 )
 from complabel.live._history import History
@@ -42,6 +41,7 @@ from complabel.live._mending import mend_store, open_store
 from complabel.live._server import app_of, error_reply
 from complabel.live._store import AnswerStore, history_of
 from complabel.live._tables import AnswerTable, write_table
+from complabel.live._things import Things
 from complabel.live._until import Until, aimed_questions, shares_of
 from complabel.methods import read_header
 from complabel.trust import FREQUENCIES

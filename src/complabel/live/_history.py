@@ -7,7 +7,6 @@ today what it said then.
 
 from __future__ import annotations
 
-import json
 import secrets
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -161,7 +160,9 @@ class History:
             found.append(("began", {name: began[name] for name in names if name in began}))
         else:
             if self.question != about["question"]:
-                raise _other(path, "question", self.question, about["question"])
+                told = f"other questions: {self.question[:80]}, not {about['question'][:80]}"
+                same = "the same --question or --questions, or the same --until and --against"
+                raise _other(path, told, same)
             entry = self._labels_of_now(path, about)
             if about.get("seed", self.now.seed) != self.now.seed:
                 entry["seed"] = about["seed"]
@@ -196,7 +197,11 @@ class History:
         names += [[*parts, new] for new, parts in groups.items() if len(parts) == 1]
         known = [*number, *groups]
         if gone := [name for name in known if name not in about["labels"]]:
-            raise _other(path, "labels", gone, None)
+            same = (
+                "these labels, too, or say what became of each one (--rename OLD=NEW, or --merge"
+                " OLD=NEW into another label)"
+            )
+            raise _other(path, f"labels that are gone: {some_of(gone)}", same)
         entry = {
             "renamed": names,
             "merged": [[new, sorted(parts)] for new, parts in groups.items() if len(parts) > 1],
@@ -261,23 +266,9 @@ class History:
         return {**entry, "gone": gone} if gone != self.gone else entry
 
 
-def _other(path: Any, key: str, before: Any, now: Any) -> StoreError:
+def _other(path: Any, told: str, same: str) -> StoreError:
     """Say what is asked otherwise than before, and what to do."""
-    told, same = f"other {key}: {_shortly(before)}, not {_shortly(now)}", "the same"
-    if key == "labels":
-        told = f"labels that are gone: {some_of(before)}"
-        same = (
-            "these labels, too, or say what became of each one (--rename OLD=NEW, or --merge"
-            " OLD=NEW into another label)"
-        )
-    if key == "question":
-        same = "the same --question or --questions, or the same --until and --against"
     return StoreError(
         f"{path}: these answers were given with {told}; to go on, give {same}, or begin anew with"
         " another --out"
     )
-
-
-def _shortly(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) < 80 else f"{text[:77]}..."
