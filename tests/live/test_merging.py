@@ -217,6 +217,19 @@ def test_a_merge_that_cannot_be_is_refused_and_nothing_changes(opened, tmp_path)
     assert path.read_bytes() == before
 
 
+def test_a_file_of_questions_goes_on_when_an_item_has_another_name(opened, tmp_path):
+    listing, table = tmp_path / "ask.csv", tmp_path / "items.csv"
+    listing.write_text("item,label\n" + "".join(f"{item},sky\n" for item in ITEMS[:3]))
+    answer(opened(questions=listing), 1)
+    # The third item has another name now, and a new one has the name of before.
+    table.write_text(table.read_text().replace(ITEMS[2], "x"))
+    answer(opened(questions=listing, rename_items={ITEMS[2]: "x"}), 1)
+    table.write_text(f"{table.read_text()}{ITEMS[2]},text\n")
+    again = opened(questions=listing)
+    answer(again, 1)
+    assert again.table()["item"] == [*ITEMS[:2], "x"]
+
+
 def test_a_page_of_before_gets_nothing_of_now_in_its_place(opened):
     first = opened(question="ticked")
     held = [first.asker.next("ann", skip) for skip in range(4)]

@@ -118,9 +118,11 @@ class Annotation:
         ``rename_items`` that of each item.
         """
         things = as_before(things, out, rename_items=rename_items, mend=mend)
-        make = functools.partial(
-            _source_of, things, question, questions, until, (overlap, seed, things.broken)
-        )
+        numbers, history = dict(things.numbers), _history_before(out)
+        for first, name in () if history is None else history.called.items():
+            numbers[first] = numbers[(rename_items or {}).get(name, name)]  # as a file may list it
+        how = (overlap, seed, things.broken)
+        make = functools.partial(_source_of, things, numbers, question, questions, until, how)
         source, mixed, question = make(labels)
         if merge or rename:
             _refuse_listed(source)
@@ -493,6 +495,12 @@ def _store_of(out: Path) -> Path:
     return out.with_name(f"{out.name}.sqlite")
 
 
+def _history_before(out: Path) -> History | None:
+    with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
+        return history_of(_store_of(out))
+    return None
+
+
 def as_before(
     things: Things,
     out: Path,
@@ -506,9 +514,7 @@ def as_before(
     """
     if mend:
         mend_store(_store_of(out))
-    history = None
-    with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
-        history = history_of(_store_of(out))
+    history = _history_before(out)
     return things if history is None else things.after(history.items_now(rename_items or {}))
 
 
@@ -519,18 +525,16 @@ def usual_question(out: Path, n_labels: int, *, aims: bool) -> tuple[str, bool]:
     that tells more; only yes or no if goals aim the questions, or if there is only one label.
     """
     usual = "asked" if aims or n_labels < 2 else "mixed"
-    with contextlib.suppress(ComplabelError):  # who opens the file says what is wrong
-        history = history_of(_store_of(out))
-        before = usual if history is None else history.question
-        if not before.startswith("those "):  # aimed questions, or those of a file
-            return before, before != usual
-    return usual, False
+    history = _history_before(out)
+    if history is None or history.question.startswith("those "):  # aimed, or those of a file
+        return usual, False
+    return history.question, history.question != usual
 
 
 def has_learned(model: Path, out: Path) -> bool:
     """Return whether a sitting of the answers of ``out`` wrote this model."""
+    history = _history_before(out)
     with contextlib.suppress(ComplabelError, LookupError):
-        history = history_of(_store_of(out))
         written_by = read_header(model)["provenance"]["given"].get("sitting")
         return history is not None and written_by == history.mark
     return False
@@ -583,6 +587,7 @@ def _go_on(source: Source, history: History, until: Until | None) -> None:
 
 def _source_of(
     things: Things,
+    numbers: Mapping[str, int],
     question: str,
     questions: Path | None,
     until: Until | None,
@@ -591,12 +596,13 @@ def _source_of(
 ) -> tuple[Source, Mixed | None, str]:
     """Return where questions come from, what chooses their kind, and what the file says of them.
 
-    ``how`` has the overlap, the seed and the items that cannot be shown.
+    ``numbers`` are those of items by the names that they have in a file of questions; ``how`` has
+    the overlap, the seed and the items that cannot be shown.
     """
     n_labels, (overlap, seed, _) = len(labels), how
     if questions is not None:
         digest = hashlib.sha256(questions.read_bytes()).hexdigest()
-        source = read_questions(questions, things.numbers, labels, overlap=overlap, seed=seed)
+        source = read_questions(questions, numbers, labels, overlap=overlap, seed=seed)
         source.without = frozenset(things.broken)
         if until is not None and until.needs_chances and not source.tells_chances:
             raise InputError(

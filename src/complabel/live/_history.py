@@ -160,7 +160,7 @@ class History:
             found.append(("began", {name: began[name] for name in names if name in began}))
         else:
             if self.question != about["question"]:
-                told = f"other questions: {self.question[:80]}, not {about['question'][:80]}"
+                told = f'other question: "{self.question:.80}", not "{about["question"]:.80}"'
                 same = "the same --question or --questions, or the same --until and --against"
                 raise _other(path, told, same)
             entry = self._labels_of_now(path, about)
