@@ -42,10 +42,12 @@ FAMILIES += ("candidates", "class_conditional", "complementary_loss", "supervise
 # have the 1,500 lines that it shares with three issues to come. "The first hour" was allowed 600
 # lines of the tool and none of tests. It took 2,150 and 1,250: networks of pictures and sentences
 # and where their weights come from, displays, what features tell by label, Newton's method for few
-# judgements, a machine's weights by label, and a device.
-MOST_LINES = {"tool": 50_450, "experiments": 12_200}
+# judgements, a machine's weights by label, and a device. "Hard" was allowed 300 and took 1,200,
+# "sitting" was to have fewer and has 550 more, a table of services 150. The laboratory on libraries
+# gave 1,250 lines of experiments back.
+MOST_LINES = {"tool": 51_600, "experiments": 10_900}
 MOST_TEST_LINES = 51_600
-MOST_FILES, MOST_PUBLIC_NAMES = 242, 167
+MOST_FILES, MOST_PUBLIC_NAMES = 248, 167
 
 MOST_FILES_OF_A_QUESTION = 12
 

@@ -176,6 +176,26 @@ def test_a_renamed_label_keeps_all_that_was_said_and_drawn(opened):
         opened(now, question="ticked-2", rename={"lake": "x"})
 
 
+def test_a_new_name_is_no_edit_of_the_table_and_own_columns_stay(opened, tmp_path, caplog):
+    answer(opened(question="ticked-2"), 9)
+    opened(question="ticked-2")  # the one before has ended, and written its table
+    path = tmp_path / "answers.csv"
+    header, *rows = path.read_text().splitlines()
+    own = [f"{row},note {at}" for at, row in enumerate(rows)]
+    path.write_text("\n".join([f"{header},mine", *own]))
+    again = opened(["sea", "deep", "sky", "city"], question="ticked-2", rename={MERGE: "deep"})
+    again.end()
+    assert not caplog.records
+    assert [row.rsplit(",", 1)[1].strip('"') for row in path.read_text().splitlines()[1:]] == [
+        f"note {at}" for at in range(len(rows))
+    ]
+    merged = opened(["sea", "sky", "city"], question="ticked-2", merge={"deep": "sea"})
+    merged.end()
+    assert "merged" in caplog.text
+    assert "edited" not in caplog.text
+    assert (tmp_path / "answers.kept-1.csv").exists()
+
+
 def test_whoever_ticked_all_labels_is_not_asked_about_the_merged_one(opened):
     answer(opened(question="ticked"), 7)
     again = opened(["sea", "sky", "city"], question="ticked", merge={MERGE: "sea"})

@@ -37,7 +37,9 @@ class _Sitting:
 
     def __init__(self, folder, ending=".csv", taken_back=()):
         self.path = folder / f"answers{ending}"
-        self.store = SimpleNamespace(path="S", taken_back=lambda: {*taken_back})
+        self.store = SimpleNamespace(
+            path="S", taken_back=lambda: {*taken_back}, renamed={}, has_merged=False
+        )
         self.file = AnswerTable(self.path)
 
     def write(self, answers=ANSWERS):

@@ -59,10 +59,11 @@ class AnswerStore:
 
     A missing file is made. ``about`` is what is asked: ``labels``, all names, and ``question``, and
     what :meth:`History.agree` takes besides; what is new in it is added to the log. ``added`` are
-    labels that are new, and ``history`` is what the log says of labels and items. By
-    ``history.mark``, which is drawn when the file is made, pages know which answers belong to this
-    file. Its token lets people in: an address still holds when the server is started again. Without
-    ``about``, the log stays as it is.
+    labels that are new, ``renamed`` has the names of now of labels and items that got them just
+    now, and ``has_merged`` says whether labels were merged just now. ``history`` is what the log
+    says of labels and items. By its ``mark``, which is drawn when the file is made, pages know
+    which answers belong to this file. Its token lets people in: an address still holds when the
+    server is started again. Without ``about``, the log stays as it is.
 
     A StoreError says that the file cannot be opened, is none of these files, was made with labels
     that are gone or with other questions, or is in use by another server; a DamagedError says what
@@ -91,8 +92,16 @@ class AnswerStore:
             else:
                 self._head = (0, b"")
             self._place = _place(self.path)
+            labels, items = [*self.history.names], {**self.history.called}
+            n_merged = len(self.history.parts)
             new = [] if about is None else self.history.agree(self.path, about)
             self.add(new)
+            now = self.history
+            self.has_merged = len(now.parts) > n_merged
+            self.renamed = {
+                "label": {a: b for a, b in zip(labels, now.names, strict=False) if a != b},
+                "item": {a: b for at, a in items.items() if (b := now.called.get(at, a)) != a},
+            }
             self.added = [
                 name for what, entry in new if what == "labels" for name in entry.get("added", ())
             ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import logging
 import os
 import shutil
@@ -23,6 +25,7 @@ _COMPARED = (*_KEY, *(name for name in _OWN if name not in (*_KEY, *_CHANGES)), 
 _TIME = _COMPARED.index("time")
 _NUMBERS = ("asked_for", "seconds", CONFIDENCE)
 _Row = tuple[str, ...]  # the cells of _COMPARED
+_Names = Mapping[str, Mapping[str, str]]  # by column: names of now by those of before
 
 _logger = logging.getLogger(__name__)
 
@@ -41,29 +44,35 @@ class AnswerTable:
 
     def write(self, columns: Mapping[str, list[Any]], store: AnswerStore) -> None:
         """Write all answers, as columns of a table."""
-        now = _state(self.path)
+        now, is_first = _state(self.path), self._seen == ()
         if now != self._seen:
-            if self._is_edited(columns, store.taken_back()):
+            # What an earlier start wrote has the names of then.
+            if self._is_edited(columns, store.taken_back(), store.renamed if is_first else {}):
                 aside = beside(self.path)
                 with explained(aside), replacing(aside) as partial:
                     shutil.copy2(self.path, partial)
                 told = "%s was edited, or has answers that %s does not have; it is kept as %s"
+                if is_first and store.has_merged:
+                    told = "%s is of before labels of %s were merged; it is kept as %s"
                 _logger.warning(told, self.path, store.path, aside)
             self._seen = now
         write_table(self.path, columns, self._others)
         self._seen = _state(self.path)
 
-    def _is_edited(self, columns: Mapping[str, list[Any]], taken_back: set[str]) -> bool:
+    def _is_edited(
+        self, columns: Mapping[str, list[Any]], taken_back: set[str], renamed: _Names
+    ) -> bool:
         """Return whether writing would lose something of the file; take columns of people's own.
 
-        ``taken_back`` are the ids of answers that may be missing now.
+        ``taken_back`` are the ids of answers that may be missing now, and ``renamed`` has the names
+        of now of labels and items in the file.
         """
         self._others = {}
         if not self.path.exists():
             return False
         written, found, is_edited = _hashes(columns), set[_Row](), False
         try:
-            for row, others in self._rows():
+            for row, others in self._rows(renamed):
                 if not any((*row, *others)):
                     continue
                 found.add(_key(row))
@@ -76,15 +85,27 @@ class AnswerTable:
             return True
         return is_edited or (len(found) < len(columns["item"]) and _has_deleted(columns, found))
 
-    def _rows(self) -> Iterator[tuple[_Row, _Row]]:
+    def _rows(self, renamed: _Names) -> Iterator[tuple[_Row, _Row]]:
         """Yield the rows of the file, and their cells in columns of people's own."""
         table = Table.open(self.path, "tables of answers", [*_KEY])
         self._others = {name: {} for name in table.columns if name not in _OWN}
         names = [*table.columns]
         for piece in table.pieces(names) if table.delimiter else table.pieces(others=names):
             columns = {name: values.to_pylist() for name, values in piece.items()}
+            for name, now in renamed.items():
+                columns[name] = [now.get(each, each) for each in columns[name]]
+            if renamed.get("label") and "offered" in columns:
+                columns["offered"] = [_offer(each, renamed["label"]) for each in columns["offered"]]
             rows, own = [*_rows(columns)], [map(_plain, columns[name]) for name in self._others]
             yield from zip(rows, zip(*own, strict=True) if own else [()] * len(rows), strict=True)
+
+
+def _offer(listed: str | None, names: Mapping[str, str]) -> str | None:
+    """Return labels on offer, a list in JSON, with their names of now."""
+    with contextlib.suppress(ValueError, TypeError):
+        found = [names.get(each, each) for each in json.loads(listed or "")]
+        return json.dumps(found, ensure_ascii=False)
+    return listed
 
 
 def _hashes(columns: Mapping[str, list[Any]]) -> set[int]:
