@@ -222,7 +222,7 @@ class History:
             if old not in known:
                 if (what, old, new) not in self._done and ("renamed", old, new) not in self._done:
                     raise AnnotationError(
-                        f"{old!r} is to be {what}, but the labels of {len(self.labels)} are"
+                        f"{old!r} is to be {what}, but the {len(self.labels)} labels are"
                         f" {some_of(self.labels)}; correct {option}"
                     )
                 del found[old]
