@@ -194,7 +194,9 @@ def test_what_ends_a_program_while_it_loads_is_told_in_a_line(
     tmp_path, module, happens, code, told
 ):
     (tmp_path / "sitecustomize.py").write_text(
-        "import builtins, signal\nimport_ = builtins.__import__\ndef load(name, *more, **also):\n"
+        "import builtins, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell may ignore it
+        "import_ = builtins.__import__\ndef load(name, *more, **also):\n"
         f"    if name == {module!r}:\n        {happens}\n    return import_(name, *more, **also)\n"
         "builtins.__import__ = load\n"
     )

@@ -216,7 +216,7 @@ def _wordllama() -> Encoder:
 
         home = home_of("wordllama")
         if home is None:
-            raise ImportError("it is not installed")
+            raise ModuleNotFoundError("it is not installed")
     except ModuleNotFoundError as cause:
         raise missing("wordllama", "wordllama", cause) from cause
     try:
