@@ -152,6 +152,8 @@ class Annotation:
                 mixed.times = asker.latest_seconds
             asker.restore(store.load(things.numbers), things.broken)
             merged = store.tables()[1] if store.history.parts else {}
+            here = [at for at, item in enumerate(merged.get("item", ())) if item not in things.gone]
+            merged = {name: [values[at] for at in here] for name, values in merged.items()}
             if token == "new":
                 store.renew_token()
                 token = None
@@ -257,12 +259,8 @@ class Annotation:
 
     def _before(self) -> dict[str, list[Any]]:
         """Return the answers that nobody can take back any more."""
-        known, gone = self._known(), {*self.things.gone}
-        for at, item in enumerate(self.merged.get("item", ())):
-            if item not in gone:
-                for name, values in known.items():
-                    values.append(self.merged[name][at])
-        return known
+        known = self._known()
+        return {name: values + self.merged.get(name, []) for name, values in known.items()}
 
     def _known(self) -> dict[str, list[Any]]:
         """Return the answers that a file of questions has, as far as its questions were asked."""
