@@ -1,5 +1,7 @@
 """Features from every format: read back as they were written, or refused with the place."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -66,6 +68,43 @@ def test_pieces_are_the_whole(name, n_rows, tmp_path):
     assert items == expected.items.tolist()
     assert set(counts[:-1]) <= {n_rows}
     assert 1 <= counts[-1] <= n_rows
+
+
+@pytest.mark.parametrize("name", [*WITH_IDS, *WITHOUT_IDS])
+def test_rows_that_are_kept_are_rows_of_the_whole(name, tmp_path):
+    file, write = {**WITH_IDS, **WITHOUT_IDS}[name]
+    write(tmp_path / file, X, *([IDS] if name in WITH_IDS else []))
+    expected = read_features(tmp_path / file)
+    for kept in itertools.product([False, True], repeat=len(X)):
+        if any(kept):
+            found = read_features(tmp_path / file, rows=np.array(kept))
+            np.testing.assert_array_equal(dense(found.X), dense(expected.X)[[*kept]])
+            assert found.items.tolist() == expected.items[[*kept]].tolist()
+    for wrong in ([True] * 4, [True] * 6, [False] * 5):
+        with pytest.raises((DatasetFormatError, InputError)):
+            read_features(tmp_path / file, rows=np.array(wrong))
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_row_groups_of_kept_rows(lists, tmp_path):
+    """Groups are smaller and larger than what is read at a time; a gap is named by its row."""
+    n, path, rng = 70_000, tmp_path / "X.parquet", np.random.default_rng(0)
+    values = np.arange(2.0 * n).reshape(n, 2)
+    values[69_999] = np.nan
+    columns = {"e": [*values]} if lists else {"a": values[:, 0], "b": values[:, 1]}
+    table = pa.table({"item": [f"i{at}" for at in range(n)], **columns})
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for start, stop in itertools.pairwise([0, 5, 5, 20_000, 20_100, n]):
+            writer.write_table(table[start:stop])
+    for share in (0.0003, 0.02, 0.97):
+        kept = rng.random(n) < share
+        kept[-1] = False
+        found = read_features(path, rows=kept)
+        np.testing.assert_array_equal(found.X, values[kept])
+        assert found.items.tolist() == [f"i{at}" for at in np.flatnonzero(kept)]
+    kept[-1] = True
+    with pytest.raises(DatasetFormatError, match="row 69999"):
+        read_features(path, rows=kept)
 
 
 @pytest.mark.parametrize("name", WITHOUT_IDS)

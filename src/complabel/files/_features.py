@@ -26,7 +26,14 @@ from complabel.files._arrays import (
     read_svmlight_parts,
 )
 from complabel.files._names import read_lines
-from complabel.files._table import TABLE_ENDINGS, Table, is_list, refuse_repeated, some_of
+from complabel.files._table import (
+    TABLE_ENDINGS,
+    Table,
+    is_list,
+    refuse_other_length,
+    refuse_repeated,
+    some_of,
+)
 
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 _ARRAYS = (".npy", ".npz", *SVMLIGHT)
@@ -181,8 +188,8 @@ def read_features(
     n_features : int or None, default=None
         Number of columns of a svmlight file; by default the largest index determines it.
     rows : ndarray of shape (n,), bool, or None, default=None
-        The rows to keep, by the names of :func:`read_row_names`; only these are looked at and held
-        in memory. By default all.
+        The rows to keep, at least one, by the names of :func:`read_row_names`; only these are
+        looked at and held in memory. By default all.
     in_pieces : bool or None, default=False
         Whether to leave the features in a Parquet file; X is then read again, piece by piece, in
         each pass of ``SelectionLikelihoodClassifier.fit``. None: if those of ``rows`` are larger
@@ -197,7 +204,10 @@ def read_features(
     ------
     DatasetNotFoundError, DatasetFormatError
         If a file is missing or cannot be parsed; if a number is missing, NaN or infinite; if a
-        column does not hold numbers; if a row has no id, or two rows have the same id.
+        column does not hold numbers; if a row has no id, or two rows have the same id; if
+        ``rows`` has another length than the file.
+    InputError
+        If ``rows`` keeps no row.
 
     Examples
     --------
@@ -212,6 +222,8 @@ def read_features(
     >>> features.items, features.feature_names
     (array(['007.jpg', 'b.jpg'], dtype=object), ('red', 'blue'))
     """
+    if rows is not None and not rows.any():
+        raise InputError("rows keeps no row of the file; keep at least one", parameter="rows")
     source = _open(path, items, name_column, n_features)
     ids: list[str] = []
     blocks = []
@@ -225,15 +237,12 @@ def read_features(
         ids += own
         if source.X is None:
             blocks.append(block)
-    if source.table is not None and source.id_column is not None:
-        refuse_repeated(source.path, ids, source.table.place)
-    elif source.ids is not None and source.ids_path is None:
-        refuse_repeated(source.path, ids, "row {}".format)
+    if rows is None:
+        source.refuse_repeated_ids(ids)
     X = np.concatenate(blocks) if source.X is None else source.X
-    kept = as_items(ids)
-    if rows is not None and not rows.all():
-        X, kept = X if source.X is None else X[rows], kept[rows]
-    return Features(X, kept, source.feature_names, *source.made)
+    if source.X is not None and rows is not None and not rows.all():
+        X = X[rows]
+    return Features(X, as_items(ids), source.feature_names, *source.made)
 
 
 def read_row_names(path: StrPath, *, items: StrPath | None = None) -> AnyArray:
@@ -253,14 +262,14 @@ def _ids_of(source: _Source) -> AnyArray:
             raise source.other_count(n_rows)
         if not n_rows:
             raise fault(source.path, "there are no rows; add one for each item")
-        if source.ids is not None and source.ids_path is None:
-            refuse_repeated(source.path, source.ids, "row {}".format)
+        source.refuse_repeated_ids(source.ids or ())
         return as_items([*map(str, range(n_rows))] if source.ids is None else source.ids)
     for piece in table.pieces([source.id_column]):
-        ids += _named(table, source.id_column, piece, len(ids))
+        rows = _numbers(None, len(ids), len(ids) + len(piece[source.id_column]))
+        ids += _named(table, source.id_column, piece, rows)
     if not ids:
         raise fault(source.path, "there are no rows; add one for each item")
-    refuse_repeated(source.path, ids, table.place)
+    source.refuse_repeated_ids(ids)
     return as_items(ids)
 
 
@@ -401,19 +410,17 @@ class _Source:
 
     def blocks(self, n_rows: int, rows: Bools | None = None) -> Iterator[tuple[Sequence[str], Any]]:
         """Yield ids and checked matrices of at most ``n_rows`` rows, of which ``rows`` are kept."""
-        pieces: Iterable[tuple[list[str] | None, Any]] = [(None, self.X)]
-        if self.table is not None and self.columns is not None:
-            pieces = _matrices(self.table, self.id_column, self.columns, _TURN)
         place = self.table.place if self.table is not None else "row {}".format
         rest = map(str, itertools.count()) if self.ids is None else iter(self.ids)
+        if rows is not None:
+            rest = itertools.compress(rest, rows)
         row = 0
-        for own, piece in pieces:
+        for own, piece in self._pieces(rows):
             for start in range(0, piece.shape[0], n_rows):
                 block = piece[start : start + n_rows]
                 count = block.shape[0]
-                at = np.arange(count) if rows is None else np.flatnonzero(rows[row : row + count])
-                block = block if len(at) == count else block[at]
-                _refuse_gaps(block, self.path, self.feature_names, place, row + at)
+                numbers = _numbers(rows, row, row + count)
+                _refuse_gaps(block, self.path, self.feature_names, place, numbers)
                 ids = (
                     list(itertools.islice(rest, count))
                     if own is None
@@ -425,8 +432,22 @@ class _Source:
                 row += count
         if row == 0:
             raise fault(self.path, "there are no rows; add one for each item")
-        if self.ids is not None and row < len(self.ids):
+        if self.ids is not None and rows is None and row < len(self.ids):
             raise self.other_count(row)
+
+    def _pieces(self, rows: Bools | None) -> Iterable[tuple[list[str] | None, Any]]:
+        if self.table is not None and self.columns is not None:
+            return _matrices(self.table, self.id_column, self.columns, _TURN, rows=rows)
+        if rows is not None:
+            refuse_other_length(self.path, rows, self.n_rows)
+        return [(None, self.X if rows is None or rows.all() else self.X[rows])]
+
+    def refuse_repeated_ids(self, ids: Sequence[str]) -> None:
+        """Refuse ids of a table or an archive that occur twice; a file of ids is checked before."""
+        if self.table is not None and self.id_column is not None:
+            refuse_repeated(self.path, ids, self.table.place)
+        elif self.ids is not None and self.ids_path is None:
+            refuse_repeated(self.path, ids, "row {}".format)
 
     def other_count(self, n_rows: object) -> DatasetFormatError:
         return fault(
@@ -514,31 +535,41 @@ def _open_array(
 
 
 def _matrices(
-    table: Table, ids: str | None, columns: Sequence[str], advice: str, group: int | None = None
+    table: Table,
+    ids: str | None,
+    columns: Sequence[str],
+    advice: str,
+    group: int | None = None,
+    rows: Bools | None = None,
 ) -> Iterator[tuple[list[str] | None, AnyArray]]:
     """Yield ids and matrices (n, d), float32 if that holds all numbers, else float64."""
     texts = [] if ids is None else [ids]
     lists = _is_list(table, columns)
     how: Any = {"others": columns} if lists else {"numbers": columns, "advice": advice}
-    pieces = table.pieces(texts, group=group, **how)
     row, width = 0, None
-    for piece in pieces:
+    for piece in table.pieces(texts, group=group, rows=rows, **how):
+        numbers = _numbers(rows, row, row + len(piece[columns[0]]))
         if lists:
-            block = _of_lists(table, columns[0], piece[columns[0]], row, width, advice)
+            block = _of_lists(table, columns[0], piece[columns[0]], numbers, width, advice)
             width = block.shape[1]
         else:
             block = np.column_stack([piece[n].to_numpy(zero_copy_only=False) for n in columns])
-        yield None if ids is None else _named(table, ids, piece, row), block
+        yield None if ids is None else _named(table, ids, piece, numbers), block
         row += len(block)
 
 
-def _named(table: Table, id_column: str, piece: Mapping[str, Any], row: int) -> list[str]:
-    """Return the ids of a piece that begins at this row; refuse blanks."""
+def _numbers(rows: Bools | None, start: int, stop: int) -> Ints:
+    """Return the numbers in a file of some of the rows that are kept; by default, all are."""
+    return np.arange(start, stop) if rows is None else np.flatnonzero(rows)[start:stop]
+
+
+def _named(table: Table, id_column: str, piece: Mapping[str, Any], rows: Ints) -> list[str]:
+    """Return the ids of a piece with these rows; refuse blanks."""
     ids: list[Any] = piece[id_column].to_pylist()
     blank = [at for at, each in enumerate(ids) if each is None or not each.strip()]
     if blank:
         problem = f"{id_column!r} is blank; give the item of the row, or leave the row out"
-        raise table.refuse(row + blank[0], problem)
+        raise table.refuse(int(rows[blank[0]]), problem)
     return [*map(tidy, ids)]
 
 
@@ -548,7 +579,7 @@ def _is_list(table: Table, columns: Sequence[str]) -> bool:
 
 
 def _of_lists(
-    table: Table, name: str, values: Any, row: int, width: int | None, advice: str
+    table: Table, name: str, values: Any, rows: Ints, width: int | None, advice: str
 ) -> AnyArray:
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 
@@ -557,7 +588,7 @@ def _of_lists(
     uneven = (lengths != width) | (lengths == 0)
     if uneven.any():
         raise table.refuse(
-            row + int(np.argmax(uneven)),
+            int(rows[np.argmax(uneven)]),
             f"the list in column {name!r} is empty or has another length than the first; give each"
             " row the same number of values",
         )

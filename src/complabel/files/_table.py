@@ -15,6 +15,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from complabel._opening import (
     ending_of,
     existing,
@@ -25,7 +27,7 @@ from complabel._opening import (
     refuse_large,
     tidy,
 )
-from complabel._parameters import AnyArray
+from complabel._parameters import AnyArray, Bools
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
@@ -37,6 +39,7 @@ DELIMITERS = ",;\t"
 _MAX_LISTED = 5  # names in a message
 _BLOCK = 1 << 24  # bytes that pyarrow reads at a time; it cannot read a longer row
 _ROWS = 65_536
+_FEW_ROWS = 8_192  # read at a time where most rows are left out
 _AGAIN = "write the table again"
 _ODD = {
     "\0": f"a byte 0, which is no text; {_AGAIN}",
@@ -158,15 +161,18 @@ class Table:
         others: Sequence[str] = (),
         advice: str = "",
         group: int | None = None,
+        rows: Bools | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Yield columns as Arrow arrays, in pieces.
 
         ``texts`` are strings, where blanks or nulls are gaps. ``numbers`` are floats with nulls;
         ``advice`` is part of the message about columns that are none. ``others`` are as they are.
-        ``group`` is the row group of a Parquet file to read; by default all are read.
+        ``group`` is the row group of a Parquet file to read; by default all are read. ``rows`` (n,)
+        are the rows to keep; row groups of a Parquet file without them are not read.
         """
         if self.delimiter:
-            yield from self._csv_pieces([*texts, *others], numbers, advice)
+            pieces = self._csv_pieces([*texts, *others], numbers, advice)
+            yield from pieces if rows is None else self._only(pieces, rows)
             return
         kind = self.kind_of({name: self.schema.field(name).type for name in numbers}, advice)
         import pyarrow.compute as pc  # type: ignore[import-untyped]
@@ -177,11 +183,22 @@ class Table:
             explained(self.path, _AGAIN),
             parquet.ParquetFile(self.path, buffer_size=1 << 16, pre_buffer=False) as file,
         ):
-            groups = None if group is None else [group]
-            for batch in file.iter_batches(_ROWS, groups, [self.raw[name] for name in wanted]):
+            if rows is not None:
+                refuse_other_length(self.path, rows, file.metadata.num_rows)
+            for batch in _batches(file, [self.raw[name] for name in wanted], group, rows):
                 piece = {name: batch.column(self.raw[name]) for name in wanted}
                 piece |= {name: self._as_text(name, piece[name]) for name in texts}
                 yield piece | {name: pc.cast(piece[name], kind, safe=False) for name in numbers}
+
+    def _only(self, pieces: Iterator[dict[str, Any]], rows: Bools) -> Iterator[dict[str, Any]]:
+        done = 0
+        for piece in pieces:
+            count = len(next(iter(piece.values())))
+            kept = rows[done : done + count]
+            if kept.any() and len(kept) == count:
+                yield {name: each.filter(pyarrow().array(kept)) for name, each in piece.items()}
+            done += count
+        refuse_other_length(self.path, rows, done)
 
     def _csv_pieces(
         self, texts: Sequence[str], numbers: Sequence[str], advice: str
@@ -343,6 +360,38 @@ class Table:
             )
         small = ("float", "halffloat", "int8", "uint8", "int16", "uint16")  # fit into float32
         return pa.float32() if all(str(kind) in small for kind in kinds.values()) else pa.float64()
+
+
+def _batches(file: Any, columns: Sequence[str], group: int | None, rows: Bools | None) -> Any:
+    """Yield record batches of a Parquet file, with those of its rows that are to be kept."""
+    if rows is None:
+        yield from file.iter_batches(_ROWS, None if group is None else [group], columns)
+        return
+    sizes = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+    kept_of = np.split(rows, np.cumsum(sizes)[:-1])
+    groups = [at for at, kept in enumerate(kept_of) if kept.any()]
+    rest = np.concatenate([kept_of[at] for at in groups])
+    parts = []
+    # A second thread does not make it faster, and takes more memory.
+    for batch in file.iter_batches(_FEW_ROWS, groups, columns, use_threads=False):
+        kept, rest = rest[: len(batch)], rest[len(batch) :]
+        parts.append(batch.filter(pyarrow().array(kept)))
+        if sum(map(len, parts)) >= _ROWS:  # few large parts are faster than many small ones
+            yield _joined(parts)
+            parts = []
+    if parts:
+        yield _joined(parts)
+
+
+def _joined(batches: Sequence[Any]) -> Any:
+    (joined,) = pyarrow().Table.from_batches(batches).combine_chunks().to_batches()
+    return joined
+
+
+def refuse_other_length(path: Path, rows: Bools, n_rows: int) -> None:
+    if len(rows) != n_rows:
+        problem = f"has {n_rows:,} rows, where {len(rows):,} were found before; {_AGAIN}"
+        raise fault(path, f"{problem}, and leave it alone while it is read")
 
 
 def separator_line(line: str) -> str:
