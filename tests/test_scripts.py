@@ -9,8 +9,6 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
-import pytest
-from tests.house import House, n_test_lines, sizes
 
 CHECKOUT = Path(__file__).parents[1]
 PAGES = [
@@ -73,20 +71,6 @@ def test_files_that_pages_name_are_there():
         text = page.read_text(encoding="utf-8")
         for name in re.findall(r"\b(?:tests|benchmarks|research)/[\w/]+\.(?:py|toml|json)\b", text):
             assert (CHECKOUT / name).exists(), f"{page.name} names {name}"
-
-
-def test_figures_about_the_house_are_those_of_the_house():
-    house = House.here()
-    text = (CHECKOUT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (lines, files, names), (tests,) = (
-        [int(cell.split("→")[-1].replace(",", "")) for cell in row.split("|") if cell.strip()]
-        for row in re.findall(r"^\| (?:together|tests) \|(.*)\|$", text, flags=re.MULTILINE)
-    )
-    rooms = sizes(house).values()
-    assert lines == pytest.approx(sum(room["lines"] for room in rooms), rel=0.03)
-    assert files == pytest.approx(sum(room["files"] for room in rooms), abs=5)
-    assert names == pytest.approx(sum(room["names"] for room in rooms), abs=5)
-    assert tests == pytest.approx(n_test_lines(house), rel=0.03)
 
 
 def test_rates_of_labels_that_no_item_has_are_printed_without_a_warning(capsys):
