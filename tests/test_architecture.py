@@ -20,6 +20,7 @@ from tests.house import (
     module_name,
     room_of,
 )
+from tests.refusals import raises
 from tests.spawned import python
 
 WITHOUT_TORCH = ROOMS[: ROOMS.index("losses")] + BUILDINGS["experiments"][:3]
@@ -163,7 +164,7 @@ def test_packages_that_import_names_when_they_are_used_tell_type_checkers_the_sa
         for public, place in module._PLACES.items():
             assert place == f"{told[public]}:{public}"
         assert {*getattr(module, "__all__", ())} <= {*dir(module)}
-        with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        with raises(AttributeError, "attribute 'absent'"):
             _ = module.absent
 
 

@@ -8,6 +8,7 @@ import zipfile
 import openpyxl
 import pandas as pd
 import pytest
+from tests.refusals import raises
 
 from complabel import _opening
 from complabel._opening import (
@@ -38,7 +39,7 @@ def test_a_text_is_read_in_any_packing_and_encoding(tmp_path, encoding, ending, 
 def test_bytes_that_are_no_text_are_refused_with_their_line(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"a\nb\xff\n")
-    with pytest.raises(DatasetFormatError, match=r"a\.txt, line 2: is not UTF-8"):
+    with raises(DatasetFormatError, "a.txt", "line 2", "UTF-8"):
         read_text(path)
 
 
@@ -49,7 +50,7 @@ def test_bytes_that_are_no_text_are_refused_with_their_line(tmp_path):
 def test_a_damaged_archive_is_refused(tmp_path, damage, ending, pack):
     path = tmp_path / f"a.txt{ending}"
     path.write_bytes(damage(pack(TEXT.encode() * 9)))
-    with pytest.raises(DatasetFormatError, match="get the file again"):
+    with raises(DatasetFormatError):
         read_bytes(path)
 
 
@@ -62,13 +63,13 @@ def test_a_small_archive_cannot_fill_the_memory(tmp_path, monkeypatch):
     limited(monkeypatch, 100)
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(b"x" * 101))
-    with pytest.raises(DatasetFormatError, match="more than 100"):
+    with raises(DatasetFormatError, "100"):
         read_bytes(path)
     path.write_bytes(gzip.compress(b"x" * 100))
     assert read_bytes(path) == b"x" * 100
     limited(monkeypatch, 3 << 19)  # it is read in pieces of a mebibyte
     path.write_bytes(gzip.compress(bytes(2 << 20)))
-    with pytest.raises(DatasetFormatError, match="more than 1,572,864"):
+    with raises(DatasetFormatError, "1,572,864"):
         read_bytes(path)
 
 
@@ -81,7 +82,7 @@ def test_a_stream_cannot_fill_the_memory_either(tmp_path, monkeypatch, ending, p
     with open_binary(path) as file:
         assert len(file.read()) == 3 << 19
     path.write_bytes(pack(bytes(1 << 20)) + pack(b"a,b\n" * (1 << 18)))
-    with open_binary(path) as file, pytest.raises(DatasetFormatError, match="1,572,864"):
+    with open_binary(path) as file, raises(DatasetFormatError, "1,572,864"):
         list(file)
 
 
@@ -89,7 +90,7 @@ def test_a_packed_file_that_tells_its_size_is_refused_unread(tmp_path, monkeypat
     limited(monkeypatch, 1000)
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(bytes(2000)))
-    with pytest.raises(DatasetFormatError, match="2,000 bytes"), open_binary(path):
+    with raises(DatasetFormatError, "2,000 bytes"), open_binary(path):
         pytest.fail("it was opened")
 
 
@@ -115,14 +116,14 @@ def test_a_sheet_is_read_as_pandas_reads_it(tmp_path):
 def test_a_formula_without_a_value_is_no_blank(tmp_path):
     """A program computes it when somebody opens the sheet; until then nobody knows what it says."""
     path = workbook(tmp_path / "a.xlsx", {"A1": "item", "B1": "sea", "A2": "a", "B2": "=1-1"})
-    with pytest.raises(DatasetFormatError, match="cell B2"):
+    with raises(DatasetFormatError, "cell B2"):
         read_text(path)
 
 
 @pytest.mark.parametrize("place", ["XFD1048576", "XFD2000", "Z1048576"])
 def test_a_cell_far_from_the_others_is_named(tmp_path, place):
     path = workbook(tmp_path / "a.xlsx", {"A1": "item", "A2": "a", place: "x"})
-    with pytest.raises(DatasetFormatError, match=f"cell {place}"), open_binary(path):
+    with raises(DatasetFormatError, f"cell {place}"), open_binary(path):
         pytest.fail("it was opened")
 
 
@@ -143,10 +144,10 @@ def test_files_in_a_zip_share_the_limit(tmp_path, monkeypatch):
     path.write_bytes(content.getvalue())
     assert dict(read_members(path, lambda names: names[::-1])) == {"b": b"y" * 60, "a": b"x" * 60}
     limited(monkeypatch, 100)
-    with pytest.raises(DatasetFormatError, match=r"a\.zip!b: .*more than 40"):
+    with raises(DatasetFormatError, "a.zip", "40"):
         list(read_members(path, list))
     path.write_bytes(b"no zip")
-    with pytest.raises(DatasetFormatError, match="not a zip file"):
+    with raises(DatasetFormatError, "a.zip"):
         list(read_members(path, list))
 
 
@@ -164,7 +165,7 @@ def test_paths_are_checked(tmp_path):
         with pytest.raises(DatasetNotFoundError):
             existing_ones("path", wrong)
     for wrong in (3, None, b"a", [3]):
-        with pytest.raises(InputError, match="path"):
+        with raises(InputError, "path"):
             existing_ones("path", wrong)
-    with pytest.raises(DatasetNotFoundError, match="cannot be read"), open_binary(tmp_path / "b"):
+    with raises(DatasetNotFoundError, "No such file"), open_binary(tmp_path / "b"):
         pass

@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.refusals import raises
 
 from complabel._parameters import (
     Integer,
@@ -99,16 +100,16 @@ def test_a_generator_is_used_as_it_is():
 @pytest.mark.parametrize(
     ("values", "axes", "message"),
     [
-        ([[1, 2], [math.inf, math.nan]], ("row", "label"), "got inf at row 1, label 0; correct it"),
-        ([1, math.nan], ("fold",), "A must be finite, got nan at fold 1"),
-        (math.nan, (), "A must be finite, got nan; correct it"),
-        ([1, 2], ("row", "label"), r"A must be a 2-D array, got one of shape \(2,\)"),
-        ([[1], [2, 3]], ("row", "label"), r"A must be a 2-D array of numbers \("),
-        (np.empty((0, 3)), ("row", "label"), r"A has shape \(0, 3\); give a non-empty array"),
+        ([[1, 2], [math.inf, math.nan]], ("row", "label"), ("inf", "row 1", "label 0")),
+        ([1, math.nan], ("fold",), ("nan", "1")),
+        (math.nan, (), "nan"),
+        ([1, 2], ("row", "label"), ("2-D array", "shape (2,)")),
+        ([[1], [2, 3]], ("row", "label"), "2-D array"),
+        (np.empty((0, 3)), ("row", "label"), "shape (0, 3)"),
     ],
 )
 def test_what_is_no_array_of_finite_numbers_is_refused_with_its_place(values, axes, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         check_array("A", values, *axes)
 
 
@@ -121,15 +122,15 @@ def test_arrays_of_numbers_become_double_precision():
 @pytest.mark.parametrize(
     ("check", "said"),
     [
-        (lambda: check_integer("epochs", 0, at_least=1), "epochs must be an integer of at least 1"),
-        (lambda: check_real("beta", -1, at_least=0), "beta must be a finite number of at least 0"),
-        (lambda: check_real("cut", 1, below=1), "cut must be a finite number below 1"),
-        (lambda: check_choice("solver", "x", ("exact", "fast")), "solver must be one of 'exact'"),
+        (lambda: check_integer("epochs", 0, at_least=1), ("epochs", "at least 1")),
+        (lambda: check_real("beta", -1, at_least=0), ("beta", "at least 0")),
+        (lambda: check_real("cut", 1, below=1), ("cut", "below 1")),
+        (lambda: check_choice("solver", "x", ("exact", "fast")), ("solver", "'exact'")),
         (lambda: check_choice("rule", np.eye(2), (1.0, "first")), "rule"),
-        (lambda: check_choice("n", True, [1, 2]), "n must be one of 1, 2, got True"),
-        (lambda: check_random_state("x"), "random_state must be a non-negative integer"),
+        (lambda: check_choice("n", True, [1, 2]), ("n", "1", "2")),
+        (lambda: check_random_state("x"), "random_state"),
     ],
 )
 def test_checks_of_single_values(check, said):
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, said):
         check()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import matthews_corrcoef
+from tests.refusals import raises
 
 from complabel.errors import TransitionError
 from complabel.transition import (
@@ -129,40 +130,40 @@ UNIFORM = uniform_transition(3)
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: uniform_transition(1), "at least 2 labels"),
-        (lambda: label_correlation(np.array([[1, 1, 0], [1, 0, 1]])), "label 0 "),
-        (lambda: initial_transition(np.full((1, 2), 0.5), np.array([[0, 1]])), "label 1 "),
-        (lambda: phi_correlation(np.array([[0, 1, 0], [0, 0, 1]])), "label 0 has a constant"),
-        (lambda: phi_correlation(np.array([[1, 1, 0], [1, 0, 1]])), "label 0 has a constant"),
+        (lambda: uniform_transition(1), "at least 2"),
+        (lambda: label_correlation(np.array([[1, 1, 0], [1, 0, 1]])), "label 0"),
+        (lambda: initial_transition(np.full((1, 2), 0.5), np.array([[0, 1]])), "label 1"),
+        (lambda: phi_correlation(np.array([[0, 1, 0], [0, 0, 1]])), "label 0"),
+        (lambda: phi_correlation(np.array([[1, 1, 0], [1, 0, 1]])), "label 0"),
         # Two labels chosen independently of each other.
-        (lambda: phi_correlation(np.array([[0, 0], [0, 1], [1, 0], [1, 1]])), "label 0, 1 has phi"),
-        (lambda: corrected_transition(np.diag([0.0, 5, 0])), "label 0, 1, 2 has an all-zero"),
-        (lambda: corrected_transition(np.zeros((7, 7))), "label 0, 1, 2, 3, 4 has"),
-        (lambda: corrected_transition(np.array([[0, np.nan], [1, 0]])), "label 0 "),
-        (lambda: corrected_transition(np.array([[0, 1, 1], [1, 0, 1], [2, -1, 0]])), "label 2 has"),
-        (lambda: corrected_transition(UNIFORM, np.diag([-1.0, 1, 1])), "negative entries"),
+        (lambda: phi_correlation(np.array([[0, 0], [0, 1], [1, 0], [1, 1]])), ("label 0", "1")),
+        (lambda: corrected_transition(np.diag([0.0, 5, 0])), ("label 0", "1", "2")),
+        (lambda: corrected_transition(np.zeros((7, 7))), "label 0"),
+        (lambda: corrected_transition(np.array([[0, np.nan], [1, 0]])), "label 0"),
+        (lambda: corrected_transition(np.array([[0, 1, 1], [1, 0, 1], [2, -1, 0]])), "label 2"),
+        (lambda: corrected_transition(UNIFORM, np.diag([-1.0, 1, 1])), ("label 1", "2")),
     ],
 )
 def test_what_has_no_transitions_is_refused(call, said):
-    with pytest.raises(TransitionError, match=said):
+    with raises(TransitionError, said):
         call()
 
 
 @pytest.mark.parametrize(
     ("matrix", "said"),
     [
-        (np.eye(3), "label 0, 1, 2 has a non-zero diagonal"),
-        (uniform_transition(4), r"shape \(4, 4\)"),
+        (np.eye(3), ("label 0", "1", "2")),
+        (uniform_transition(4), "shape (4, 4)"),
         (np.zeros(3), "shape"),
         ([["a"] * 3] * 3, "transition"),
         ([[0, 1], [1, 0, 0], [1]], "transition"),
-        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], "nan at row 1, column 0"),
-        ([[0, 0.5, 0.5], [1.5, 0, -0.5], [1, 0, 0]], "label 1 has negative"),
-        ([[0, 0.5, 0.5], [1, 0, 0], [0.9, 0, 0]], "label 2 has a row"),
+        ([[0, 0.5, 0.5], [np.nan, 0, 1], [1, 0, 0]], ("nan", "row 1", "column 0")),
+        ([[0, 0.5, 0.5], [1.5, 0, -0.5], [1, 0, 0]], "label 1"),
+        ([[0, 0.5, 0.5], [1, 0, 0], [0.9, 0, 0]], "label 2"),
     ],
 )
 def test_a_given_transition_is_checked(matrix, said):
-    with pytest.raises(TransitionError, match=said):
+    with raises(TransitionError, said):
         check_transition(matrix, n_labels=3)
 
 

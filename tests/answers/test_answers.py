@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.answers.records import MASKS, back, make, records, same, what_applies, what_is_denied
 from tests.examples import examples
+from tests.refusals import raises
 
 from complabel.answers import Answers, check_indicator
 from complabel.errors import AnnotationError, InputError
@@ -128,9 +129,9 @@ def test_relevant_labels_go_with_the_row_that_has_an_answer():
     y, relevant = [[1, 0, 0], [0, 0, 0]], [[0, 1, 0], [0, 0, 1]]
     answers = Answers.from_complementary(sparse.csr_array(y), relevant=relevant)
     np.testing.assert_array_equal(answers.known_relevant, [[0, 1, 0], [0, 0, 0]])
-    with pytest.raises(AnnotationError, match="row 0 gives label 0 as complementary and as rel"):
+    with raises(AnnotationError, "row 0", "label 0"):
         Answers.from_complementary(y, relevant=[[1, 0, 0], [0, 0, 0]])
-    with pytest.raises(AnnotationError, match=r"relevant has shape \(1, 3\) but y \(2, 3\)"):
+    with raises(AnnotationError, "relevant", "shape (1, 3)", "(2, 3)"):
         Answers.from_complementary(y, relevant=[[1, 0, 0]])
 
 
@@ -141,9 +142,9 @@ def test_a_data_frame_names_the_labels():
     answers = Answers.from_arrays(named=frame.to_numpy(), relevant=1 - frame)
     assert answers.label_names == ("city", "sea", "sky")
     assert answers[[1]].label_names == answers.label_names
-    with pytest.raises(AnnotationError, match="absent has its columns in another order than named"):
+    with raises(AnnotationError, "absent"):
         Answers.from_arrays(named=frame, absent=frame[["sea", "city", "sky"]])
-    with pytest.raises(AnnotationError, match="which label_names was not given"):
+    with raises(AnnotationError, "label_names"):
         Answers.from_arrays(named=frame, label_names=["city", "sea", "fog"])
 
 
@@ -235,7 +236,7 @@ def test_zeros_that_a_sparse_mask_stores_are_no_marks():
     assert answers.named.nnz == 1
     assert stored.nnz == 2
     twice = sparse.coo_array((np.ones(2), ([0, 0], [1, 1])), shape=(1, 3))
-    with pytest.raises(AnnotationError, match=r"named holds 2.0 at row 0, label 1"):
+    with raises(AnnotationError, "named", "2.0", "row 0", "label 1"):
         Answers.from_arrays(named=twice)
 
 
@@ -315,17 +316,17 @@ def test_answers_about_different_things_are_not_put_together():
     names = Answers.from_arrays(named=np.eye(3), label_names=list("abc"))
     assert Answers.concatenate([three, names]).label_names == ("a", "b", "c")
     assert Answers.concatenate([names]).label_names == ("a", "b", "c")
-    with pytest.raises(AnnotationError, match=r"answers 0 have shape \(3, 3\) .* answers 1 \(2, 3"):
+    with raises(AnnotationError, "answers 0", "shape (3, 3)", "answers 1"):
         Answers.concatenate([three, three[:2]])
-    with pytest.raises(AnnotationError, match="different labels, or the same in another order"):
+    with raises(AnnotationError):
         Answers.concatenate([names, Answers.from_arrays(named=np.eye(3), label_names=list("acb"))])
-    with pytest.raises(AnnotationError, match="no answers to join"):
+    with raises(AnnotationError):
         Answers.concatenate([])
 
 
 @pytest.mark.parametrize("n_items", [-1, 2.0, True])
 def test_the_number_of_items_is_an_integer(n_items):
-    with pytest.raises(InputError, match="n_items must be an integer of at least 0"):
+    with raises(InputError, "n_items", "at least 0"):
         Answers.from_arrays(named=np.eye(3), n_items=n_items)
 
 

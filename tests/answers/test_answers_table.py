@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.answers.records import back, make, records, same
 from tests.examples import examples
+from tests.refusals import raises, warns
 from tests.spawned import python
 
 from complabel.answers import Answers, UnlistedLabelsWarning
@@ -172,9 +173,7 @@ def test_items_are_in_the_order_of_the_features_rows():
 def test_labels_that_nobody_mentioned_are_warned_of():
     said = {"item": [0, 1], "label": ["sea", "sky"], "question": ["named", "asked"]}
     said["answer"] = [None, "no"]
-    with pytest.warns(
-        UnlistedLabelsWarning, match="1 answers are about all labels.*mentions 2"
-    ) as w:
+    with warns(UnlistedLabelsWarning, "1 answers", "2") as w:
         Answers.from_table(said)
     assert w[0].filename == __file__
     Answers.from_table(said, label_names=LABELS)
@@ -184,73 +183,76 @@ def test_labels_that_nobody_mentioned_are_warned_of():
 ONE = {"answer_id": ["a", "a"], "item": [1, 1], "label": ["sea", "sky"]}
 
 REFUSED = [
-    ({"item": [1], "labels": ["sea"]}, "no column 'label'; it has item, labels"),
-    ({"item": [1, 2], "label": ["sea"]}, "column 'label' has 1 rows, but 'item' 2"),
-    ({"item": [1], "label": ["sea"], "probability": 0.5}, "column 'probability' is the single"),
-    ({"item": "a", "label": ["sea"]}, "column 'item' is the single value 'a'"),
-    ({"item": [1], "label": ["sea"], "offered": '["sea", "sky"]'}, "column 'offered' is the"),
-    (table((1, "sea", "no"), (1, "sky", "maybe")), "row 1 of the table has answer 'maybe'; it"),
-    (table((1, "sea", 2)), "row 0 of the table has answer 2; it must be one of"),
-    ({"item": [1], "label": ["sea"], "question": ["told"]}, "has question 'told'; it must"),
-    ({"item": [1], "label": ["sea"], "asked_for": ["two"]}, "asked_for 'two'; .* a whole"),
-    ({"item": [1], "label": ["sea"], "probability": ["half"]}, "'half'; it must be"),
-    ({"item": [1], "label": ["sea"], "offered": ['"sea"']}, "has offered '\"sea\"'; it must be a"),
-    (table((1, "sea", "no"), (1, "Sky", "no")), "row 1 of the table has label 'Sky'; 'Sky' is"),
-    ({"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']}, "'skye' is not among"),
-    (table((None, "sea", "no")), "row 0 of the table has no item"),
-    (table((1, " ", "no")), "row 0 of the table has no label; fill it in"),
-    ({"item": [1], "label": [None], "answer": ["yes"], "question": ["asked"]}, "asked without a"),
-    (ONE | {"label": [None, "sea"], "answer": ["yes", "no"]}, "'yes' about all .* 'no' about one"),
-    (ONE | {"item": [1, 2]}, "'a' has item 1 in row 0 of the table and 2 in row 1 of the"),
-    (ONE | {"question": ["asked", "ticked"]}, "'a' has question 'asked' in row 0 .* 'ticked' in"),
-    (ONE | {"offered": ['["sea", "sky"]', '["fog"]']}, "'a' has offered .* in row 0 of .* row 1"),
-    (ONE | {"label": ["sea"] * 2, "answer": ["no", "yes"]}, r"'a' \(item 1\) gives label 'sea' as"),
+    ({"item": [1], "labels": ["sea"]}, "column 'label'"),
+    ({"item": [1, 2], "label": ["sea"]}, ("column 'label'", "1 rows", "'item'", "2")),
+    ({"item": [1], "label": ["sea"], "probability": 0.5}, "column 'probability'"),
+    ({"item": "a", "label": ["sea"]}, ("column 'item'", "'a'")),
+    ({"item": [1], "label": ["sea"], "offered": '["sea", "sky"]'}, "column 'offered'"),
+    (table((1, "sea", "no"), (1, "sky", "maybe")), ("row 1", "answer 'maybe'")),
+    (table((1, "sea", 2)), ("row 0", "answer 2")),
+    ({"item": [1], "label": ["sea"], "question": ["told"]}, "question 'told'"),
+    ({"item": [1], "label": ["sea"], "asked_for": ["two"]}, ("asked_for", "'two'")),
+    ({"item": [1], "label": ["sea"], "probability": ["half"]}, "'half'"),
+    ({"item": [1], "label": ["sea"], "offered": ['"sea"']}, "'\"sea\"'"),
+    (table((1, "sea", "no"), (1, "Sky", "no")), ("row 1", "label 'Sky'", "'Sky'")),
+    ({"item": [1], "label": ["sea"], "offered": ['["sea", "skye"]']}, "'skye'"),
+    (table((None, "sea", "no")), "row 0"),
+    (table((1, " ", "no")), "row 0"),
+    ({"item": [1], "label": [None], "answer": ["yes"], "question": ["asked"]}, "row 0"),
+    (ONE | {"label": [None, "sea"], "answer": ["yes", "no"]}, ("'yes'", "'no'")),
+    (ONE | {"item": [1, 2]}, ("'a'", "item 1", "row 0", "2", "row 1")),
+    (ONE | {"question": ["asked", "ticked"]}, ("'a'", "question 'asked'", "row 0", "'ticked'")),
+    (ONE | {"offered": ['["sea", "sky"]', '["fog"]']}, ("'a'", "row 0", "row 1")),
+    (ONE | {"label": ["sea"] * 2, "answer": ["no", "yes"]}, ("'a'", "item 1", "label 'sea'")),
     (
         {"item": ["x"], "label": ["sea"], "offered": ['["sky"]'], "question": ["asked"]}
         | {"answer": ["no"]},
-        r"row 0 of the table \(item 'x'\) judges label 'sea', which was not offered",
+        ("row 0", "item 'x'", "label 'sea'"),
     ),
-    ({"item": ["x"], "label": ["sea"], "offered": ['["sky", "fog"]']}, r"\(item 'x'\) names label"),
+    ({"item": ["x"], "label": ["sea"], "offered": ['["sky", "fog"]']}, "item 'x'"),
     (
         ONE
         | {"label": ["sea", None], "offered": ['["sea"]'] * 2, "question": ["ticked"] * 2}
         | {"answer": ["unsure", "yes"]},
-        "answer 'a' is unsure about every offered label; leave it out",
+        "answer 'a'",
     ),
-    (table(("x", "sea", "no"), ("x", "sea", "yes"), ("y", "sky", "no")), "contradict each other"),
+    (
+        table(("x", "sea", "no"), ("x", "sea", "yes"), ("y", "sky", "no")),
+        ("label 'sea'", "item 'x'"),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("said", "message"), REFUSED)
 def test_what_a_table_must_not_say_is_refused_with_its_row(said, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         Answers.from_table(said, label_names=LABELS)
 
 
 def test_contradictions_are_kept_on_demand():
     said = table(*((item, "sea", word) for item in range(7) for word in ("no", "yes")))
-    with pytest.raises(AnnotationError, match=r"'sea' of item 4 .*; ... \(7 in all\)"):
+    with raises(AnnotationError, "'sea'", "item 4", "7 in all"):
         Answers.from_table(said)
     assert len(Answers.from_table(said, contradictions="keep").contradictions()) == 7
-    with pytest.raises(InputError, match="contradictions must be one of 'error', 'drop'"):
+    with raises(InputError, "contradictions", "'error'", "'drop'"):
         Answers.from_table(said, contradictions="guess")
 
 
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        (["a", "c"], r"the table has 'b' \(1 in all\), which are not in items; leave these"),
-        (["a", "b", "a"], "items has 'a' more than once"),
-        ([1], r"the table has 'a', 'b' \(2 in all\), which are not in items"),
+        (["a", "c"], ("'b'", "1 in all")),
+        (["a", "b", "a"], ("items", "'a'")),
+        ([1], ("'a'", "'b'", "2 in all")),
     ],
 )
 def test_items_that_do_not_fit_are_refused(items, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         Answers.from_table({"item": ["a", "b"], "label": ["sea", "sky"]}, items=items)
 
 
 def test_numbers_and_text_are_different_items():
-    with pytest.raises(AnnotationError, match="they are int in the table, but str in items"):
+    with raises(AnnotationError, "int", "str"):
         Answers.from_table({"item": [1], "label": ["sea"]}, items=["0", "1"])
     mixed = Answers.from_table(
         {"item": [1, "a"], "label": ["sea", "sky"]}, question="named", label_names=LABELS
@@ -260,12 +262,12 @@ def test_numbers_and_text_are_different_items():
 
 @pytest.mark.parametrize("said", [[("a", "sea")], "item,label", None, np.eye(2)])
 def test_what_is_no_table_is_refused(said):
-    with pytest.raises(AnnotationError, match=r"the table is a .*give a pandas.DataFrame or a map"):
+    with raises(AnnotationError, "pandas.DataFrame"):
         Answers.from_table(said)
 
 
 def test_a_table_without_labels_is_refused():
-    with pytest.raises(AnnotationError, match="the table has no label"):
+    with raises(AnnotationError, "label_names"):
         Answers.from_table({"item": [1], "label": [None], "answer": ["yes"]})
     empty = Answers.from_table({"item": [], "label": []}, label_names=LABELS, items=[3, 4])
     assert empty.shape == (2, 4)
@@ -295,16 +297,16 @@ print(answers, answers.label_names, answers.known_relevant.tolist())
 def test_a_random_question_without_an_answer_is_not_taken_as_no():
     table = {"item": [0, 1, 2], "label": ["a", "b", "a"], "question": ["asked"] * 3}
     open_ones = table | {"answer": ["yes", None, "no"], "probability": [0.5, 0.5, 0.5]}
-    with pytest.raises(AnnotationError, match="row 1 of the table is a question without"):
+    with raises(AnnotationError, "row 1"):
         Answers.from_table(open_ones)
-    with pytest.raises(AnnotationError, match=r"without an answer \(.*3 in all\)"):
+    with raises(AnnotationError, "3 in all"):
         Answers.from_table(table | {"probability": [0.5, 0.5, 0.5]})
     filled = Answers.from_table(open_ones | {"answer": ["yes", "unsure", "no"]})
     assert filled.n_answers == 2
-    with pytest.raises(AnnotationError, match=r"row 1 .* without an answer \(.*1 in all\)"):
+    with raises(AnnotationError, "row 1", "1 in all"):
         Answers.from_table(table | {"answer": ["yes", " ", "no"]})
     for more in ({}, {"answer": [None] * 3}, {"question": ["ticked"] * 3}):
-        with pytest.raises(AnnotationError, match=r"row 0 .*3 in all\).* column answer"):
+        with raises(AnnotationError, "row 0", "3 in all"):
             Answers.from_table(table | more)  # nobody drew them at random, and nobody says "no"
 
 
@@ -316,7 +318,7 @@ TWO = {"item": ["x", "x"], "label": ["sea", "sky"]}
     [{}, {"answer": ["no", "no"]}, {"question": ["named", None]}, {"answer": ["", "unsure"]}],
 )
 def test_what_was_asked_is_not_guessed(more):
-    with pytest.raises(AnnotationError, match=r"row [01] .*what was asked.*give question"):
+    with raises(AnnotationError, "'no'", "question"):
         Answers.from_table(TWO | more, label_names=LABELS)
 
 
@@ -335,13 +337,13 @@ def test_the_question_may_be_told_for_all_rows_that_have_none(question):
     mixed = TWO | {"question": ["excluded", None], "answer": ["no", "no"]}
     mixed = Answers.from_table(mixed, label_names=LABELS, question=question, contradictions="keep")
     assert mixed.question.tolist() == ["excluded", question]
-    with pytest.raises(InputError, match="question must be"):
+    with raises(InputError, "question"):
         Answers.from_table(TWO, question="chosen")
 
 
 def test_ticked_labels_of_one_answer_need_its_id():
     two = TWO | {"answer": ["no", "no"]}
-    with pytest.raises(AnnotationError, match=r"row 0 .*give all rows of one answer the"):
+    with raises(AnnotationError, "row 0"):
         Answers.from_table(two, label_names=LABELS, question="ticked")
     joined = Answers.from_table(two | {"answer_id": [1, 1]}, label_names=LABELS, question="ticked")
     assert joined.complementary.tolist() == [[0, 0, 1, 1]]
@@ -404,16 +406,16 @@ def test_yes_alone_ticked_what_applies_and_no_alone_what_does_not():
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([(1, "sea", "yes"), (1, "sky", "no")], "answer 1 .* label 'city', which was on offer"),
-        ([(1, "sea", "yes"), (2, "sky", "no")], "answer 2 says 'no' .* but answer 1 says 'yes'"),
-        ([(1, "sea", "yes"), (1, "fog", None), (2, "sky", "no")], "answer 2 .* but answer 1"),
-        ([(1, "sea", "no"), (1, "sky", None)], "row 1 .* blank, .* only 'no'"),
-        ([(1, "sea", "unsure"), (1, "sky", None)], "row 1 .* without an answer"),
-        ([(1, "sea", "yes"), (2, "sky", None)], "row 1 .* without an answer"),
+        ([(1, "sea", "yes"), (1, "sky", "no")], ("answer 1", "label 'city'")),
+        ([(1, "sea", "yes"), (2, "sky", "no")], ("answer 2", "'no'", "answer 1", "'yes'")),
+        ([(1, "sea", "yes"), (1, "fog", None), (2, "sky", "no")], ("answer 2", "answer 1")),
+        ([(1, "sea", "no"), (1, "sky", None)], ("row 1", "'no'")),
+        ([(1, "sea", "unsure"), (1, "sky", None)], "row 1"),
+        ([(1, "sea", "yes"), (2, "sky", None)], "row 1"),
     ],
 )
 def test_ticks_that_may_mean_the_opposite_are_refused_with_their_answer(rows, told):
-    with pytest.raises(AnnotationError, match=told):
+    with raises(AnnotationError, told):
         Answers.from_table(ticked(*rows), label_names=LABELS)
 
 
@@ -423,7 +425,7 @@ def test_a_no_in_a_random_list_never_says_that_the_rest_applies():
     assert applies(ticked(*said, offered=menu, chance=1 / 6)) == none
     assert applies(ticked(*said[:1], (1, "sky", "no"), offered=menu, chance=1 / 6)) == none
     cut = [(0, "sea", "yes"), (0, "sky", None), said[0]]  # the last row was deleted
-    with pytest.raises(AnnotationError, match=r"answer 1 says 'no' .* about the label 'sky', but"):
+    with raises(AnnotationError, "answer 1", "'no'", "label 'sky'"):
         applies(ticked(*cut, offered=menu, chance=1 / 6))
 
 
@@ -433,14 +435,14 @@ def test_a_no_in_a_random_list_never_says_that_the_rest_applies():
 def test_a_naming_that_only_says_yes_is_no_naming(more):
     """Else it would have named nothing, so that all labels apply, or would exclude the opposite."""
     said = {"item": ["a"], "label": ["sea"], "answer": ["yes"]} | more
-    with pytest.raises(AnnotationError, match=r"row 0 .*only says 'yes'.*'ticked'.*'asked'"):
+    with raises(AnnotationError, "row 0", "'yes'", "'ticked'", "'asked'"):
         Answers.from_table(said, label_names=LABELS)
 
 
 @pytest.mark.parametrize("words", [["0", "1"], [1, 0], [True, False], ["no", "Yes"]])
 def test_a_column_of_answers_that_is_called_label_is_refused(words):
     said = {"item": ["a", "b"], "label": words, "question": ["asked"] * 2}
-    with pytest.raises(AnnotationError, match=r"look like answers.*column answer.*label_names"):
+    with raises(AnnotationError, "label_names"):
         Answers.from_table(said)
     names = [str(each) for each in words]
     named = said | {"question": ["excluded"] * 2}
@@ -454,6 +456,6 @@ def test_a_menu_that_is_nested_deeply_is_refused_with_its_row(nested):
     menus = ["[" * nested + "]" * nested, [["sea"]], '["sea", null]', [None, "sea"]]
     for menu in menus:
         said = {"item": [0, 1], "label": ["sea", "sea"], "offered": [None, menu]}
-        with pytest.raises(AnnotationError, match=r"row 1 .* offered .*a list of labels") as caught:
+        with raises(AnnotationError, "row 1") as caught:
             Answers.from_table(said, label_names=LABELS, question="named")
         assert len(str(caught.value)) < 500

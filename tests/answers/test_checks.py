@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.refusals import raises
 
 from complabel.answers import (
     check_complementary,
@@ -45,58 +46,58 @@ def test_checking_leaves_a_sparse_input_with_duplicates_as_it_was(kind):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([0, 1, 0], r"shape \(3,\)"),
-        (np.zeros((2, 3, 1)), r"shape \(2, 3, 1\)"),
-        ([[0, 1, 0], [0, 0, 2]], "holds 2 at row 1, label 2"),
-        ([[0, 1, 0], [-1, 0, 1]], "holds -1 at row 1, label 0"),
-        ([[0, 1, np.nan], [1, 0, 1]], "holds nan at row 0, label 2"),
-        (sparse.csr_array([[0, 1.0, 0], [0, 0.5, 1]]), "holds 0.5 at row 1, label 1"),
-        ([["a", "b", "c"]], "it holds 'a' at row 0, label 0; .*indicator_from_names"),
-        ([[0, 1, 0], [1, 0]], "not a matrix of numbers: row 0 has 3 entries and row 1 has 2 ent"),
-        ([["a"], ["b", "c"]], "row 0 has 1 entry and row 1 has 2 entries; .*indicator_from_names"),
-        ([[0, 1, 1], [1, 0, "x"]], "not a matrix of numbers: it holds 'x' at row 1, label 2"),
-        (np.array([[0, 1, 0], [1, 0, "x"]], object), "it holds 'x' at row 1, label 2"),
-        (np.array([[0], [1, 0, 1]], object), "row 0 has 1 entry and row 1 has 3 entries"),
+        ([0, 1, 0], "shape (3,)"),
+        (np.zeros((2, 3, 1)), "shape (2, 3, 1)"),
+        ([[0, 1, 0], [0, 0, 2]], ("2", "row 1", "label 2")),
+        ([[0, 1, 0], [-1, 0, 1]], ("-1", "row 1", "label 0")),
+        ([[0, 1, np.nan], [1, 0, 1]], ("nan", "row 0", "label 2")),
+        (sparse.csr_array([[0, 1.0, 0], [0, 0.5, 1]]), ("0.5", "row 1", "label 1")),
+        ([["a", "b", "c"]], ("'a'", "row 0", "label 0", "indicator_from_names")),
+        ([[0, 1, 0], [1, 0]], ("row 0", "3 entries", "row 1", "2")),
+        ([["a"], ["b", "c"]], ("row 0", "1 entry", "row 1", "2 entries", "indicator_from_names")),
+        ([[0, 1, 1], [1, 0, "x"]], ("'x'", "row 1", "label 2")),
+        (np.array([[0, 1, 0], [1, 0, "x"]], object), ("'x'", "row 1", "label 2")),
+        (np.array([[0], [1, 0, 1]], object), ("row 0", "1 entry", "row 1", "3 entries")),
     ],
 )
 @pytest.mark.parametrize("check", [check_indicator, check_complementary, check_relevant])
 def test_what_is_no_indicator_matrix_is_refused(check, values, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         check(values)
 
 
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[0, 1], [1, 0]], "has 2 labels"),
-        (np.zeros((0, 3)), "no rows"),
-        ([[0, 1, 0], [0, 0, 0]], "no label in row 1;"),
-        ([[0, 1, 0], [1, 1, 1]], "all 3 labels in row 1;"),
-        (np.zeros((17, 3)), r"rows 0, 1, 2, 3, 4, \.\.\. \(17 in all\)"),
+        ([[0, 1], [1, 0]], "2 labels"),
+        (np.zeros((0, 3)), ()),
+        ([[0, 1, 0], [0, 0, 0]], "row 1"),
+        ([[0, 1, 0], [1, 1, 1]], ("3 labels", "row 1")),
+        (np.zeros((17, 3)), ("rows 0", "1", "2", "3", "4", "17 in all")),
     ],
 )
 @pytest.mark.parametrize(
     ("check", "name"), [(check_complementary, "complementary"), (check_relevant, "relevant")]
 )
 def test_rows_that_say_nothing_or_everything_are_refused(check, name, values, message):
-    with pytest.raises(AnnotationError, match=f"^{name} .*{message}"):
+    with raises(AnnotationError, name, message):
         check(values)
 
 
 @pytest.mark.parametrize("check", [check_complementary, check_relevant])
 def test_too_few_labels_come_with_advice(check):
-    with pytest.raises(AnnotationError, match=r"2 labels .* with two, 'not a' means 'b'"):
+    with raises(AnnotationError, "2 labels", "'not a'", "'b'"):
         check([[0, 1], [1, 0]])
-    with pytest.raises(AnnotationError, match=r"1 label \(column\);.* give one column per label"):
+    with raises(AnnotationError, "1 label"):
         check([[0], [1]])
 
 
 def test_rows_without_an_answer_are_allowed_where_asked_for():
     rows = [[0, 1, 0], [0, 0, 0]]
     np.testing.assert_array_equal(check_complementary(rows, allow_unanswered=True), rows)
-    with pytest.raises(AnnotationError, match=r"no label in rows 0, 1 .*at least one row needs"):
+    with raises(AnnotationError, "rows 0", "1"):
         check_complementary(np.zeros((2, 3)), allow_unanswered=True)
-    with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
+    with raises(AnnotationError, "3 labels", "row 1"):
         check_complementary([[0, 0, 0], [1, 1, 1]], allow_unanswered=True)
 
 
@@ -116,21 +117,21 @@ def test_a_data_frame_names_its_labels():
     assert label_names_of(Frame(VALID, ["a", "b", "c", 3])) is None
     assert label_names_of(VALID) is None
     assert label_names_of(sparse.csr_array(VALID)) is None
-    with pytest.raises(AnnotationError, match="two columns are named 'b'"):
+    with raises(AnnotationError, "'b'"):
         label_names_of(Frame(VALID, ["a", "b", "c", "b"]))
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["a", "sea", "city", "d"], "y has its columns in another order than fit: column 1 is 'se"),
-        (["a", "city", "see", "d"], "y has the column 'see', .*did you mean 'sea'?"),
-        (["a", "city", "zebra", "d"], "the 4 known labels are 'a', 'city', 'sea', 'd'"),
-        (["a", "city", "sea"], "y lacks the column 'd', which fit was given"),
+        (["a", "sea", "city", "d"], ("y", "column 1")),
+        (["a", "city", "see", "d"], ("y", "column 'see'")),
+        (["a", "city", "zebra", "d"], ("4", "'a'", "'city'", "'sea'", "'d'")),
+        (["a", "city", "sea"], ("y", "column 'd'")),
     ],
 )
 def test_columns_of_other_labels_are_refused(columns, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         check_label_names(Frame(VALID, columns), ["a", "city", "sea", "d"])
 
 
@@ -143,13 +144,13 @@ def test_columns_are_held_against_names_only():
 @pytest.mark.parametrize(
     ("relevant", "message"),
     [
-        ([[1, 0, 0], [0, 1, 0], [1, 0, 0]], r"shape \(3, 3\) but complementary \(3, 4\)"),
-        ([[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0]], r"row 1 gives label 3 .*\(2 in all\)"),
-        ([[1, 0, 0, 0], [0, 3, 0, 0], [1, 0, 0, 0]], "relevant holds 3 at row 1, label 1"),
+        ([[1, 0, 0], [0, 1, 0], [1, 0, 0]], ("shape (3, 3)", "(3, 4)")),
+        ([[1, 0, 0, 0], [0, 1, 0, 1], [1, 0, 1, 0]], ("row 1", "label 3", "2 in all")),
+        ([[1, 0, 0, 0], [0, 3, 0, 0], [1, 0, 0, 0]], ("relevant", "3", "row 1", "label 1")),
     ],
 )
 def test_relevant_labels_that_contradict_are_refused(relevant, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         check_known(relevant, VALID.astype(np.uint8))
 
 
@@ -159,7 +160,7 @@ def test_relevant_labels_that_contradict_are_refused(relevant, message):
 def test_a_contradiction_is_told_in_the_words_of_the_labels(labels, shown):
     relevant = np.zeros_like(VALID)
     relevant[1, 3] = 1
-    with pytest.raises(AnnotationError, match=f"row 1 gives label {shown} as complementary and as"):
+    with raises(AnnotationError, "row 1", f"label {shown}"):
         check_known(relevant, VALID.astype(np.uint8), labels)
 
 
@@ -167,7 +168,7 @@ def test_known_labels_are_returned_after_they_were_held_against_names():
     known = check_known(Frame(1 - VALID, list("abcd")), VALID.astype(np.uint8), list("abcd"))
     assert known.dtype == np.uint8
     np.testing.assert_array_equal(known, 1 - VALID)
-    with pytest.raises(AnnotationError, match="relevant lacks the column 'd', which y was given"):
+    with raises(AnnotationError, "relevant", "column 'd'"):
         check_known(
             Frame(VALID[:, :3], list("abc")), VALID.astype(np.uint8), list("abcd"), name="y"
         )

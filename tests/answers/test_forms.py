@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 from tests.examples import examples
+from tests.refusals import raises
 
 from complabel.answers import indicator_from_indices, indicator_from_names, names_from_indicator
 from complabel.errors import AnnotationError
@@ -54,45 +55,45 @@ def test_one_label_per_row_may_be_given_bare(indices):
 @pytest.mark.parametrize(
     ("indices", "message"),
     [
-        ([0, 3], "row 1 has label number 3, but with 3 labels the numbers go from 0 to 2"),
-        ([[0], [1, -1]], "row 1 has label number -1"),
-        (np.array([0, 1, 7]), "row 2 has label number 7"),
-        ([0, 2**70], f"row 1 has label number {2**70}, but"),
-        ([0.0, 1.5], "row 1 has label number 1.5, but"),
-        ([float("inf"), 1], "row 0 has label number inf"),
-        ([[0, True]], "row 0 holds True, which is not a label number"),
-        (np.array([True, False]), "row 0 holds True, which is not a label number"),
-        (["0", "1"], "row 0 holds '0', which is not a label number"),
-        ([0, {1: False}], "row 1 is {1: False}, neither a label number nor"),
-        ({"a": 0}, "the label numbers are a single dict; give a list"),
+        ([0, 3], ("row 1", "number 3", "3 labels", "0 to 2")),
+        ([[0], [1, -1]], ("row 1", "number -1")),
+        (np.array([0, 1, 7]), ("row 2", "number 7")),
+        ([0, 2**70], ("row 1", f"number {2**70}")),
+        ([0.0, 1.5], ("row 1", "number 1.5")),
+        ([float("inf"), 1], ("row 0", "number inf")),
+        ([[0, True]], ("row 0", "True")),
+        (np.array([True, False]), ("row 0", "True")),
+        (["0", "1"], ("row 0", "'0'")),
+        ([0, {1: False}], ("row 1", "{1: False}")),
+        ({"a": 0}, ("numbers", "dict")),
         ([], "no rows"),
-        (np.zeros((2, 2, 2), dtype=int), r"row 0 holds \[0, 0\], which is not a label number"),
-        ([[0, 1, 0], [1, 0, 0]], "this is an indicator matrix already"),
+        (np.zeros((2, 2, 2), dtype=int), ("row 0", "[0, 0]")),
+        ([[0, 1, 0], [1, 0, 0]], "indicator matrix"),
     ],
 )
 def test_label_numbers_that_make_no_indicator_are_refused(indices, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         indicator_from_indices(indices, 3)
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["beach", "sunsett"], "row 1 has the unknown label 'sunsett'; did you mean 'sunset'?"),
-        ([["beach"], ["urban", "Mountain"]], "row 1 .* did you mean 'mountain'"),
-        ([["beach"], ["SUNSET "]], "row 1 .* did you mean 'sunset'"),
-        (["zebra"], "unknown label 'zebra'; the 6 known labels are 'beach', .*'mountain', ...$"),
-        ([3], "row 0 is 3, neither a label name nor"),
-        ([["beach"], [["urban"]]], r"row 1 holds \['urban'\], which is not a label name"),
-        ([["beach"], ["urban", 3]], "row 1 holds 3, which is not a label name"),
-        ([{"beach": False}], "row 0 is {'beach': False}, neither a label name nor"),
-        ("beach", "the label names are a single str; give a list"),
-        ({"item": "beach"}, "the label names are a single dict; give a list"),
+        (["beach", "sunsett"], ("row 1", "label 'sunsett'")),
+        ([["beach"], ["urban", "Mountain"]], ("row 1", "'mountain'")),
+        ([["beach"], ["SUNSET "]], ("row 1", "'sunset'")),
+        (["zebra"], ("label 'zebra'", "6", "'beach'", "'mountain'")),
+        ([3], ("row 0", "3")),
+        ([["beach"], [["urban"]]], ("row 1", "['urban']")),
+        ([["beach"], ["urban", 3]], ("row 1", "3")),
+        ([{"beach": False}], ("row 0", "'beach'")),
+        ("beach", ("names", "str")),
+        ({"item": "beach"}, ("names", "dict")),
         ([], "no rows"),
     ],
 )
 def test_names_that_make_no_indicator_are_refused(names, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         indicator_from_names(names, NAMES)
 
 
@@ -123,18 +124,18 @@ def test_a_data_frame_has_one_annotator_a_column_and_gaps():
 @pytest.mark.parametrize(
     ("label_names", "message"),
     [
-        ("abc", "label_names is the string 'abc'; give a list"),
-        (["a", "", "c"], r"label_names\[1\] is ''; every label needs a name"),
-        (["a", None, "c"], r"label_names\[1\] is None"),
+        ("abc", ("label_names", "'abc'")),
+        (["a", "", "c"], "label_names[1]"),
+        (["a", None, "c"], ("label_names[1]", "None")),
     ],
 )
 def test_every_label_needs_a_name(label_names, message):
-    with pytest.raises(AnnotationError, match=message):
+    with raises(AnnotationError, message):
         indicator_from_names(["a"], label_names)
 
 
 def test_label_names_must_differ_and_match_the_columns():
-    with pytest.raises(AnnotationError, match="repeats 'a'"):
+    with raises(AnnotationError, "'a'"):
         indicator_from_names(["a"], ["a", "b", "a"])
-    with pytest.raises(AnnotationError, match="2 label names for 3 columns"):
+    with raises(AnnotationError, "2 label", "3 columns"):
         names_from_indicator([[1, 0, 0]], ["a", "b"])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.answers.records import back, make, records, same
 from tests.examples import examples
+from tests.refusals import raises
 
 import complabel
 from complabel.answers import Answers
@@ -145,7 +146,7 @@ def test_true_labels_with_gaps_are_measured_where_they_are_known():
         lambda: evaluate(truth, scores, scores > 0.3),
         lambda: evaluate_labels(truth, scores, scores > 0.3),
     ):
-        with pytest.raises(AnnotationError, match=r"known=.* complabel\.trust\.evaluate_on_truth"):
+        with raises(AnnotationError, "complabel.trust.evaluate_on_truth"):
             measure()
 
     class Model:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.answers.records import back, make, records, same
 from tests.answers.test_contradictions import affirmed, denied
 from tests.examples import examples
+from tests.refusals import raises
 
 from complabel.answers import Answers, merge_labels, table_of
 from complabel.errors import AnnotationError
@@ -90,5 +91,5 @@ def test_only_what_is_a_random_sample_keeps_a_probability(question, size, n_yes,
 
 @pytest.mark.parametrize("merge", [{"lake": "sea"}, {"ocean": "sea", "sea": "sky"}])
 def test_what_cannot_be_merged_is_refused(merge):
-    with pytest.raises(AnnotationError, match=r"'lake' is .* labels are 'sea'|'sea', which is mer"):
+    with raises(AnnotationError, "'sea'"):
         merge_labels(everything_asked("ticked", 4), merge)

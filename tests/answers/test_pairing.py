@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from tests.refusals import raises
 
 from complabel.answers import Answers, pair_rows
 from complabel.errors import InputError
@@ -48,22 +49,22 @@ def test_rows_are_paired_by_name_if_both_have_names(index, names, order):
 @pytest.mark.parametrize(
     ("index", "names", "found"),
     [
-        (["a", "b", "d"], ["a", "b", "c"], r"1 of 3 names are only in X \('d'\) and 1 of 3"),
-        (["b", "a"], ["a", "b", "c"], r"1 of 3 names are only in y \('c'\); keep"),
-        (["a", "b", "c", "d"], ["b", "a"], r"2 of 4 names are only in X \('c', 'd'\); keep"),
-        (["a", "b"], ["c", "d"], "2 of 2 names are only in X"),
-        ([1, 2, 3], [2, 3, 4], r"only in X \(1\)"),
+        (["a", "b", "d"], ["a", "b", "c"], ("1 of 3", "'d'")),
+        (["b", "a"], ["a", "b", "c"], ("1 of 3", "'c'")),
+        (["a", "b", "c", "d"], ["b", "a"], ("2 of 4", "'c'", "'d'")),
+        (["a", "b"], ["c", "d"], "2 of 2"),
+        ([1, 2, 3], [2, 3, 4], "(1)"),
     ],
 )
 def test_different_names_are_refused_and_counted(index, names, found):
-    with pytest.raises(InputError, match=found):
+    with raises(InputError, found):
         pair_rows(frame(index), answers_about(names))
-    with pytest.raises(InputError, match=found):
+    with raises(InputError, found):
         pair_rows(frame(index), frame(pd.Index(names)))
 
 
 def test_names_that_occur_twice_are_paired_only_in_the_same_order():
     answers = answers_about(["a", "b", "c"])[[0, 1, 1, 2]]
     assert pair_rows(frame(["a", "b", "b", "c"]), answers) is answers
-    with pytest.raises(InputError, match="some occur more than once"):
+    with raises(InputError, "X.to_numpy()"):
         pair_rows(frame(["b", "a", "b", "c"]), answers)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -96,14 +97,14 @@ def test_pairs_about_which_somebody_was_unsure_are_not_asked_again():
     known = nothing_said(40, 2)
     table = suggest_questions(known, 10, against=machine, unsure=unsure, random_state=0)
     assert set(pairs_of(table)[0]) == {35, 36, 37, 38, 39}
-    with pytest.raises(InputError, match="11 questions are more than the 10 pairs"):
+    with raises(InputError, "11 questions", "10 pairs"):
         suggest_questions(known, 11, against=machine, unsure=unsure)
-    with pytest.raises(InputError, match="without against"):
+    with raises(InputError, "unsure"):
         suggest_questions(known, 3, unsure=unsure)
     for wrong in (([-1], [0]), ([0], [2]), ([0.5], [0]), ([0, 1], [0])):
-        with pytest.raises(InputError, match="unsure"):
+        with raises(InputError, "unsure"):
             suggest_questions(known, 3, against=machine, unsure=wrong)
-        with pytest.raises(InputError, match="unsure"):
+        with raises(InputError, "unsure"):
             audit_machine(known, machine, unsure=wrong)
     # Who is unsure gives nothing to follow: these are first questions, half about yes.
     more = suggest_questions(known, 8, against=machine, unsure=unsure, random_state=0)
@@ -121,5 +122,5 @@ def test_pairs_about_which_somebody_was_unsure_are_not_asked_again():
 )
 def test_what_cannot_be_asked_is_refused(given, message):
     machine = np.eye(2)[np.arange(40) % 2]
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         suggest_questions(nothing_said(40, 2), **{"against": machine, **given})

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from tests.asking.test_inspect import draw_labels
+from tests.refusals import raises
 
 import complabel.asking
 from complabel.answers import Answers
@@ -341,13 +342,13 @@ def test_missing_features_are_refused(make):
     X = np.ones((3, 2))
     X[1, 0] = np.nan
     answers = Answers.from_arrays(absent=[[1, 0]] * 3)
-    with pytest.raises(InputError, match=r"row 1 of X holds NaN or infinity \(1 values"):
+    with raises(InputError, "row 1", "NaN", "1 values"):
         inspect_answers(answers, make(X))
 
 
 def test_features_of_other_items_are_refused():
     answers = Answers.from_arrays(absent=[[1, 0]] * 3)
-    with pytest.raises(InputError, match=r"X has shape \(2, 2\), but the answers are about 3"):
+    with raises(InputError, "X", "shape (2, 2)", "3"):
         inspect_answers(answers, np.ones((2, 2)))
-    with pytest.raises(InputError, match="must hold numbers only"):
+    with raises(InputError, "X"):
         inspect_answers(answers, [["a"], ["b"], ["c"]])

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -185,16 +186,16 @@ def test_all_pairs_that_are_left_can_be_asked_and_no_more(named):
     assert len(to_ask(table)) == left
     assert len(set(pairs_of(table))) == known.size  # every pair is there
     np.testing.assert_allclose(table["probability"], named.n_items / left, rtol=1e-12)
-    with pytest.raises(InputError, match=f"n={left + 1} questions are more than the {left} pairs"):
+    with raises(InputError, f"n={left + 1}", left):
         suggest_questions(named, left + 1)
 
 
 @pytest.mark.parametrize(
     ("refused", "name"),
-    [({"n": 0}, "n must"), ({"random_state": "seed"}, "random_state"), ({"answers": [[0]]}, "Ans")],
+    [({"n": 0}, "n"), ({"random_state": "seed"}, "random_state"), ({"answers": [[0]]}, "answers")],
 )
 def test_what_cannot_be_asked_is_refused(named, refused, name):
-    with pytest.raises(InputError, match=name):
+    with raises(InputError, name):
         suggest_questions(**({"answers": named, "n": 1} | refused))
 
 
@@ -242,7 +243,7 @@ def test_a_form_that_is_known_stands_with_its_answers():
     assert table[told].groupby("label")["answer"].unique().map(list).to_dict() == {
         "0": ["no"], "1": ["yes"], "2": ["no"]
     }  # fmt: skip
-    with pytest.raises(InputError, match="n=11 questions are more than the 10 items"):
+    with raises(InputError, "n=11", "10 items"):
         suggest_questions(answers, 11, kind="ticked", random_state=0)
 
 
@@ -250,7 +251,7 @@ def test_ticks_become_answers_and_what_was_left_blank_does_not_apply(data):
     items, labels = [f"{at}.png" for at in range(60)], ["a", "b", "c", "d", "e"]
     before = Answers.from_table({"item": [], "label": []}, items=items, label_names=labels)
     table = suggest_questions(before, 50, kind="ticked-3", random_state=0)
-    with pytest.raises(AnnotationError, match="question without an answer"):
+    with raises(AnnotationError, "'ticked'", "--answer"):
         Answers.from_table(table, items=items, label_names=labels)
     applies = [
         bool(data.Y[items.index(item), labels.index(label)])
@@ -288,7 +289,7 @@ def test_namings_are_drawn_from_all_items_and_menus(named, data, kind, size):
     answers = Answers.from_table(table, items=range(60), label_names=labels)
     assert answers.n_answers == 60
     assert set(answers.n_offered) == {size}
-    with pytest.raises(InputError, match="n=61 questions are more than the 60 items"):
+    with raises(InputError, "n=61", "60 items"):
         suggest_questions(named, 61, kind=kind)
 
 
@@ -304,5 +305,5 @@ def test_menus_are_drawn_with_equal_chances(size):
 
 @pytest.mark.parametrize("kind", ["ticked-1", "ticked-6", "menu-1", "named-2", "ticked-x", None])
 def test_kinds_that_cannot_be_asked_are_refused(kind):
-    with pytest.raises(InputError, match="menu-M with M from 2 to 5"):
+    with raises(InputError, "2", "5"):
         suggest_questions(nothing_known(40, 5), 3, kind=kind)

@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset
@@ -33,36 +34,36 @@ def test_sizes_dense_and_sparse(convert):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"X": GOOD["X"].astype(np.float32)}, "X is a ndarray of type float32"),
-        ({"X": [[0.5]]}, "X is a list"),
-        ({"X": sparse.coo_array(GOOD["X"])}, "X is a coo_array"),
+        ({"X": GOOD["X"].astype(np.float32)}, ("X", "float32")),
+        ({"X": [[0.5]]}, "X"),
+        ({"X": sparse.coo_array(GOOD["X"])}, ("X", "coo_array")),
         ({"X": np.ones(2)}, "2-D float64"),
-        ({"X": np.ones((0, 2))}, "no rows"),
-        ({"X": np.array([[0.5, np.nan], [1, 1]])}, "X holds (nan|inf) at row 0, column 1"),
-        ({"X": sparse.csr_array(np.array([[0.5, np.inf], [1, 1]]))}, "X holds (nan|inf) at row 0"),
+        ({"X": np.ones((0, 2))}, "X"),
+        ({"X": np.array([[0.5, np.nan], [1, 1]])}, ("X", "nan", "row 0", "column 1")),
+        ({"X": sparse.csr_array(np.array([[0.5, np.inf], [1, 1]]))}, ("X", "inf", "row 0")),
         ({"Y": Y.astype(int)}, "2-D uint8"),
-        ({"Y": Y[:1]}, r"Y has shape \(1, 3\); X has 2 rows"),
-        ({"Y": Y * 2}, "Y holds 2"),
-        ({"label_names": ("a", "b")}, "2 label names for 3 labels"),
-        ({"feature_names": ("x",)}, "1 feature names for 2 features"),
-        ({"label_names": ("a", "b", "a")}, "label name 'a' occurs more than once"),
-        ({"X": np.ones((2, 0)), "feature_names": ()}, "X has no column"),
-        ({"groups": np.array([0])}, r"groups has shape \(1,\)"),
-        ({"groups": np.array([0.5, 1])}, "type float64"),
-        ({"excluded": Y.astype(bool)}, "excluded must be a 2-D uint8"),
-        ({"excluded": Y[:1]}, r"excluded has shape \(1, 3\); X has 2 rows"),
-        ({"excluded": Y[:, :2]}, r"excluded has shape \(2, 2\) but Y \(2, 3\)"),
-        ({"excluded": Y * 3}, "excluded holds 3"),
-        ({"answers": Y}, "answers is a ndarray"),
-        ({"answers": Answers.from_arrays(absent=Y[:, :2])}, r"answers has shape \(2, 2\)"),
-        ({"answers": Answers.from_arrays(absent=Y, label_names=("c", "b", "a"))}, "another order"),
-        ({"known": np.array([1, 0])}, "known has shape .* give one bool for each row"),
-        ({"known": np.array([True])}, r"known has shape \(1,\)"),
-        ({"known": np.array([False, True])}, "Y has a label in row 0, but known is False"),
+        ({"Y": Y[:1]}, ("Y", "shape (1, 3)", "2 rows")),
+        ({"Y": Y * 2}, ("Y", "2")),
+        ({"label_names": ("a", "b")}, ("2 label", "3 labels")),
+        ({"feature_names": ("x",)}, ("1 feature", "2 features")),
+        ({"label_names": ("a", "b", "a")}, "name 'a'"),
+        ({"X": np.ones((2, 0)), "feature_names": ()}, "X"),
+        ({"groups": np.array([0])}, ("groups", "shape (1,)")),
+        ({"groups": np.array([0.5, 1])}, "float64"),
+        ({"excluded": Y.astype(bool)}, ("excluded", "2-D uint8")),
+        ({"excluded": Y[:1]}, ("excluded", "shape (1, 3)", "2 rows")),
+        ({"excluded": Y[:, :2]}, ("excluded", "shape (2, 2)", "(2, 3)")),
+        ({"excluded": Y * 3}, ("excluded", "3")),
+        ({"answers": Y}, "answers"),
+        ({"answers": Answers.from_arrays(absent=Y[:, :2])}, ("answers", "shape (2, 2)")),
+        ({"answers": Answers.from_arrays(absent=Y, label_names=("c", "b", "a"))}, "answers"),
+        ({"known": np.array([1, 0])}, "known"),
+        ({"known": np.array([True])}, ("known", "shape (1,)")),
+        ({"known": np.array([False, True])}, ("Y", "row 0")),
     ],
 )
 def test_what_does_not_fit_together_is_refused(change, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         MultiLabelDataset(**{**GOOD, **change})
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 from sklearn.datasets import load_digits
+from tests.refusals import raises
 
 from complabel.datasets import make_digits, make_synthetic
 from complabel.errors import InputError
@@ -115,7 +116,7 @@ def test_the_seed_decides(make):
     ],
 )
 def test_parameters_out_of_range(name, value):
-    with pytest.raises(InputError, match=name):
+    with raises(InputError, name):
         make_synthetic(**{name: value})
-    with pytest.raises(InputError, match="n_samples"):
+    with raises(InputError, "n_samples"):
         make_digits(0)

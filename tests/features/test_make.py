@@ -8,6 +8,7 @@ import openpyxl
 import pytest
 from scipy import sparse
 from tests.features.pictures import noise, write_pictures
+from tests.refusals import raises
 
 from complabel.errors import ComplabelError, InputError
 from complabel.features import (
@@ -137,7 +138,7 @@ def test_a_part_of_skipped_pictures_still_stops_a_run_that_must_not_skip(tmp_pat
 
     with pytest.raises(KeyboardInterrupt):
         make_features(source, encoder, out, skips=True, on_part=stop)
-    with pytest.raises(ComplabelError, match=r"00\.png: is no picture"):
+    with raises(ComplabelError, "00.png"):
         make_features(source, encoder, out)
     noise(0).save(photos / "00.png")
     assert make_features(source, encoder, out).items == ("00.png", "01.png")
@@ -146,7 +147,7 @@ def test_a_part_of_skipped_pictures_still_stops_a_run_that_must_not_skip(tmp_pat
 def test_no_picture_that_can_be_read_is_an_error(tmp_path):
     (tmp_path / "a.png").write_bytes(b"")
     source = open_source(tmp_path)
-    with pytest.raises(ComplabelError, match="none of the 1 pictures can be read"):
+    with raises(ComplabelError, "1 pictures"):
         make_features(source, encoder_for("pictures", "colours"), tmp_path / "X.npz", skips=True)
 
 
@@ -188,7 +189,7 @@ def test_a_line_of_a_sheet_is_named(tmp_path):
     for row in (["item", "body"], ["a", "x"], [None, "y"]):
         book.active.append(row)
     book.save(tmp_path / "t.xlsx")
-    with pytest.raises(ComplabelError, match="row 3 of the sheet"):
+    with raises(ComplabelError, "row 3"):
         list(open_source(tmp_path / "t.xlsx", text="body").pairs())
 
 
@@ -204,48 +205,48 @@ def test_parquet_and_rows_without_names(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([["a", "x"], ["a", "y"]], "item 'a' occurs more than once, in line 2 and line 3"),
-        ([["a", "x"], [" ", "y"]], "line 3: 'item' is blank"),
-        ([], "there are no rows"),
+        ([["a", "x"], ["a", "y"]], ("item 'a'", "line 2", "line 3")),
+        ([["a", "x"], [" ", "y"]], ("line 3", "'item'")),
+        ([], "t.csv"),
     ],
     ids=["repeated", "blank", "none"],
 )
 def test_wrong_names_are_refused(tmp_path, rows, message):
     table = write_table(tmp_path / "t.csv", ["item", "body"], rows)
-    with pytest.raises(ComplabelError, match=message):
+    with raises(ComplabelError, message):
         make_features(open_source(table, text="body"), Lengths().encoder(), tmp_path / "X.npz")
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "give the column of the texts with --text"),
-        ({"text": "body", "image": "n"}, "only one of them"),
-        ({"text": "words"}, "there is no column 'words'"),
-        ({"text": "body", "item": "id"}, "there is no column 'id'"),
-        ({"text": "item"}, "the column 'item' cannot also name the items"),
+        ({}, "--text"),
+        ({"text": "body", "image": "n"}, ("tickets.csv", "--text")),
+        ({"text": "words"}, "column 'words'"),
+        ({"text": "body", "item": "id"}, "column 'id'"),
+        ({"text": "item"}, "column 'item'"),
     ],
     ids=["nothing", "both", "text", "item", "same"],
 )
 def test_wrong_columns_are_refused(tickets, given, message):
-    with pytest.raises(ComplabelError, match=message):
+    with raises(ComplabelError, message):
         open_source(tickets, **given)
-    with pytest.raises(ComplabelError, match="is a folder, so all its pictures are read; leave"):
+    with raises(ComplabelError, "--text"):
         open_source(tickets.parent, text="body")
 
 
 def test_other_formats_are_refused_before_any_work(tmp_path, tickets):
     source, lengths = open_source(tickets, text="body"), Lengths()
-    with pytest.raises(ComplabelError, match=r"end the name in \.npz or \.parquet"):
+    with raises(ComplabelError, ".npz", ".parquet"):
         make_features(source, lengths.encoder(), tmp_path / "X.npy")
-    with pytest.raises(ComplabelError, match=r"are sparse, and \.parquet would hold all"):
+    with raises(ComplabelError, ".parquet"):
         make_features(source, encoder_for("text", "words"), tmp_path / "X.parquet")
     assert lengths.calls == 0
 
 
 def test_numbers_that_are_not_finite_are_refused(tmp_path, tickets):
     encoder = Encoder("text", "odd", "odd", lambda texts: np.full((len(texts), 2), np.nan))
-    with pytest.raises(ComplabelError, match="odd made numbers that are not finite"):
+    with raises(ComplabelError, "--model"):
         make_features(open_source(tickets, text="body"), encoder, tmp_path / "X.npz")
 
 
@@ -256,19 +257,19 @@ def test_a_recipe_may_stand_for_a_model(tmp_path):
     paths, recipe = write_pictures(tmp_path, 2), encoder_for("pictures", "pixels").recipe
     expected = picture_features(paths, model="pixels")
     np.testing.assert_array_equal(picture_features(paths, model=recipe), expected)
-    with pytest.raises(InputError, match="is none for pictures"):
+    with raises(InputError, "pictures", "colours"):
         picture_features(paths, model=encoder_for("text", "words").recipe)
 
 
 def test_a_recipe_that_makes_something_else_now_is_refused():
     recipe = encoder_for("text", "words").recipe.replace("(1)", "(0)")
-    with pytest.raises(InputError, match="but words now makes them as 'text by words"):
+    with raises(InputError, "2", "14 columns"):
         encoder_of(recipe)
 
 
 @pytest.mark.parametrize("text", ["", "text", "text by words", "sounds by words: x"])
 def test_other_texts_are_no_recipes(text):
-    with pytest.raises(InputError, match="is no recipe"):
+    with raises(InputError, "complabel features"):
         model_of(text)
 
 

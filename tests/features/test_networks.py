@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.features.pictures import write_pictures
+from tests.refusals import raises
 
 from complabel.errors import InputError
 from complabel.features import encoder_for, picture_features
@@ -77,11 +78,11 @@ def test_the_recipe_changes_with_the_weights_and_not_with_the_folder(tmp_path):
 
 def test_files_that_are_no_network_of_pictures_are_refused(tmp_path):
     flat = write_mean(tmp_path / "flat.onnx", ["b", 5, 8, 8])
-    with pytest.raises(InputError, match=r"of shape \['b', 5, 8, 8\]; give a network of pictures"):
+    with raises(InputError, "['b', 5, 8, 8]"):
         encoder_for("pictures", flat)
     (tmp_path / "odd.onnx").write_bytes(b"odd")
     for name in ("odd.onnx", "absent.onnx"):
-        with pytest.raises(InputError, match=f"{name} cannot be loaded"):
+        with raises(InputError, name):
             encoder_for("pictures", str(tmp_path / name))
 
 
@@ -114,7 +115,7 @@ def test_a_network_with_weights_in_another_file_is_refused(tmp_path, where, loca
     folder.mkdir()
     (folder / location).write_bytes(np.ones(3, np.float32).tobytes())
     model = _with_weights(folder / "net.onnx", where, location)
-    with pytest.raises(InputError, match=f"'{location}', which is not opened"):
+    with raises(InputError, f"'{location}'"):
         encoder_for("pictures", model)
     if (where, location) == ("graph", "w.bin"):  # as the message says
         onnx = pytest.importorskip("onnx")
@@ -198,5 +199,5 @@ def test_networks_of_torch_lose_their_last_layer(monkeypatch, tmp_path, package)
 @pytest.mark.parametrize("model", ["timm/a", "torchvision/a"])
 def test_a_package_that_is_missing_is_named(monkeypatch, model):
     monkeypatch.setitem(sys.modules, model.partition("/")[0], None)
-    with pytest.raises(InputError, match=f"run pip install {model.partition('/')[0]}$"):
+    with raises(InputError, f"pip install {model.partition('/')[0]}"):
         encoder_for("pictures", model)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.features.pictures import noise, write_pictures
+from tests.refusals import raises
 
 from complabel.errors import ComplabelError, DatasetFormatError, InputError
 from complabel.features import encoder_of, picture_features
@@ -127,12 +128,12 @@ def test_heic_is_read_where_its_package_is_installed(tmp_path):
 def test_heic_without_its_package_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     (tmp_path / "a.HEIC").write_bytes(b"\0\0\0\x18ftypheic" + bytes(40))
-    with pytest.raises(DatasetFormatError, match=r"a\.HEIC.*complabel\[heic\]"):
+    with raises(DatasetFormatError, "a.HEIC", "complabel[heic]"):
         picture_features([tmp_path / "a.HEIC"], model="colours")
 
 
 def test_decimal_numbers_whose_range_nobody_knows_are_refused(tmp_path):
-    with pytest.raises(DatasetFormatError, match="decimal numbers"):
+    with raises(DatasetFormatError, "a.tif"):
         row_of(Image.new("F", (9, 9), 0.5), tmp_path / "a.tif")
 
 
@@ -155,24 +156,22 @@ def test_damaged_pictures_are_named(tmp_path, damage):
         path.unlink()
         if damage == "folder":
             path.mkdir()
-    with pytest.raises(DatasetFormatError, match=r"01\.png: is no picture that can be read"):
+    with raises(DatasetFormatError, "01.png"):
         picture_features([good, path], model="colours")
 
 
 def test_a_picture_that_would_fill_the_memory_is_refused(tmp_path, monkeypatch):
     (path,) = write_pictures(tmp_path, 1)
     monkeypatch.setattr("complabel.features._pictures.MOST_PIXELS", 1000)
-    with pytest.raises(ComplabelError, match="it has 1,200 pixels"):
+    with raises(ComplabelError, "1,200 pixels"):
         picture_features([path], model="colours")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 500)
-    with pytest.raises(ComplabelError, match="it has more than"):
+    with raises(ComplabelError, "00.png"):
         picture_features([path], model="colours")
 
 
 def test_wrong_arguments_are_refused(tmp_path):
-    with pytest.raises(InputError, match="paths is empty"):
+    with raises(InputError, "paths"):
         picture_features([])
-    with pytest.raises(
-        InputError, match="'hog' is none for pictures; give one of lite0, colours, pixels, timm"
-    ):
+    with raises(InputError, "'hog'", "lite0"):
         picture_features(["a.png"], model="hog")

@@ -7,6 +7,7 @@ import types
 
 import numpy as np
 import pytest
+from tests.refusals import raises, warns
 
 from complabel.errors import InputError
 from complabel.features import NetworkWarning, encoder_for, encoder_of, text_features
@@ -115,13 +116,13 @@ def test_a_recipe_tells_networks_and_tokenizers_apart_and_finds_them_again(tmp_p
     assert encoder_of(encoder.recipe, models / "m.safetensors").recipe == encoder.recipe
     write_tokenizer(models, WORDS[::-1])
     for where in (models / "m.safetensors", None):
-        with pytest.raises(InputError, match=r"model\.onnx with the weights [0-9a-f]{12}, "):
+        with raises(InputError, "model.onnx"):
             encoder_of(encoder.recipe, where)
     write_tokenizer(models)
     write_model(models, coarse=True)
-    with pytest.raises(InputError, match="holds other weights"):
+    with raises(InputError, "model.onnx"):
         encoder_of(encoder.recipe, models / "m.safetensors")
-    with pytest.raises(InputError, match="is none for text"):  # a recipe names no folder
+    with raises(InputError, "words", "minilm"):  # a recipe names no folder
         encoder_of(f"text by {models}: {encoder.recipe.partition(': ')[2]}")
 
 
@@ -150,19 +151,19 @@ def spoiled(folder, name):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("no tokenizer", "model.onnx has no tokenizer.json beside it"),
-        ("damaged tokenizer", "tokenizer.json cannot be loaded"),
-        ("no network", "tiny has neither model.onnx nor onnx/model.onnx"),
-        ("pictures", "model.onnx: takes pixels; give an encoder of texts"),
-        ("no rows", r"model\.onnx: its first output, y, is of shape \(\), no row"),
-        ("max", "config.json: a row is made by pooling_mode_max_tokens; give a model that takes"),
-        ("elsewhere", "model.onnx: takes weights from another file, 'w.bin', which is not opened"),
-        ("absent", "absent.onnx cannot be loaded: .*No such file"),
+        ("no tokenizer", ("model.onnx", "tokenizer.json")),
+        ("damaged tokenizer", "tokenizer.json"),
+        ("no network", "model.onnx"),
+        ("pictures", "model.onnx"),
+        ("no rows", "model.onnx"),
+        ("max", ("config.json", "pooling_mode_max_tokens")),
+        ("elsewhere", ("model.onnx", "'w.bin'")),
+        ("absent", ("absent.onnx", "No such file")),
     ],
 )
 def test_what_is_no_encoder_of_texts_is_refused(tmp_path, name, said):
     model = spoiled(write_model(tmp_path / "tiny"), name)
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, said):
         text_features(["a"], model=model)
 
 
@@ -170,7 +171,7 @@ def test_what_is_no_encoder_of_texts_is_refused(tmp_path, name, said):
 def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package):
     model = str(write_model(tmp_path / "tiny"))
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=r'run pip install "complabel\[texts\]"$'):
+    with raises(InputError, 'pip install "complabel[texts]"'):
         text_features(["a"], model=model)
 
 
@@ -184,14 +185,14 @@ def test_the_default_is_the_best_that_is_installed(tmp_path, monkeypatch):
         return None if name in hidden else ours if name == "complabel_minilm" else real(name)
 
     monkeypatch.setattr("importlib.util.find_spec", found)
-    with pytest.warns(NetworkWarning, match=r'"complabel\[texts\]"; model=\'words\' takes them'):
+    with warns(NetworkWarning, '"complabel[texts]"', "model='words'"):
         assert encoder_for("text").model == "words"
-    with pytest.raises(InputError, match="needs the package complabel-minilm, which is not inst"):
+    with raises(InputError, "minilm", "complabel-minilm"):
         encoder_for("text", "minilm")
     hidden.remove("wordllama")
     assert encoder_for("text").model == "wordllama"
     hidden.clear()
-    with pytest.raises(InputError, match=r"model\.onnx is not the file that this version of compl"):
+    with raises(InputError, "model.onnx"):
         encoder_for("text")
     digests = {name: sentences.digest((folder / name).read_bytes()) for name in sentences._DIGESTS}
     monkeypatch.setattr(sentences, "_DIGESTS", digests)

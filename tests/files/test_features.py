@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from tests.examples import examples
 from tests.files.files import IDS, NAMES, WITH_IDS, WITHOUT_IDS, write_text
+from tests.refusals import raises
 from tests.spawned import python
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
@@ -121,16 +122,14 @@ def test_ids_from_a_file_of_their_own(name, tmp_path):
 def test_a_table_without_ids(ending, tmp_path):
     table, path = pd.DataFrame({"a": [1.5, 2], "b": [0, 1]}), tmp_path / f"X.{ending}"
     table.to_csv(path, index=False) if ending == "csv" else table.to_parquet(path)
-    with pytest.raises(DatasetFormatError, match=r"no column 'item' .*only 'a', 'b'.*with items"):
+    with raises(DatasetFormatError, "column 'item'", "'a'", "'b'"):
         read_features(path)
     assert read_features(path, name_column=None).items.tolist() == ["0", "1"]
     ids = write_text(tmp_path / "ids.txt", "x\ny")
     assert read_features(path, items=ids).items.tolist() == ["x", "y"]
     for text, count in (("x\n", 1), ("x\ny\nz\n", 3)):
         write_text(ids, text)
-        with pytest.raises(
-            DatasetFormatError, match=rf"ids.txt: has {count} ids, but .*rows; give"
-        ):
+        with raises(DatasetFormatError, "ids.txt", count):
             read_features(path, items=ids)
 
 
@@ -139,7 +138,7 @@ def test_another_column_of_ids(tmp_path):
     features = read_features(path, name_column="photo")
     assert features.items.tolist() == ["x.jpg", "y.jpg"]
     assert features.feature_names == ("a", "item")
-    with pytest.raises(InputError, match="has ids in its column 'item', but items"):
+    with raises(InputError, "column 'item'"):
         read_features(path, items=write_text(tmp_path / "ids.txt", "x\ny\n"))
 
 
@@ -205,24 +204,27 @@ def test_numbers_survive_csv_to_the_last_bit(tmp_path_factory, values):
 
 
 FAULTS = {
-    "blank": ("item,a,b\nx,1,2\ny,,3\n", "line 3: column 'a' is missing or NaN; fill"),
-    "not a number": ("item,a,b\nx,1,2\ny,1,nan\n", "line 3: column 'b' is missing or NaN"),
-    "infinite": ("item,a,b\nx,1,-inf\n", "line 2: column 'b' is infinite"),
-    "too large": ("item,a\nx,1e999\n", "line 2: column 'a' is infinite"),
-    "text": ("item,a,colour,b\nx,1,red,2\ny,2,blue,3\n", "line 2: column 'colour' must hold"),
-    "two columns of text": ("item,a,b\nx,1,2\ny,u,2\nz,1,v\n", "line 3: 2 columns 'a', 'b' must"),
-    "a line too short": ("item,a,b\nx,1,2\n\ny,1\n", "line 4: found 2 values for 3 columns; give"),
-    "a line too long": ("item,a\nx,1\ny,1,2\n", "line 3: found 3 values for 2 columns"),
-    "after a line break in quotes": ('item,a\n"x\ny",1\nz,\n', "line 4: column 'a' is missing"),
-    "blank id": ("item,a\nx,1\n ,2\n", "line 3: 'item' is blank; give the item"),
-    "repeated id": ("item,a\nx,1\ny,2\nx,3\n", "item 'x' occurs more than once, in line 2 and l"),
-    "repeated ids": ("item,a\nx,1\ny,2\nx,3\ny,2\ny,1\n", "2 items occur more than once: 'x', 'y'"),
-    "repeated column": ("item,a,a\nx,1,2\n", "line 1: 2 columns are named 'a'; give each its own"),
-    "column without a name": (",item,a\n0,x,1\n", "line 1: column 1 has no name; .*index=False"),
-    "another separator": ("item;a;b\nx;1;2\n", "line 1: found only one column, 'item;a;b'"),
-    "no features": ("item\nx\n", "there are no features, only ids"),
-    "no rows": ("item,a\n", "there are no rows; add one for each item"),
-    "empty": ("", "the file is empty; give a line of column names"),
+    "blank": ("item,a,b\nx,1,2\ny,,3\n", ("line 3", "column 'a'", "NaN")),
+    "not a number": ("item,a,b\nx,1,2\ny,1,nan\n", ("line 3", "column 'b'", "NaN")),
+    "infinite": ("item,a,b\nx,1,-inf\n", ("line 2", "column 'b'")),
+    "too large": ("item,a\nx,1e999\n", ("line 2", "column 'a'")),
+    "text": ("item,a,colour,b\nx,1,red,2\ny,2,blue,3\n", ("line 2", "column 'colour'")),
+    "two columns of text": (
+        "item,a,b\nx,1,2\ny,u,2\nz,1,v\n",
+        ("line 3", "2 columns", "'a'", "'b'"),
+    ),
+    "a line too short": ("item,a,b\nx,1,2\n\ny,1\n", ("line 4", "2 values", "3 columns")),
+    "a line too long": ("item,a\nx,1\ny,1,2\n", ("line 3", "3 values", "2 columns")),
+    "after a line break in quotes": ('item,a\n"x\ny",1\nz,\n', ("line 4", "column 'a'")),
+    "blank id": ("item,a\nx,1\n ,2\n", ("line 3", "'item'")),
+    "repeated id": ("item,a\nx,1\ny,2\nx,3\n", ("item 'x'", "line 2")),
+    "repeated ids": ("item,a\nx,1\ny,2\nx,3\ny,2\ny,1\n", ("2 items", "'x'", "'y'")),
+    "repeated column": ("item,a,a\nx,1,2\n", ("line 1", "2 columns", "'a'")),
+    "column without a name": (",item,a\n0,x,1\n", ("line 1", "column 1", "index=False")),
+    "another separator": ("item;a;b\nx;1;2\n", ("line 1", "'item;a;b'")),
+    "no features": ("item\nx\n", "X.csv"),
+    "no rows": ("item,a\n", "X.csv"),
+    "empty": ("", "X.csv"),
 }
 
 
@@ -231,14 +233,14 @@ FAULTS = {
 def test_faults_of_csv(name, ending, tmp_path):
     text, message = FAULTS[name]
     path = write_text(tmp_path / f"X.{ending}", text)
-    with pytest.raises(DatasetFormatError, match=rf"X\.{ending}(: |, ){message}"):
+    with raises(DatasetFormatError, f"X.{ending}", message):
         read_features(path)
 
 
 def test_bytes_that_are_no_utf8(tmp_path):
     path = tmp_path / "X.csv"
     path.write_bytes(b"item,a\nx,1\nM\xfcnchen,2\n")
-    with pytest.raises(DatasetFormatError, match="is not UTF-8 text; save the file as"):
+    with raises(DatasetFormatError, "UTF-8"):
         read_features(path)
     path.write_bytes("item,a\nMünchen,2\n".encode("utf-16"))
     assert read_features(path).items.tolist() == ["München"]
@@ -250,15 +252,15 @@ def test_a_byte_order_mark_and_windows_line_ends(tmp_path):
 
 
 PARQUET_FAULTS = {
-    "text": ({"item": ["x"], "a": ["red"]}, "column 'a' must hold numbers; .* found type"),
-    "null": ({"item": ["x", "y"], "a": [1.5, None]}, ", row 1: column 'a' is missing or NaN"),
-    "list and numbers": ({"item": ["x"], "a": [[1.0]], "b": [1]}, "column 'a' must .* or keep one"),
-    "uneven lists": ({"item": ["x", "y"], "e": [[1.0], [1.0, 2]]}, ", row 1: the list in column"),
-    "missing list": ({"item": ["x", "y"], "e": [[1.0], None]}, ", row 1: the list in column 'e'"),
-    "gap in a list": ({"item": ["x", "y"], "e": [[1.0], [None]]}, ", row 1: column 0 is missing"),
-    "missing id": ({"item": ["x", None], "a": [1, 2]}, ", row 1: 'item' is blank"),
-    "ids that are no names": ({"item": [0.5], "a": [1]}, "column 'item' holds values of type"),
-    "repeated ids": ({"item": [1, 1], "a": [1, 2]}, "item '1' occurs more than once, in row 0 and"),
+    "text": ({"item": ["x"], "a": ["red"]}, "column 'a'"),
+    "null": ({"item": ["x", "y"], "a": [1.5, None]}, ("row 1", "column 'a'", "NaN")),
+    "list and numbers": ({"item": ["x"], "a": [[1.0]], "b": [1]}, "column 'a'"),
+    "uneven lists": ({"item": ["x", "y"], "e": [[1.0], [1.0, 2]]}, "row 1"),
+    "missing list": ({"item": ["x", "y"], "e": [[1.0], None]}, ("row 1", "column 'e'")),
+    "gap in a list": ({"item": ["x", "y"], "e": [[1.0], [None]]}, ("row 1", "column 0")),
+    "missing id": ({"item": ["x", None], "a": [1, 2]}, ("row 1", "'item'")),
+    "ids that are no names": ({"item": [0.5], "a": [1]}, "column 'item'"),
+    "repeated ids": ({"item": [1, 1], "a": [1, 2]}, ("item '1'", "row 0")),
 }
 
 
@@ -266,7 +268,7 @@ PARQUET_FAULTS = {
 def test_faults_of_parquet(name, tmp_path):
     columns, message = PARQUET_FAULTS[name]
     pq.write_table(pa.table(columns), tmp_path / "X.parquet")
-    with pytest.raises(DatasetFormatError, match=rf"X\.parquet(: |){message}"):
+    with raises(DatasetFormatError, "X.parquet", message):
         read_features(tmp_path / "X.parquet")
 
 
@@ -274,7 +276,7 @@ def test_names_in_parquet_that_are_no_text(tmp_path):
     raw = pa.array([b"a", b"\xfcb"], pa.binary())
     text = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
     pq.write_table(pa.table({"item": text, "x": [1, 2]}), tmp_path / "X.parquet")
-    with pytest.raises(DatasetFormatError, match=r"X\.parquet: .*UTF"):
+    with raises(DatasetFormatError, "X.parquet"):
         read_features(tmp_path / "X.parquet")
 
 
@@ -284,7 +286,7 @@ def test_ids_that_became_floats_beside_a_gap_are_whole_numbers(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "word"), [(np.nan, "missing or NaN"), (np.inf, "infinite"), (-np.inf, "infinite")]
+    ("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")]
 )
 @pytest.mark.parametrize("name", ["npy", "npz of parts"])
 def test_arrays_that_are_not_finite(name, value, word, tmp_path):
@@ -292,11 +294,11 @@ def test_arrays_that_are_not_finite(name, value, word, tmp_path):
     damaged = X.copy()
     damaged[3, 1] = value
     write(tmp_path / file, damaged)
-    with pytest.raises(DatasetFormatError, match=f"{file}, row 3: column 1 is {word}"):
+    with raises(DatasetFormatError, "row 3", "column 1", file, word):
         read_features(tmp_path / file)
     pieces = iterate_features(tmp_path / file, n_rows=2)
     assert next(pieces).items.tolist() == ["0", "1"]
-    with pytest.raises(DatasetFormatError, match=f"{file}, row 3: column 1 is {word}"):
+    with raises(DatasetFormatError, "row 3", "column 1", file, word):
         next(pieces)
 
 
@@ -309,7 +311,7 @@ def test_arrays_that_are_not_finite(name, value, word, tmp_path):
 def test_arrays_that_are_no_features(array, ending, tmp_path):
     path = tmp_path / f"X.{ending}"
     np.save(path, array) if ending == "npy" else np.savez(path, X=array)
-    with pytest.raises(DatasetFormatError, match=r"X\.np"):
+    with raises(DatasetFormatError):
         read_features(path)
 
 
@@ -317,13 +319,13 @@ def test_arrays_that_are_no_features(array, ending, tmp_path):
 def test_pickles_are_not_read(ending, tmp_path):
     path, objects = tmp_path / f"X.{ending}", np.array([[{}]], dtype=object)
     np.save(path, objects) if ending == "npy" else np.savez(path, X=objects)
-    with pytest.raises(DatasetFormatError, match="save"):
+    with raises(DatasetFormatError, "save"):
         read_features(path)
 
 
 def test_an_archive_without_features_names_what_it_holds(tmp_path):
     np.savez(tmp_path / "X.npz", embeddings=X)
-    with pytest.raises(DatasetFormatError, match="arrays 'embeddings'; name the matrix X"):
+    with raises(DatasetFormatError, "'embeddings'"):
         read_features(tmp_path / "X.npz")
 
 
@@ -331,7 +333,7 @@ def test_a_header_that_promises_more_than_there_is(tmp_path):
     np.save(tmp_path / "X.npy", X)
     raw = (tmp_path / "X.npy").read_bytes()
     (tmp_path / "X.npy").write_bytes(raw.replace(b"(5, 3)", b"(9, 9)"))
-    with pytest.raises(DatasetFormatError, match=r"save it again with numpy\.save"):
+    with raises(DatasetFormatError, "numpy.save"):
         read_features(tmp_path / "X.npy")
 
 
@@ -339,30 +341,30 @@ def test_the_width_of_svmlight_can_be_told(tmp_path):
     path = write_text(tmp_path / "X.svm", "1 1:0.5\n0,2 2:1 # sea\n")
     assert read_features(path).X.shape == (2, 2)
     assert read_features(path, n_features=5).X.shape == (2, 5)
-    with pytest.raises(DatasetFormatError, match="label,label index:value"):
+    with raises(DatasetFormatError, "X.svm", "n_features"):
         read_features(path, n_features=1)
     write_text(path, "1 3000000:1\n")
-    with pytest.raises(DatasetFormatError, match="found index 3,000,000, above 2,000,000"):
+    with raises(DatasetFormatError, "index 3,000,000", "above 2,000,000"):
         read_features(path)
 
 
 def test_files_that_are_not_there_or_of_no_known_kind(tmp_path):
-    with pytest.raises(DatasetNotFoundError, match=r"X\.csv: no such file"):
+    with raises(DatasetNotFoundError, "X.csv"):
         read_features(tmp_path / "X.csv")
-    with pytest.raises(DatasetFormatError, match=r"files of features must end in \.npy, \.npz, "):
+    with raises(DatasetFormatError, ".npy", ".npz"):
         read_features(write_text(tmp_path / "X.ods", "x"))
-    with pytest.raises(InputError, match=r"path is 3 .*give a path"):
+    with raises(InputError, "path", "3"):
         read_features(3)
     np.save(tmp_path / "X.npy", X)
-    with pytest.raises(DatasetNotFoundError, match=r"ids\.txt: no such file"):
+    with raises(DatasetNotFoundError, "ids.txt"):
         read_features(tmp_path / "X.npy", items=tmp_path / "ids.txt")
-    with pytest.raises(InputError, match="n_rows"):
+    with raises(InputError, "n_rows"):
         iterate_features(tmp_path / "X.npy", n_rows=0)
     write_text(tmp_path / "ids.txt", "a\n\nb\nc\nd\n")
-    with pytest.raises(DatasetFormatError, match="line 2 is blank; give the names of the items"):
+    with raises(DatasetFormatError, "line 2"):
         read_features(tmp_path / "X.npy", items=tmp_path / "ids.txt")
     write_text(tmp_path / "ids.txt", "a\nb\nb\nc\nd\n")
-    with pytest.raises(DatasetFormatError, match="item 'b' occurs more than once, in line 2 and"):
+    with raises(DatasetFormatError, "item 'b'", "line 2"):
         read_features(tmp_path / "X.npy", items=tmp_path / "ids.txt")
 
 

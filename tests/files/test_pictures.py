@@ -1,6 +1,6 @@
 """Which files of a folder are pictures."""
 
-import pytest
+from tests.refusals import raises
 
 from complabel.errors import ComplabelError
 from complabel.files import READ_PICTURES, read_folder
@@ -47,10 +47,10 @@ def test_files_that_are_left_out_are_counted_by_their_ending(tmp_path):
 
 
 def test_a_folder_without_pictures_and_odd_names_are_refused(tmp_path):
-    with pytest.raises(ComplabelError, match=r"no pictures; their names end in \.jpg"):
+    with raises(ComplabelError, ".jpg"):
         read_folder(tmp_path)
-    with pytest.raises(ComplabelError, match="no such folder"):
+    with raises(ComplabelError):
         read_folder(tmp_path / "absent")
     (tmp_path / "a\nb.png").touch()
-    with pytest.raises(ComplabelError, match="no plain text; rename it"):
+    with raises(ComplabelError, "file 'a\\nb.png'"):
         read_folder(tmp_path)

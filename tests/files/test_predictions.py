@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from tests.examples import examples
+from tests.refusals import raises
 
 from complabel.errors import InputError, OutputError
 from complabel.files import PredictionWriter
@@ -134,28 +135,28 @@ def test_a_full_disk_leaves_the_old_file(ending, tmp_path, monkeypatch):
 
     monkeypatch.setattr(PredictionWriter, "_table", full)
     monkeypatch.setattr(PredictionWriter, "_lines", full)
-    with pytest.raises(OutputError, match="cannot be written: No space left on device"):
+    with raises(OutputError, "No space left"):
         write(path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
 REFUSED = {
-    "another ending": (("p.txt", LABELS), {}, r"give a name that ends in"),
-    "a label called item": (("p.csv", ["sea", "item"]), {}, "a label is called 'item'"),
-    "labels called as columns": (("p.csv", ["label_1", "probability_1"]), {}, "labels are called"),
-    "both": (("p.csv", LABELS), {"top": 1, "threshold": 0.5}, "top and threshold are both given"),
-    "too many": (("p.csv", LABELS), {"top": 5}, "top is 5, but there are 4 labels"),
-    "none": (("p.csv", LABELS), {"top": 0}, "top must be an integer of at least 1"),
-    "no threshold": (("p.csv", LABELS), {"threshold": 2}, "threshold must be a finite number of"),
-    "three": (("p.csv", LABELS), {"threshold": [0.5] * 3}, r"threshold has shape \(3,\); give one"),
+    "another ending": (("p.txt", LABELS), {}, "p.txt"),
+    "a label called item": (("p.csv", ["sea", "item"]), {}, "'item'"),
+    "labels called as columns": (("p.csv", ["label_1", "probability_1"]), {}, "labels"),
+    "both": (("p.csv", LABELS), {"top": 1, "threshold": 0.5}, "threshold"),
+    "too many": (("p.csv", LABELS), {"top": 5}, ("top", "5", "4 labels")),
+    "none": (("p.csv", LABELS), {"top": 0}, ("top", "at least 1")),
+    "no threshold": (("p.csv", LABELS), {"threshold": 2}, "threshold"),
+    "three": (("p.csv", LABELS), {"threshold": [0.5] * 3}, ("threshold", "shape (3,)")),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_written(name, tmp_path):
     (file, labels), options, message = REFUSED[name]
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         PredictionWriter(tmp_path / file, labels, **options)
     assert not list(tmp_path.iterdir())
 
@@ -170,16 +171,16 @@ def test_a_label_called_item_where_it_can_be_told(tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[0.5, np.nan, 0, 0]], "item 'a' has nan for label 'a \"sky\"'; give probabilities from"),
-        ([[0.5, 0, 0, 1.5]], "has 1.5 for label"),
-        ([[0.5, 0, 0, -0.1]], "has -0.1 for label"),
-        ([[0.5, 0, 0]], r"shape \(1, 3\); give a row for each of 1 items, and a column for each"),
+        ([[0.5, np.nan, 0, 0]], ("item 'a'", "nan", "label 'a \"sky\"'")),
+        ([[0.5, 0, 0, 1.5]], "1.5"),
+        ([[0.5, 0, 0, -0.1]], "-0.1"),
+        ([[0.5, 0, 0]], ("shape (1, 3)", "1 items")),
     ],
     ids=["NaN", "above", "below", "shape"],
 )
 def test_what_are_no_probabilities(values, message, tmp_path):
     with (
-        pytest.raises(InputError, match=message),
+        raises(InputError, message),
         PredictionWriter(tmp_path / "p.csv", LABELS) as writer,
     ):
         writer.write(["a"], values)

@@ -1,7 +1,6 @@
 """The neutral table from a file: as from_table reads it, by item, with lines and counts."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from tests.answers.records import back, records, same
 from tests.answers.test_answers_table import rows_of, with_the_same_meaning
 from tests.examples import examples
 from tests.files.files import write_text
+from tests.refusals import raises, warns
 
 from complabel._opening import tidy
 from complabel.answers import Answers, UnlistedLabelsWarning
@@ -56,7 +56,7 @@ def test_a_file_says_what_its_table_says(tmp_path_factory, given_records, ending
     items, labels = list(map(str, range(n_items))), [f"l{at}" for at in range(n_labels)]
     expected = Answers.from_table(table, items=items, label_names=labels, contradictions="keep")
     if len(expected.contradictions()):
-        with pytest.raises(AnnotationError, match="contradict each other"):
+        with raises(AnnotationError):
             read_answers(path, items=items, label_names=labels)
         return
     file = read_answers(path, items=items, label_names=labels)
@@ -117,7 +117,7 @@ def test_answers_about_items_without_features_are_counted_and_left_out(tmp_path)
     text = "answer_id,item,label,answer\n" + "".join(f"{row}no\n" for part in rows for row in part)
     path = write_text(tmp_path / "a.csv", text)
     told = "2 answers about 2 items without features: 'x.jpg', 'y.jpg'"
-    with pytest.warns(UnmatchedItemsWarning, match=re.escape(f"a.csv: {told}; they are left out")):
+    with warns(UnmatchedItemsWarning, "a.csv", "2 items", "'x.jpg'", "'y.jpg'"):
         file = read_answers(path, items=["b.jpg", "a.jpg"], question="asked")
     assert file.answers.n_answers == 1
     assert file.answers.item_names.tolist() == ["b.jpg", "a.jpg"]
@@ -135,7 +135,7 @@ def test_rows_without_item_label_and_answer_are_counted_and_left_out(tmp_path):
     assert (file.n_rows, file.n_blank_rows, file.answers.n_answers) == (5, 3, 2)
     assert file.reconciliation() == ["answers for 2 of 2 items", "3 blank rows left out"]
     write_text(path, BLANK_ROWS.format("maybe"))
-    with pytest.raises(AnnotationError, match=r"a\.csv: line 5 has answer 'maybe'"):
+    with raises(AnnotationError, "a.csv", "line 5", "answer 'maybe'"):
         read_answers(path)
 
 
@@ -153,9 +153,7 @@ def test_semicolons_may_separate_text_and_tabs_go_before_commas(tmp_path):
 
 def test_nothing_in_common_is_an_error(tmp_path):
     path = write_text(tmp_path / "a.csv", "item,label\na.jpg,sea\n")
-    with pytest.raises(
-        DatasetFormatError, match=r"called 'a.jpg', but the items with features '0', '1'"
-    ):
+    with raises(DatasetFormatError, "'a.jpg'", "'0'", "'1'"):
         read_answers(path, items=["0", "1"])
 
 
@@ -164,7 +162,7 @@ CONTRADICTING = HEADER + "a,sea,yes,ann\na,sea,no,bob\na,sea,no,cy\nb,sky,no,ann
 
 def test_contradictions_are_refused_by_default(tmp_path):
     path = write_text(tmp_path / "a.csv", CONTRADICTING)
-    with pytest.raises(AnnotationError, match=r"a\.csv: answers .* not apply: 'bob', 'cy'"):
+    with raises(AnnotationError, "a.csv", "'bob'", "'cy'"):
         read_answers(path)
 
 
@@ -197,24 +195,24 @@ def test_contradictions_about_items_without_features_do_not_matter(tmp_path):
 FAULTS = {
     "unknown word": (
         HEADER + "a,sea,no,\n\nb,sea,perhaps,\n",
-        "line 4 has answer 'perhaps'; it must",
+        ("line 4", "answer 'perhaps'"),
     ),
     "after a line break": (
         'item,label,answer\n"a\nb",sea,no\nb,sea,maybe\n',
-        "line 4 has answer 'm",
+        "line 4",
     ),
-    "a value like a place": (HEADER + "a,row 1,no,\na,x,row 0,\n", "line 3 has answer 'row 0'; it"),
+    "a value like a place": (HEADER + "a,row 1,no,\na,x,row 0,\n", ("line 3", "answer 'row 0'")),
     "a number beyond all counts": (
         "item,label,asked_for\na,sea,1e300\n",
-        "line 2 has asked_for '1e300'; it must be a whole number",
+        ("line 2", "asked_for", "'1e300'"),
     ),
     "rows that disagree": (
         "answer_id,item,label\n1,a,sea\n2,a,sea\n1,b,sky\n",
-        "answer '1' has item 'a' in line 2 and 'b' in line 4; the rows of one answer must agree",
+        ("answer '1'", "item 'a'", "line 2", "'b'", "line 4"),
     ),
     "rows that disagree about an item without features": (
         "answer_id,item,label\n1,a,sea\n2,b,sea\n1,x,sky\n",
-        "answer '1' has item 'a' in line 2 and 'x' in line 4",
+        ("answer '1'", "item 'a'", "line 2", "'x'", "line 4"),
     ),
 }
 
@@ -223,27 +221,25 @@ FAULTS = {
 def test_faults_name_the_line(name, tmp_path):
     text, message = FAULTS[name]
     path = write_text(tmp_path / "a.csv", text)
-    with pytest.raises(AnnotationError, match=rf"a\.csv: {message}"):
+    with raises(AnnotationError, "a.csv", message):
         read_answers(path, items=["a", "b"])
 
 
 def test_faults_of_parquet_name_the_row(tmp_path):
     table = pd.DataFrame({"item": ["a", "a"], "label": ["sea", "sky"], "answer": ["no", "nay"]})
     table.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(AnnotationError, match=r"a\.parquet: row 1 has answer 'nay'"):
+    with raises(AnnotationError, "a.parquet", "row 1", "answer 'nay'"):
         read_answers(tmp_path / "a.parquet")
 
 
 def test_files_that_are_no_table_of_answers(tmp_path):
     path = write_text(tmp_path / "a.csv", "image,label\na,sea\n")
-    with pytest.raises(
-        DatasetFormatError, match=r"no column 'item', only 'image', .* need item and label"
-    ):
+    with raises(DatasetFormatError, "column 'item'", "'image'"):
         read_answers(path)
     write_text(path, "item,label\na,sea\nb\n")
-    with pytest.raises(DatasetFormatError, match="line 3: found 1 values for 2 columns"):
+    with raises(DatasetFormatError, "line 3", "1 values", "2 columns"):
         read_answers(path)
-    with pytest.raises(DatasetFormatError, match=r"complabel import .* must end in \.csv"):
+    with raises(DatasetFormatError, "complabel import", ".csv"):
         read_answers(write_text(tmp_path / "a.json", "[]"))
 
 
@@ -259,24 +255,24 @@ def test_labels_that_nobody_mentions(tmp_path):
     names = read_label_names(write_text(tmp_path / "labels.txt", "sky\nsea\ncity\n"))
     assert read_answers(path, label_names=names).answers.complementary.tolist() == [[0, 1, 0]]
     write_text(path, "item,label,question\na,sea,named\na,sky,named\n")
-    with pytest.warns(UnlistedLabelsWarning, match="2 answers are about all labels"):
+    with warns(UnlistedLabelsWarning, "2 answers"):
         read_answers(path)
-    with pytest.raises(AnnotationError, match=r"line 2 has label 'sea'; 'sea' is not among labels"):
+    with raises(AnnotationError, "line 2", "label 'sea'", "'sea'"):
         read_answers(path, label_names=["see", "sky"])
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "labels.txt: the file is empty; give the names of the labels, one on each line"),
-        ("sea\n\nsky\n", "labels.txt: line 2 is blank"),
-        ("sea\nsky\nsea\n", "labels.txt: label 'sea' occurs more than once, in line 1 and line 3"),
-        ("sea\nsk\x0by\n", r"labels.txt, line 2: the label 'sk\\x0by'"),
+        ("", "labels.txt"),
+        ("sea\n\nsky\n", ("labels.txt", "line 2")),
+        ("sea\nsky\nsea\n", ("labels.txt", "label 'sea'", "line 1", "line 3")),
+        ("sea\nsk\x0by\n", ("labels.txt", "line 2", "label 'sk\\x0by'")),
     ],
     ids=["empty", "blank", "repeated", "control"],
 )
 def test_lists_of_labels_that_are_refused(text, message, tmp_path):
-    with pytest.raises(DatasetFormatError, match=message):
+    with raises(DatasetFormatError, message):
         read_label_names(write_text(tmp_path / "labels.txt", text))
 
 
@@ -303,13 +299,13 @@ def test_a_long_list_on_offer(tmp_path):
         tmp_path / "a.csv", f'item,label,question,offered\na,"{labels[0]}",named,"{offered}"\n'
     )
     assert read_answers(path, label_names=[*labels, "x"]).answers.n_offered.tolist() == [5_000]
-    with pytest.raises(AnnotationError, match=r"row 0 has offered .* is not among labels"):
+    with raises(AnnotationError, "row 0"):
         read_answers(path, label_names=labels[:-1])
 
 
 def test_a_file_that_was_written_twice_is_refused_at_its_second_header(tmp_path):
     text = "item,label,question\na,sea,named\nb,sky,named\n"
-    with pytest.raises(DatasetFormatError, match=r"a\.csv, line 4"):
+    with raises(DatasetFormatError, "a.csv", "line 4"):
         read_answers(write_text(tmp_path / "a.csv", text * 2))
     # Of two columns only one repeats its name: a label may be called so.
     names = "item,label,answer,question\na,label,no,asked\nb,sky,no,asked\n"
@@ -318,7 +314,7 @@ def test_a_file_that_was_written_twice_is_refused_at_its_second_header(tmp_path)
 
 def test_a_byte_0_is_refused_with_its_line(tmp_path):
     text = "item,label,question\na,sea,named\nb\0,sky,named\n"
-    with pytest.raises(DatasetFormatError, match=r"a\.csv, line 3: 'item'"):
+    with raises(DatasetFormatError, "a.csv", "line 3", "'item'"):
         read_answers(write_text(tmp_path / "a.csv", text))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.files.files import write_text
+from tests.refusals import raises
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.files import read_truth
@@ -53,29 +54,29 @@ def test_blank_cells_are_unknown_if_they_are_allowed(kind, tmp_path):
     truth = read_truth(path, label_names=["sky", "sea"], complete=False)
     np.testing.assert_array_equal(truth.Y, [[0, 1], [0, 0]])
     np.testing.assert_array_equal(truth.known, [[False, True], [True, False]])
-    with pytest.raises(DatasetFormatError, match="column 'sky' is blank"):
+    with raises(DatasetFormatError, "column 'sky'"):
         read_truth(path)
 
 
 def test_blank_cells_alone_are_refused(tmp_path):
     path = write_text(tmp_path / "truth.csv", "item,sea\na,\n")
-    with pytest.raises(DatasetFormatError, match="all cells are blank"):
+    with raises(DatasetFormatError, "truth.csv"):
         read_truth(path, complete=False)
     path = write_text(tmp_path / "truth.csv", "item,sea\na,\nb,2\n")
-    with pytest.raises(DatasetFormatError, match="line 3: column 'sea' holds 2"):
+    with raises(DatasetFormatError, "line 3", "column 'sea'", "2"):
         read_truth(path, complete=False)
 
 
 FAULTS = {
-    "two": ("item,sea\na,1\nb,2\n", "line 3: column 'sea' holds 2; give 1 if"),
-    "half": ("item,sea\na,0.5\n", "line 2: column 'sea' holds 0.5"),
-    "blank": ("item,sea,sky\na,1,0\nb,,0\n", "line 3: column 'sea' is blank; give 1"),
-    "word": ("item,sea\na,1\nb,yes\n", "line 3: column 'sea' must hold numbers; give 1 .*'yes'"),
-    "no ids": ("sea,sky\n1,0\n", "there is no column 'item', only 'sea', 'sky'; .*need item"),
-    "blank id": ("item,sea\n,1\n", "line 2: 'item' is blank"),
-    "repeated id": ("item,sea\na,1\nb,0\na,1\n", "item 'a' occurs more than once, in line 2 and l"),
-    "no rows": ("item,sea\n", "there are no rows"),
-    "no labels": ("item\na\n", "there is no column but the ids"),
+    "two": ("item,sea\na,1\nb,2\n", ("line 3", "column 'sea'", "2", "1")),
+    "half": ("item,sea\na,0.5\n", ("line 2", "column 'sea'", "0.5")),
+    "blank": ("item,sea,sky\na,1,0\nb,,0\n", ("line 3", "column 'sea'", "1")),
+    "word": ("item,sea\na,1\nb,yes\n", ("line 3", "column 'sea'", "1", "'yes'")),
+    "no ids": ("sea,sky\n1,0\n", ("column 'item'", "'sea'", "'sky'")),
+    "blank id": ("item,sea\n,1\n", ("line 2", "'item'")),
+    "repeated id": ("item,sea\na,1\nb,0\na,1\n", ("item 'a'", "line 2")),
+    "no rows": ("item,sea\n", "truth.csv"),
+    "no labels": ("item\na\n", "truth.csv"),
 }
 
 
@@ -83,18 +84,15 @@ FAULTS = {
 def test_faults(name, tmp_path):
     text, message = FAULTS[name]
     path = write_text(tmp_path / "truth.csv", text)
-    with pytest.raises(DatasetFormatError, match=rf"truth\.csv(, |: ){message}"):
+    with raises(DatasetFormatError, "truth.csv", message):
         read_truth(path)
 
 
 def test_other_labels_are_refused_by_name(tmp_path):
     path = write_text(tmp_path / "truth.csv", "item,sea,fog\na,1,0\n")
-    with pytest.raises(
-        DatasetFormatError,
-        match="no column for label 'sky' and a column 'fog', which is not a label; give one column",
-    ):
+    with raises(DatasetFormatError, "label 'sky'", "column 'fog'"):
         read_truth(path, label_names=["sea", "sky"])
-    with pytest.raises(DatasetFormatError, match="there is a column 'fog', which is not a label"):
+    with raises(DatasetFormatError, "column 'fog'"):
         read_truth(path, label_names=["sea"])
-    with pytest.raises(DatasetNotFoundError, match="no such file"):
+    with raises(DatasetNotFoundError, "none.csv"):
         read_truth(tmp_path / "none.csv")

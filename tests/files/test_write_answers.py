@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
+from tests.refusals import raises, warns
 
 from complabel._opening import tidy
 from complabel.errors import InputError, OutputError
@@ -123,7 +124,7 @@ def test_after_a_failure_the_old_file_is_there_and_no_other(tmp_path, make, rows
     assert path.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
     with (
-        pytest.raises(OutputError, match="cannot be written: No such file"),
+        raises(OutputError, "No such file"),
         make(tmp_path / "no" / "a.csv"),
     ):
         pass
@@ -133,37 +134,37 @@ def test_after_a_failure_the_old_file_is_there_and_no_other(tmp_path, make, rows
 def test_it_writes_the_same_bytes_in_its_with_block_only(tmp_path, make, rows, ending):
     for name in "ab":
         writer = make(tmp_path / f"{name}{ending}")
-        with pytest.raises(InputError, match="inside its with block"):
+        with raises(InputError):
             writer.write(*rows)
         with writer:
             writer.write(*rows)
-        with pytest.raises(InputError, match="inside its with block"):
+        with raises(InputError):
             writer.write(*rows)
     assert (tmp_path / f"a{ending}").read_bytes() == (tmp_path / f"b{ending}").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["answers.json", "answers", "answers.gz"])
 def test_other_endings_are_refused_before_anything_is_written(tmp_path, name):
-    with pytest.raises(InputError, match=r"\.csv, \.csv\.gz, \.parquet"):
+    with raises(InputError, ".csv", ".csv.gz", ".parquet"):
         AnswerWriter(tmp_path / name)
 
 
 @pytest.mark.parametrize(
     ("piece", "told"),
     [
-        ({"item": [1], "lable": ["sea"]}, "no column 'lable'"),
-        ({"label": ["sea"]}, "a column 'item'"),
-        ({"item": [1, 2], "label": ["sea"]}, "'item': 2, 'label': 1"),
-        ({"item": [None], "label": ["sea"]}, "no item"),
-        ({"item": [""], "label": ["sea"]}, "no item"),
+        ({"item": [1], "lable": ["sea"]}, "column 'lable'"),
+        ({"label": ["sea"]}, "column 'item'"),
+        ({"item": [1, 2], "label": ["sea"]}, ("'item'", "2", "'label'", "1")),
+        ({"item": [None], "label": ["sea"]}, ()),
+        ({"item": [""], "label": ["sea"]}, ()),
         ({"item": [1], "asked_for": [1.5]}, "'asked_for'"),
         ({"item": [1], "asked_for": ["many"]}, "'asked_for'"),
         ({"item": [1], "probability": ["often"]}, "'probability'"),
-        ({"item": [1], "label": ["\ud800"]}, "'label' holds text that is not valid Unicode"),
+        ({"item": [1], "label": ["\ud800"]}, "'label'"),
     ],
 )
 def test_what_is_no_table_of_answers_is_refused(piece, told):
-    with pytest.raises(InputError, match=told):
+    with raises(InputError, told):
         answers_to_arrow(piece)
 
 
@@ -212,7 +213,7 @@ def test_any_text_comes_back_and_blanks_are_gaps(tmp_path_factory, rows):
 def test_a_text_that_a_spreadsheet_may_run_is_warned_of_and_kept(tmp_path, text, column):
     piece = {"item": ["a"], "label": ["sea"], "annotator": ["ann"], column: [text]}
     with (
-        pytest.warns(FormulaWarning, match=r"a\.csv") as caught,
+        warns(FormulaWarning, "a.csv") as caught,
         AnswerWriter(tmp_path / "a.csv") as writer,
     ):
         writer.write({name: values * 2 for name, values in piece.items()})

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.importers.reading import write
 from tests.importers.samples import annotation, choices, task
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -179,9 +180,9 @@ def test_a_table_of_ticks_alone_needs_to_be_told_what_was_ticked(tmp_path):
     ticked = {item: labels for item, labels in APPLIES.items() if labels}
     bare = {name: values for name, values in told("yes", ticked).items() if name != "answer"}
     path = as_file(tmp_path, bare)
-    with pytest.raises(AnnotationError, match=r"line 2.*--answer yes"):
+    with raises(AnnotationError, "line 2", "--answer"):
         read_answers(path, label_names=LABELS)
-    with pytest.raises(AnnotationError, match=r"row 0 .*column answer"):
+    with raises(AnnotationError, "row 0"):
         made(bare)
     meant = {word: imported(path, answer=word) for word in ("yes", "no")}
     np.testing.assert_array_equal(meant["yes"].relevant.toarray(), MASK[[0, 2, 3, 4]])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from tests.importers.reading import refused
+from tests.refusals import raises
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError, OutputError
 from complabel.importers import FORMATS, Format, detect, import_answers, import_file
@@ -41,9 +42,9 @@ def test_a_file_of_no_format_is_told_which_there_are(tmp_path, content, ending):
 
 def test_missing_files_are_told(tmp_path):
     for given_format in (None, "table"):
-        with pytest.raises(DatasetNotFoundError, match="no such file"):
+        with raises(DatasetNotFoundError, "no.csv"):
             import_answers(tmp_path / "no.csv", format=given_format)
-    with pytest.raises(DatasetNotFoundError, match="is a folder"):
+    with raises(DatasetNotFoundError):
         detect(tmp_path)
 
 
@@ -83,7 +84,7 @@ def test_pieces_become_one_table_and_are_counted_as_one(path):
 
 def test_a_format_without_answers_says_what_it_counted(path, tmp_path):
     for pieces in ([], [{"item": []}]):
-        with pytest.raises(DatasetFormatError, match=r"holds no answer, read as made \(7 tasks\)"):
+        with raises(DatasetFormatError, "7 tasks"):
             import_file(path, tmp_path / "out.csv", format=made_of(pieces))
     assert [each.name for each in tmp_path.iterdir()] == ["answers.csv"]
 
@@ -105,7 +106,7 @@ def test_a_refusal_in_a_later_piece_leaves_the_old_file(path, tmp_path, ending):
 
     out = tmp_path / f"out{ending}"
     out.write_text("old")
-    with pytest.raises(DatasetFormatError, match="line 7"):
+    with raises(DatasetFormatError, "line 7"):
         import_file(path, out, format=made_of(pieces()))
     assert out.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 2
@@ -115,18 +116,18 @@ def test_the_file_that_is_read_is_not_written_to(path, tmp_path):
     link = tmp_path / "link.csv"
     link.symlink_to(path)
     for out in (path, link):
-        with pytest.raises(InputError, match="is the imported file itself"):
+        with raises(InputError):
             import_file(path, out)
     assert path.read_text() == TEXT
 
 
 def test_a_wrong_ending_is_refused_before_anything_is_read(tmp_path):
-    with pytest.raises(InputError, match=r"\.parquet"):
+    with raises(InputError, ".parquet"):
         import_file(tmp_path / "no such file", tmp_path / "out.txt")
 
 
 def test_a_folder_that_is_not_there_is_told(path, tmp_path):
-    with pytest.raises(OutputError, match="cannot be written"):
+    with raises(OutputError, "out.csv"):
         import_file(path, tmp_path / "no" / "out.csv")
 
 
@@ -149,5 +150,5 @@ def test_without_pandas_it_is_said_what_to_install(path, monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(InputError, match=r'pip install "complabel\[tables\]"'):
+    with raises(InputError, 'pip install "complabel[tables]"'):
         import_answers(path)

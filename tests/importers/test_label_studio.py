@@ -14,6 +14,7 @@ from tests.importers.samples import (
     record,
     task,
 )
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -139,7 +140,7 @@ def test_what_people_tick_in_our_own_form_applies(tmp_path, name):
     assert as_digits(answers.known_relevant) == applies
     assert as_digits(answers.complementary) == absent
     assert tally.counts["forms without a tick"] == 1
-    with pytest.raises(DatasetFormatError, match="label_names"):
+    with raises(DatasetFormatError, "label_names"):
         import_answers(path)
 
 

@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 
 import pytest
+from tests.refusals import raises
 
 from complabel.errors import InputError
 from complabel.importers import label_studio_config
@@ -60,18 +61,18 @@ def test_menus_of_tasks(question, name, how):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ([], "there are no labels"),
-        (["sea", " "], "label 1 is ' '"),
-        (["sea", "sky", "sea"], "'sea' occurs twice"),
-        (["sea\x00"], "cannot be shown"),
+        ([], ()),
+        (["sea", " "], ("label 1", "' '")),
+        (["sea", "sky", "sea"], "'sea'"),
+        (["sea\x00"], "label 'sea\\x00'"),
     ],
     ids=["none", "blank", "repeated", "control character"],
 )
 def test_bad_labels_are_refused(names, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         label_studio_config(names, question="both")
 
 
 def test_unknown_questions_are_refused():
-    with pytest.raises(InputError, match="question"):
+    with raises(InputError, "question"):
         label_studio_config(NAMES, question="menu")

@@ -3,6 +3,7 @@ import random
 
 import pytest
 from tests.importers.reading import imported, refused, write
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -74,7 +75,7 @@ def test_a_prompt_holds_what_it_asks_about(tmp_path, table):
         assert (line["text"], line["image"]) == (text, image)
     path.unlink()
     for nothing in (None, {item: {} for item in seen}):
-        with pytest.raises(InputError, match="show"):
+        with raises(InputError, "shown"):
             write_prompts(table, path, nothing)
         assert not path.exists()
 
@@ -100,22 +101,22 @@ def test_a_menu_is_spelled_out_with_its_forms(tmp_path):
 @pytest.mark.parametrize(
     ("table", "options", "told"),
     [
-        ({"item": ["a"], "question": ["named"]}, {}, "row 1 of the questions: offers 0 labels"),
-        ({"item": ["a"], "question": ["excluded"]}, {}, "'excluded' cannot become a question"),
-        ({"item": ["a"], "question": ["ticked"]}, {}, "needs a row with the same answer_id"),
-        ({"item": ["a"], "question": ["asked"]}, {}, "has no label; fill it in"),
-        ({**NAMINGS, "label": ["sea", None]}, {}, "already answered"),
+        ({"item": ["a"], "question": ["named"]}, {}, ("row 1", "0 labels")),
+        ({"item": ["a"], "question": ["excluded"]}, {}, "'excluded'"),
+        ({"item": ["a"], "question": ["ticked"]}, {}, "answer_id"),
+        ({"item": ["a"], "question": ["asked"]}, {}, "row 1"),
+        ({**NAMINGS, "label": ["sea", None]}, {}, "row 1"),
         (
             {"item": ["a"], "question": ["named"]},
             {"label_names": ["All apply", "b"]},
-            "rename the label",
+            "'all apply'",
         ),
-        (QUESTIONS, {"shown": {4: {"text": "A puppy."}}}, "row 2 .* nothing to show for item '5'"),
+        (QUESTIONS, {"shown": {4: {"text": "A puppy."}}}, ("row 2", "item '5'")),
     ],
 )
 def test_what_is_no_question_is_refused_and_nothing_written(tmp_path, table, options, told):
     path = tmp_path / "prompts.jsonl"
-    with pytest.raises(InputError, match=told):
+    with raises(InputError, told):
         write_prompts(table, path, **options)
     assert not path.exists()
 
@@ -381,7 +382,7 @@ def test_prompts_with_one_id_twice_are_refused(tmp_path):
     path = tmp_path / "prompts.jsonl"
     write(tmp_path, "prompts.jsonl", [JUDGED, JUDGED])
     replies = write(tmp_path, "r.jsonl", [{"id": "q1", "reply": "no"}])
-    with pytest.raises(DatasetFormatError, match=r"prompts\.jsonl, line 2: id 'q1' occurs twice"):
+    with raises(DatasetFormatError, "prompts.jsonl", "line 2", "id 'q1'"):
         import_answers(replies, options=Options(prompts=path))
     other = {**JUDGED, "item": "b", "reply": "no"}
     told = refused(tmp_path / "r.jsonl", [{**JUDGED, "reply": "no"}, other])

@@ -4,9 +4,12 @@ import base64
 import json
 import math
 import re
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.refusals import raises
 
 from complabel._services import SERVICES, Results, Service
 from complabel.errors import ComplabelError, InputError
@@ -28,141 +31,39 @@ ROW = ("item", "label", "answer")
 PICTURE = b"\x89PNG not really"
 
 
-def chat(text, end="stop", **message):
-    choice = {"index": 0, "message": {"role": "assistant", "content": text, **message}}
-    usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
-    return {"model": "m-1", "choices": [{**choice, "finish_reason": end}], "usage": usage}
+# As the services publish them, each from the page that it names; "ends" has what is no answer.
+KEPT = json.loads(Path(__file__).with_name("results.json").read_text(encoding="utf-8"))
+REPLIES, ENDS = KEPT["replies"], KEPT["ends"]
 
 
-def openai(ident, text, end="stop"):
-    body = {"status_code": 200, "request_id": "r", "body": chat(text, end)}
-    return {"id": "b", "custom_id": ident, "response": body, "error": None}
+def filled(kept, ident, text="yes", end=None):
+    """A result that was kept, with an id, a reply and the reason why it ended."""
+    kept = json.dumps(kept)
+    for gap, value in (("@id", ident), ("@end", end)):
+        kept = kept.replace(json.dumps(gap), json.dumps(value))
+    return json.loads(kept.replace("@text", json.dumps(text)[1:-1]))
 
 
-def responses(ident, text, end="stop"):
-    told = [{"type": "output_text", "text": text}]
-    output = [{"type": "reasoning"}, {"type": "message", "content": told}]
-    body = {
-        "model": "m-1",
-        "status": "completed" if end == "stop" else "incomplete",
-        "output": output,
-    }
-    body["usage"] = {"input_tokens": 10, "output_tokens": 2}
-    return {"custom_id": ident, "response": {"status_code": 200, "body": body}, "error": None}
+def replied(family, ident, text, end="stop"):
+    ends = dict(zip(("stop", "length"), REPLIES[family]["ends"], strict=True))
+    return filled(REPLIES[family]["result"], ident, text, ends.get(end, end))
 
 
-def bare(ident, text, end="stop"):
-    return {"custom_id": ident, "response": chat(text, end)}
+def ended(way, ident):
+    """What a service writes where there is no answer."""
+    kept = ENDS[way]
+    return (
+        replied(kept["of"], ident, "yes", kept["end"])
+        if "of" in kept
+        else filled(kept["result"], ident)
+    )
 
 
-def anthropic(ident, text, end="stop"):
-    reason = {"stop": "end_turn", "length": "max_tokens"}[end]
-    message = {"model": "m-1", "content": [{"type": "text", "text": text}], "stop_reason": reason}
-    message["usage"] = {"input_tokens": 10, "output_tokens": 2}
-    return {"custom_id": ident, "result": {"type": "succeeded", "message": message}}
-
-
-def gemini(ident, text, end="stop"):
-    reason = {"stop": "STOP", "length": "MAX_TOKENS"}[end]
-    candidate = {"content": {"parts": [{"text": text}], "role": "model"}, "finishReason": reason}
-    usage = {"promptTokenCount": 10, "candidatesTokenCount": 2}
-    response = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "m-1"}
-    return {"key": ident, "response": response}
-
-
-def bedrock(ident, text, end="stop"):
-    reason = {"stop": "end_turn", "length": "max_tokens"}[end]
-    output = {"model": "m-1", "content": [{"type": "text", "text": text}], "stop_reason": reason}
-    output["usage"] = {"input_tokens": 10, "output_tokens": 2}
-    return {"recordId": ident, "modelInput": {}, "modelOutput": output}
-
-
-def on_bedrock(ident, body):
-    """A reply of one of Bedrock's other models, which names no model."""
-    return {"recordId": ident, "modelInput": {}, "modelOutput": body}
-
-
-def vertex(ident, text, end="stop"):
-    about = {"status": "", "processed_time": "2025-01-01", "request": {"contents": []}}
-    return about | gemini(ident, text, end)
-
-
-OTHERS = {  # as the services publish them: the body of a text, and of one that was cut off
-    "llama": lambda text, end: {
-        "generation": text,
-        "stop_reason": end,
-        "prompt_token_count": 10,
-        "generation_token_count": 2,
-    },
-    "titan": lambda text, end: {
-        "inputTextTokenCount": 10,
-        "results": [
-            {
-                "outputText": text,
-                "tokenCount": 2,
-                "completionReason": {"stop": "FINISH", "length": "LENGTH"}[end],
-            }
-        ],
-    },
-    "mistral": lambda text, end: {"outputs": [{"text": text, "stop_reason": end}]},
-    "deepseek": lambda text, end: {"choices": [{"text": text, "stop_reason": end}]},
-    "cohere": lambda text, end: {
-        "text": text,
-        "response_id": "r",
-        "finish_reason": {"stop": "COMPLETE", "length": "MAX_TOKENS"}[end],
-    },
-    "command": lambda text, end: {
-        "generations": [{"text": text, "finish_reason": "COMPLETE" if end == "stop" else "LENGTH"}]
-    },
-    "nova": lambda text, end: {
-        "output": {
-            "message": {
-                "content": [
-                    {"reasoningContent": {"reasoningText": {"text": "no"}}},
-                    {"text": text},
-                ]
-            }
-        },
-        "stopReason": {"stop": "end_turn", "length": "max_tokens"}[end],
-        "usage": {"inputTokens": 10, "outputTokens": 2},
-    },
-    "thinking": lambda text, end: {  # of Anthropic
-        "content": [{"type": "thinking", "text": "no"}, {"type": "text", "text": text}],
-        "stop_reason": {"stop": "end_turn", "length": "max_tokens"}[end],
-    },
-}
-
-
-ANSWERED = {
-    "openai": openai,
-    "responses": responses,
-    "bare": bare,
-    "mistral": openai,
-    "anthropic": anthropic,
-    "gemini": gemini,
-    "bedrock": bedrock,
-    "vertex": vertex,
-    **{
-        name: lambda ident, text, end="stop", body=body: on_bedrock(ident, body(text, end))
-        for name, body in OTHERS.items()
-    },
-}
-TOOLS = {**dict.fromkeys(OTHERS, "bedrock"), "responses": "openai", "bare": "openai"}
-TOOLS["mistral"], TOOLS["vertex"] = "mistral", "gemini"
-TELL_THE_MODEL = {*ANSWERED} - {*OTHERS}
-TELL_TOKENS = {*TELL_THE_MODEL, "llama", "titan", "nova"}
-FAILED = {
-    "openai": lambda ident: {"custom_id": ident, "response": None, "error": {"code": "e"}},
-    "status": lambda ident: {"custom_id": ident, "response": {"status_code": 500, "body": {}}},
-    "anthropic": lambda ident: {"custom_id": ident, "result": {"type": "expired"}},
-    "gemini": lambda ident: {"key": ident, "status": {"code": 3, "message": "m"}},
-    "bedrock": lambda ident: {"recordId": ident, "error": {"errorCode": 400, "errorMessage": "m"}},
-    "vertex": lambda ident: {"key": ident, "status": "Bad Request: m", "response": {}},
-}
+openai, anthropic, gemini = (partial(replied, name) for name in ("openai", "anthropic", "gemini"))
 
 
 def written(tmp_path, family="openai", table=ASKED, shown=TEXTS, **options):
-    tool = TOOLS.get(family, family)
+    tool = REPLIES[family]["service"] if family in REPLIES else family
     path = tmp_path / ("batch.json" if tool == "anthropic" else "batch.jsonl")
     options = {"model": "gpt", **options}
     assert write_questions(table, path, tool=tool, shown=shown, **options) == N
@@ -182,7 +83,7 @@ def read(tmp_path, results):
     return import_answers(path)
 
 
-@pytest.mark.parametrize("family", ANSWERED)
+@pytest.mark.parametrize("family", REPLIES)
 def test_yes_and_no_come_back_as_they_were_said(tmp_path, family):
     ids, found = written(tmp_path, family)
     assert len(set(ids)) == N
@@ -192,21 +93,24 @@ def test_yes_and_no_come_back_as_they_were_said(tmp_path, family):
         assert item not in ident
         assert f"Text of {item}." in json.dumps(request)
     said = list(zip(ids, WORDS, strict=True))[::-1]  # results come in any order
-    table, tally = read(tmp_path, [ANSWERED[family](*each) for each in said])
+    table, tally = read(tmp_path, [replied(family, *each) for each in said])
     assert list(table["item"]) == ASKED["item"]
     assert list(table["label"]) == ASKED["label"]
     assert list(table["answer"]) == WORDS
-    assert family not in TELL_THE_MODEL or all(x.startswith("m-1 ") for x in table["annotator"])
+    model = REPLIES[family].get("model", "")
+    assert all(x.startswith(f"{model} ") or not model for x in table["annotator"])
     assert table["annotator"].nunique() == 1  # the digest is that of the form, not of the label
     assert tally.counts["results"] == N
-    assert family not in TELL_TOKENS or "60 tokens" in tally.remarks[0]
+    if "tokens" in REPLIES[family]:
+        asked, told = (N * n for n in REPLIES[family]["tokens"])
+        assert f"had {asked} tokens, and the replies {told}" in tally.remarks[0]
     cut = [*said[1:], (said[0][0], "no")]  # of which one was cut off
     ends = ["stop"] * (N - 1) + ["length"]
-    results = [ANSWERED[family](*each, end) for each, end in zip(cut, ends, strict=True)]
+    results = [replied(family, *each, end) for each, end in zip(cut, ends, strict=True)]
     assert read(tmp_path, results)[1].counts["replies that were cut off"] == 1
 
 
-@pytest.mark.parametrize("family", ANSWERED)
+@pytest.mark.parametrize("family", REPLIES)
 def test_all_labels_of_an_item_come_back_in_one_reply(tmp_path, family):
     ids, found = written(tmp_path, family, TICKED)
     assert all(
@@ -220,7 +124,7 @@ def test_all_labels_of_an_item_come_back_in_one_reply(tmp_path, family):
     replies[1] = f"Here it is:\n```json\n{replies[1]}\n```"
     replies[2] = f'<think>\n{{"cat": "no"}}\n</think>\n{replies[2]}'
     replies[3] = replies[3].replace('"yes"', "true").replace('"no"', "false")
-    results = [ANSWERED[family](*each) for each in zip(ids, replies, strict=True)]
+    results = [replied(family, *each) for each in zip(ids, replies, strict=True)]
     table, _ = read(tmp_path, results)
     assert list(table["answer"]) == said.ravel().tolist()
     assert list(table["label"]) == LABELS * N
@@ -237,7 +141,7 @@ def test_what_failed_is_counted_and_nothing_is_guessed(tmp_path):
         openai(ids[2], twice),
         openai(ids[3], whole),
         openai(ids[3], json.dumps(dict.fromkeys(LABELS, "yes"))),
-        {"custom_id": ids[4], "response": {"status_code": 200, "body": chat(None, refusal="no")}},
+        ended("OpenAI, refused", ids[4]),
     ]
     with pytest.raises(ComplabelError):  # nothing is left to import
         import_answers_or_fail(tmp_path, results)
@@ -257,19 +161,13 @@ def import_answers_or_fail(tmp_path, results):
         raise InputError("no row")
 
 
-@pytest.mark.parametrize("way", FAILED)
-def test_failures_are_those_of_each_family(tmp_path, way):
+def test_a_reply_that_is_not_clear_is_shown(tmp_path):
     ids, _ = written(tmp_path)
-    answer = ANSWERED.get(way, openai)
-    results = [answer(ids[0], "yes"), FAILED[way](ids[1]), answer(ids[2], "perhaps")]
-    table, tally = read(tmp_path, results)
-    assert list(table["item"]) == ["i0"]
-    assert tally.counts["requests that failed"] == 1
-    assert tally.counts["replies that do not parse"] == 1
-    assert tally.counts["requests without a result"] == N - 3
+    results = [openai(ids[0], "yes"), openai(ids[2], "perhaps")]
+    _, tally = read(tmp_path, results)
     shown = next(each for each in tally.remarks if each.startswith("replies that do not parse"))
     assert f"{ids[2]} ('perhaps')" in shown
-    with pytest.raises(ComplabelError, match="perhaps"):  # also if no reply is clear
+    with raises(ComplabelError, "perhaps"):  # also if no reply is clear
         read(tmp_path, results[1:])
 
 
@@ -282,17 +180,17 @@ def test_ids_may_be_numbers_and_a_line_without_an_id_is_told_what_to_do(tmp_path
         "i3": "yes",
         "i7": "no",
     }
-    lost = vertex("x", "yes")
+    lost = replied("vertex", "x", "yes")
     del lost["key"]
-    with pytest.raises(ComplabelError, match=r"line 1: .*key"):
+    with raises(ComplabelError, "line 1"):
         read(tmp_path, [lost])
-    with pytest.raises(ComplabelError, match="custom_id"):
+    with raises(ComplabelError, "custom_id"):
         read(tmp_path, [openai([7], "no")])
 
 
 def test_a_retry_that_succeeded_counts_and_an_equal_repeat_does_not_disturb(tmp_path):
     ids, _ = written(tmp_path)
-    results = [FAILED["openai"](ids[0]), openai(ids[0], "no"), openai(ids[0], "no")]
+    results = [ended("OpenAI, expired", ids[0]), openai(ids[0], "no"), openai(ids[0], "no")]
     table, tally = read(tmp_path, results)
     assert list(table["answer"]) == ["no"]
     assert tally.counts["requests that failed"] == 0
@@ -303,114 +201,25 @@ def test_results_need_the_table_of_their_own_batch(tmp_path):
     (tmp_path / "batch.ids.jsonl").rename(tmp_path / "other.ids.jsonl")
     assert len(read(tmp_path, [openai(ids[0], "yes")])[0]) == 1  # found by the end of the id
     other = f"{ids[0][:-6]}ffffff"
-    with pytest.raises(ComplabelError, match="ids"):
+    with raises(ComplabelError, "ids"):
         read(tmp_path, [openai(other, "yes")])
-    with pytest.raises(ComplabelError, match="q999999"):
+    with raises(ComplabelError, "q999999"):
         read(tmp_path, [openai(ids[0], "yes"), openai(f"q999999{ids[0][7:]}", "yes")])
 
 
-def failed(ident, status=200, body=None, **more):
-    return {"custom_id": ident, "response": {"status_code": status, "body": body}, **more}
-
-
-def stopped(answer, ident, **changes):
-    """A result of one family that ended in another way."""
-    found = answer(ident, "yes")
-    inside = found.get("modelOutput") or found.get("response") or found["result"]["message"]
-    inside = inside.get("body", inside)
-    (inside.get("choices") or inside.get("candidates") or [inside])[0].update(changes)
-    return found
-
-
-FAILED_, REFUSED_ = "requests that failed", "requests that the model refused"
 CUT_, UNCLEAR_ = "replies that were cut off", "replies that do not parse"
-# As the services publish them; the last word is where a result is counted.
-ENDS = {
-    "a line of OpenAI's error file": (lambda i: failed(i, 400, {"error": {"code": "x"}}), FAILED_),
-    "expired, OpenAI": (
-        lambda i: {"id": "b", "custom_id": i, "response": None, "error": {"code": "batch_expired"}},
-        FAILED_,
-    ),
-    "Azure's filter": (lambda i: failed(i, 400, {"error": {"code": "content_filter"}}), FAILED_),
-    "vLLM's run-batch": (lambda i: failed(i, 400, None, error={"object": "error"}), FAILED_),
-    "LiteLLM, an error in the body": (lambda i: failed(i, 200, {"error": {}, "x": 1}), UNCLEAR_),
-    "LiteLLM, a message": (lambda i: failed(i, 200, {"error": {"message": "m"}}), FAILED_),
-    "Together's error file": (lambda i: {"custom_id": i, "error": {"message": "m"}}, FAILED_),
-    "Mistral, a body that is a text": (lambda i: failed(i, 422, '{"detail": "d"}'), FAILED_),
-    "no body": (lambda i: failed(i), FAILED_),
-    "Azure's filter of replies": (
-        lambda i: stopped(openai, i, finish_reason="content_filter"),
-        REFUSED_,
-    ),
-    "a call of a tool": (lambda i: stopped(openai, i, finish_reason="tool_calls"), UNCLEAR_),
-    "vLLM, aborted": (lambda i: stopped(openai, i, finish_reason="abort"), CUT_),
-    "Anthropic, errored": (
-        lambda i: {"custom_id": i, "result": {"type": "errored", "error": {"type": "error"}}},
-        FAILED_,
-    ),
-    "Anthropic, canceled": (lambda i: {"custom_id": i, "result": {"type": "canceled"}}, FAILED_),
-    "Anthropic, refused": (lambda i: stopped(anthropic, i, stop_reason="refusal"), REFUSED_),
-    "Anthropic, paused": (lambda i: stopped(anthropic, i, stop_reason="pause_turn"), UNCLEAR_),
-    "Anthropic, too long": (
-        lambda i: stopped(anthropic, i, stop_reason="model_context_window_exceeded"),
-        CUT_,
-    ),
-    "Gemini, an error": (lambda i: {"key": i, "error": {"code": 13, "message": "m"}}, FAILED_),
-    "Gemini, no content": (
-        lambda i: {"key": i, "response": {"candidates": [{"finishReason": "SAFETY"}]}},
-        REFUSED_,
-    ),
-    "Gemini, all tokens were thoughts": (
-        lambda i: {"key": i, "response": {"candidates": [{"finishReason": "MAX_TOKENS"}]}},
-        CUT_,
-    ),
-    "Gemini, blocked": (
-        lambda i: {"key": i, "response": {"promptFeedback": {"blockReason": "OTHER"}}},
-        REFUSED_,
-    ),
-    "Gemini, nothing": (lambda i: {"key": i, "response": {"candidates": []}}, UNCLEAR_),
-    "Gemini, another end": (lambda i: stopped(gemini, i, finishReason="OTHER"), UNCLEAR_),
-    "Gemini, only a thought": (
-        lambda i: stopped(gemini, i, content={"parts": [{"text": "yes", "thought": True}]}),
-        UNCLEAR_,
-    ),
-    "Bedrock, throttled": (
-        lambda i: {"recordId": i, "modelInput": {}, "error": {"errorCode": 429}},
-        FAILED_,
-    ),
-    "Bedrock, a guardrail": (
-        lambda i: stopped(bedrock, i, stop_reason="guardrail_intervened"),
-        REFUSED_,
-    ),
-}
+FAILED_, REFUSED_ = "requests that failed", "requests that the model refused"
 
 
 @pytest.mark.parametrize("way", ENDS)
 def test_what_is_no_answer_is_counted_as_what_it_is(tmp_path, way):
     ids, _ = written(tmp_path)
-    result, word = ENDS[way][0](ids[0]), ENDS[way][1]
-    table, tally = read(tmp_path, [result, openai(ids[1], "no")])
+    table, tally = read(tmp_path, [ended(way, ids[0]), openai(ids[1], "no")])
     assert list(table["item"]) == ["i1"]
     assert {name: n for name, n in tally.counts.items() if n and name[:4] in ("requ", "repl")} == {
-        word: 1,
+        ENDS[way]["counted"]: 1,
         "requests without a result": N - 2,
     }
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {**chat("<p>"), "prompt_filter_results": [], "system_fingerprint": "f"},  # Azure
-        {**chat("<p>"), "prompt_logprobs": None, "kv_transfer_params": None},  # vLLM
-        {**chat("<p>"), "usage": None, "service_tier": None},
-    ],
-    ids=["azure", "vllm", "litellm"],
-)
-def test_bodies_of_other_servers_are_read(tmp_path, body):
-    ids, _ = written(tmp_path)
-    body = json.loads(json.dumps(body).replace("<p>", "yes"))
-    table, _ = read(tmp_path, [failed(ids[0], 200, body), failed(ids[1], 200, body, error=None)])
-    assert list(table["answer"]) == ["yes", "yes"]
 
 
 def lines_of(path):
@@ -431,7 +240,7 @@ def test_failures_stand_in_a_second_file_and_a_batch_in_several(tmp_path, monkey
     for name, results in (
         ("results-1.jsonl", [openai(each, "yes") for each in ids[:3]]),
         ("results-2.jsonl", [openai(each, "no") for each in ids[4:]]),
-        ("errors.jsonl", [failed(ids[3], 500)]),
+        ("errors.jsonl", [ended("OpenAI, the server failed", ids[3])]),
     ):
         (tmp_path / name).write_text("".join(json.dumps(each) + "\n" for each in results))
     table, tally = import_answers(tmp_path / "results-2.jsonl")  # the other file is not missing
@@ -445,7 +254,7 @@ def test_failures_stand_in_a_second_file_and_a_batch_in_several(tmp_path, monkey
     assert tally.counts["requests that failed"] == 1
     assert tally.counts["requests without a result"] == 0
     (tmp_path / "t.csv").write_text("item,label,answer\na,b,yes\n")
-    with pytest.raises(InputError, match="more is given"):
+    with raises(InputError, "more"):
         import_answers(tmp_path / "t.csv", options=more)
 
 
@@ -458,7 +267,7 @@ def test_no_file_has_more_bytes_than_a_service_takes(tmp_path, monkeypatch):
     assert [len(json.loads(path.read_text())["requests"]) for path in paths] == [2, 2, 2]
     assert all(path.stat().st_size <= 1_000_000 for path in paths)
     texts["i0"] = {"text": "é" * 500_000}
-    with pytest.raises(InputError, match="item 'i0' has 1,000,"):
+    with raises(InputError, "item 'i0'"):
         write_questions(ASKED, tmp_path / "c.json", shown=texts, **options)
 
 
@@ -532,7 +341,7 @@ def test_a_sixth_service_is_a_row_of_the_table(tmp_path, monkeypatch):
     assert table["annotator"][0].startswith("m-6 ")
     counts = {name: tally.counts[name] for name in (CUT_, FAILED_, REFUSED_, UNCLEAR_)}
     assert counts == {CUT_: 1, FAILED_: 1, REFUSED_: 1, UNCLEAR_: 2}
-    assert "170 tokens" in tally.remarks[-1]
+    assert "182 tokens" in tally.remarks[-1]
 
 
 @pytest.mark.parametrize("family", ["openai", "responses", "anthropic", "gemini", "bedrock"])
@@ -545,7 +354,7 @@ def test_each_item_of_a_request_is_judged_by_itself(tmp_path, family):
     words = {f"item {n}": dict(zip(LABELS, ["yes", "no", "unsure"], strict=True)) for n in (1, 2)}
     odd = {"item 3": {"cat": "perhaps"}, "item 4": dict.fromkeys(LABELS, "no")}
     results = [(ids[1], json.dumps(words)), (ids[0], "Here:\n" + json.dumps({**words, **odd}))]
-    table, tally = read(tmp_path, [ANSWERED[family](*each) for each in results])
+    table, tally = read(tmp_path, [replied(family, *each) for each in results])
     assert list(table["item"]) == np.repeat(["i0", "i1", "i3", "i4", "i5"], 3).tolist()
     triples = ["yes", "no", "unsure"]
     assert list(table["answer"]) == [*triples * 2, *["no"] * 3, *triples * 2]
@@ -618,7 +427,7 @@ def test_a_schema_has_each_word_once(tmp_path):
 
 def test_results_of_pictures_are_recognized(tmp_path):
     ids, _ = written(tmp_path)
-    result = bedrock(ids[0], "yes")
+    result = replied("bedrock", ids[0], "yes")
     result["modelInput"] = {"messages": ["x" * 100_000]}
     assert list(read(tmp_path, [result])[0]["answer"]) == ["yes"]
     path = tmp_path / "listed.json"
@@ -635,7 +444,7 @@ def likely(ident, word, other, *, first="", family="openai"):
     key = "logProbability" if family == "gemini" else "logprob"
     top = [{"token": name, key: log} for name, log in logs.items()]
     tokens = [(first, [])] * bool(first) + [(word[0].title(), top), (".", [])]
-    result = ANSWERED[family](ident, f"{first}{word[0].title()}.")
+    result = replied(family, ident, f"{first}{word[0].title()}.")
     if family == "gemini":
         chosen = [{"token": token, key: 0.0} for token, _ in tokens]
         found = {
@@ -663,12 +472,12 @@ def test_probabilities_of_yes_and_no_become_a_confidence(tmp_path, family):
         likely(ids[2], ("no", math.log(0.9)), math.log(0.1), first="Yes?</think>", family=family),
         likely(ids[3], ("yes", math.log(0.9)), None, family=family),  # no is below The, e^-11
         likely(ids[4], ("yes", -3.0), None, family=family),  # it may be a tenth
-        ANSWERED[family](ids[5], "unsure"),
+        replied(family, ids[5], "unsure"),
     ]
     table, _ = read(tmp_path, results)
     sure = [0.75, 1 / 3, 0.9, 1 - math.exp(-11) / (0.9 + math.exp(-11)), np.nan, np.nan]
     np.testing.assert_allclose(table["confidence"].astype(float), sure, atol=1e-12)
-    assert "confidence" not in read(tmp_path, [ANSWERED[family](ids[0], "yes")])[0]
+    assert "confidence" not in read(tmp_path, [replied(family, ids[0], "yes")])[0]
 
 
 @pytest.mark.parametrize(
@@ -694,11 +503,11 @@ def test_probabilities_that_are_none_are_left_out(tmp_path, top):
     [
         ({"items_per_request": 2}, "items_per_request"),
         ({"table": TICKED, "logprobs": True}, "logprobs"),
-        ({"family": "mistral", "logprobs": True}, "openai, gemini"),
+        ({"family": "mistral", "logprobs": True}, "logprobs"),
     ],
 )
 def test_what_a_batch_cannot_ask_is_refused(tmp_path, options, named):
-    with pytest.raises(InputError, match=named):
+    with raises(InputError, named):
         written(tmp_path, **options)
 
 
@@ -729,7 +538,7 @@ def test_pictures_of_several_items_stand_behind_their_names(tmp_path):
 @pytest.mark.parametrize("family", ["openai", "gemini", "bedrock"])
 def test_requests_are_no_results(tmp_path, family):
     written(tmp_path, family)
-    with pytest.raises(ComplabelError, match="line 1: is no result"):
+    with raises(ComplabelError, "line 1"):
         import_answers(tmp_path / "batch.jsonl", format="results")
 
 
@@ -739,7 +548,7 @@ def test_requests_are_no_results(tmp_path, family):
 )
 def test_what_a_batch_lacks_is_named(tmp_path, options, named):
     given = {"tool": "openai", "shown": TEXTS, "model": "gpt", **options}
-    with pytest.raises(InputError, match=named):
+    with raises(InputError, named):
         write_questions(ASKED, tmp_path / "b.jsonl", **given)
     assert not list(tmp_path.iterdir())
 
@@ -757,7 +566,10 @@ def test_damaged_results_are_refused_or_counted_without_a_traceback(tmp_path, fa
         right = {(f"i{n}", name): judged[n][name] for n in range(N) for name in LABELS}
     else:
         ids, _ = written(tmp_path, "openai" if family == "logprobs" else family)
-        good = [ANSWERED.get(family, openai)(*each) for each in zip(ids, WORDS, strict=True)]
+        good = [
+            replied("openai" if family == "logprobs" else family, *each)
+            for each in zip(ids, WORDS, strict=True)
+        ]
         if family == "logprobs":
             good = [
                 likely(i, (w, -0.5), -2.0) if w != "unsure" else openai(i, w)
@@ -798,7 +610,7 @@ def test_ten_thousand_results_come_back_as_they_were_said(tmp_path, family):
     ids = [each["id"] for each in ids if "item" in each or "id" in each][-n:]
     said = list(zip(ids, words, strict=True))
     rng.shuffle(said)
-    found, _ = read(tmp_path, [ANSWERED[family](*each) for each in said])
+    found, _ = read(tmp_path, [replied(family, *each) for each in said])
     assert list(found["item"]) == items
     assert list(found["label"]) == list(table["label"])
     assert list(found["answer"]) == words

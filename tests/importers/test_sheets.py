@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from tests.importers.reading import imported, refused, write
 from tests.importers.samples import delimited
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -168,7 +169,7 @@ def test_a_code_has_one_meaning(tmp_path):
 
 def test_features_are_not_taken_for_codes(tmp_path):
     (tmp_path / "X.csv").write_text("item,x,y,z\na,0.5,1,3.5\nb,0.25,0,2\n")
-    with pytest.raises(DatasetFormatError, match="the format was not recognized"):
+    with raises(DatasetFormatError, "X.csv", "'item'"):
         detect(tmp_path / "X.csv")
 
 

@@ -17,6 +17,7 @@ import pytest
 from tests.importers import samples
 from tests.importers.reading import refused, write
 from tests.importers.samples import annotation, choices, delimited, record
+from tests.refusals import raises
 
 from complabel._drawn import ByMachine
 from complabel.answers import Answers
@@ -294,7 +295,7 @@ def test_what_a_machine_said_is_not_shown_and_comes_back(tmp_path, known, name):
     assert len(made) >= 15
     clear = tmp_path / "clear.csv"
     made.to_csv(clear, index=False)
-    with pytest.raises(DatasetFormatError, match=re.escape(made["drawn"][0])):
+    with raises(DatasetFormatError, made["drawn"][0]):
         import_answers(clear, options=Options(random_questions=True))
 
 
@@ -403,7 +404,7 @@ def test_a_workbook_keeps_texts_as_they_are(tmp_path):
     }
     shown = {item: {"text": f"={item}\x0b"} for item in questions["item"]}
     path = tmp_path / "questions.xlsx"
-    with pytest.raises(InputError, match="nothing to ask"):
+    with raises(InputError):
         write_questions(questions, path, shown=shown)
     write_questions({**questions, "answer": [None] * 4}, path, shown=shown)
     sheet = openpyxl.load_workbook(path).active

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.refusals import raises
 
 from complabel._questions import QuestionKind
 from complabel.live._asker import LAPSE, Asker, RefusedError
@@ -172,7 +173,7 @@ def test_of_two_who_were_asked_the_first_answer_counts_even_if_it_comes_late():
     assert taken.number == late.number
 
     assert asker.answer(late.id, "ann", "no", 3.0) == (True, 1)
-    with pytest.raises(RefusedError, match="somebody else has answered") as refusal:
+    with raises(RefusedError) as refusal:
         asker.answer(taken.id, "ben", "yes", 3.0)
     assert refusal.value.status == 409
     assert asker.next("ben").number != late.number
@@ -191,7 +192,7 @@ def test_the_same_answer_again_changes_nothing_also_after_an_undo():
     assert asker.answer(event.id, "ann", "yes", None) == (False, 0)
     assert asker.answer(back.id, "ann", "no", None) == (True, 1)
     assert asker.undo("ann")[0] == back.id
-    with pytest.raises(RefusedError, match="no answer of ann's"):
+    with raises(RefusedError):
         asker.undo("ann")
 
 
@@ -225,24 +226,24 @@ def test_a_newcomer_gets_new_questions_beside_second_copies():
 @pytest.mark.parametrize(
     ("kind", "answer", "told"),
     [
-        ("asked", "maybe", "none of"),
-        ("asked", ["sea"], "none of"),
-        ("ticked", "yes", "list of offered labels"),
-        ("ticked", ["moon"], "'moon' was not offered"),
+        ("asked", "maybe", "answer='maybe'"),
+        ("asked", ["sea"], ('"yes"', '"no"')),
+        ("ticked", "yes", ("answer='yes'", '"unsure"')),
+        ("ticked", ["moon"], "'moon'"),
         ("ticked", ["sea", "sea"], "twice"),
-        ("menu-2", ["sea", "sky", "city", "night", "forest"], "not offered"),
-        ("named", ["sea", "sky"], "at most 1"),
+        ("menu-2", ["sea", "sky", "city", "night", "forest"], "'city'"),
+        ("named", ["sea", "sky"], "1"),
     ],
 )
 def test_an_answer_that_the_question_does_not_allow_is_refused(kind, answer, told):
     asker = _asker(kind)
     event = asker.next("ann")
 
-    with pytest.raises(RefusedError, match=told) as refusal:
+    with raises(RefusedError, told) as refusal:
         asker.answer(event.id, "ann", answer, None)
     assert refusal.value.status == 400
     assert asker.next("ann") == event
-    with pytest.raises(RefusedError, match="not one of ben's"):
+    with raises(RefusedError, "id='1'"):
         asker.answer(event.id, "ben", "unsure", None)
     assert asker.answer(event.id, "ann", "unsure", None) == (True, 1)
 

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
+from tests.refusals import raises
 
 from complabel._sqlite import connect
 from complabel.errors import StoreError
@@ -395,7 +396,7 @@ def test_11_and_12_nothing_outside_of_the_items_is_given_also_by_no_link(made, n
 def test_11_a_table_that_names_files_elsewhere_is_refused(made, name):
     table = made.folder / "photos" / "t.csv"
     table.write_text(f'item,file\na,"{name}"\n')
-    with pytest.raises(ValueError, match=r"(not the path|no picture|byte 0)"):
+    with raises(ValueError, "t.csv"):
         read_things(table, image="file")
     table.unlink()
 
@@ -644,7 +645,7 @@ def test_21_whatever_takes_the_model_s_place_the_old_one_answers(made, tmp_path)
 
 
 def test_22_two_servers_do_not_write_the_same_answers(made):
-    with pytest.raises(StoreError, match="another server"):
+    with raises(StoreError, "answers.csv.sqlite", "--out"):
         Annotation.open(
             made.annotation.things, ["sea", "sky"], out=made.folder / "answers.csv", token=TOKEN
         )

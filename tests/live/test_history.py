@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import InputError, StoreError
@@ -225,14 +226,14 @@ def test_items_that_are_gone_keep_their_answers_and_come_back(begun):
     sitting.begin()
     assert not sitting.annotation.things.gone
     assert sitting.annotation.asker.closed == set()
-    with pytest.raises(StoreError, match="'x'"):
+    with raises(StoreError, "'x'"):
         sitting.begin(rename_items={"x": "i3"})
-    with pytest.raises(InputError, match="still"):
+    with raises(InputError, "still"):
         sitting.begin(rename_items={"i3": "i4"})
     two = {"i3": "new", "i4": "new"}  # two items never become one
     sitting.items = {"new": "i3", **{name: name for name in sitting.items if name not in two}}
-    with pytest.raises(InputError, match="of two"):
+    with raises(InputError, "--rename-item", "i3=new"):
         sitting.begin(rename_items=two)
     sitting.items = {"other": "other"}
-    with pytest.raises(StoreError, match="none of them"):
+    with raises(StoreError, "answers.csv.sqlite", "'i0'"):
         sitting.begin()

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from starlette.testclient import TestClient
+from tests.refusals import raises
 
 from complabel.features import Encoder
 from complabel.importers import FormError
@@ -202,10 +203,10 @@ def test_a_model_of_texts_reads_what_the_form_shows(classifier, tmp_path):
     expected = [min(max(p, 1 - p) for p in row) for row in chances]
     scores = [each["score"] for each in results]
     assert scores == [pytest.approx(expected[0]), None, pytest.approx(expected[1]), None]
-    with pytest.raises(FormError, match="shows none"):
+    with raises(FormError, "'this'", "'item'"):
         control_for(model, FORM)
 
 
 def test_without_features_and_texts_nothing_can_be_predicted(classifier):
-    with pytest.raises(FormError, match="--features"):
+    with raises(FormError, "--features"):
         control_for(Model(classifier, "v"), FORM)

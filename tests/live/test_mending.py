@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from tests.refusals import raises
 
 from complabel._questions import KINDS
 from complabel._sqlite import DamagedError
@@ -79,7 +80,7 @@ def test_whatever_rows_are_lost_asking_goes_on_with_the_others(tmp_path, seed):
     for id_ in lost:
         _lose(path, "DELETE FROM log WHERE json_extract(entry, '$[0]') = ?1"
                     " AND what NOT IN ('question', 'began')", id_)  # fmt: skip
-    with pytest.raises(DamagedError, match="--mend"):
+    with raises(DamagedError, "--mend"):
         open_store(path, ABOUT)
 
     again = _asker()
@@ -146,7 +147,7 @@ def test_a_crash_while_the_file_is_mended_loses_nothing(tmp_path, monkeypatch, s
         replace(*files)
 
     def link(*files):
-        with pytest.raises(StoreError, match="another server"):
+        with raises(StoreError, "answers.csv.sqlite", "--out"):
             taken_lock(path)
         raise PermissionError
 
@@ -177,7 +178,7 @@ def test_of_a_file_in_which_nothing_can_be_read_nothing_is_changed(tmp_path):
     damaged[100:200] = bytes(100)
     path.write_bytes(damaged)
     for _ in range(2):
-        with pytest.raises(DamagedError, match=rf"answers.csv has {len(_rows(table))} answers"):
+        with raises(DamagedError, "answers.csv", len(_rows(table))):
             open_store(path, ABOUT)
         mend_store(path)
     assert path.read_bytes() == damaged

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.refusals import raises
 
 from complabel._questions import QuestionKind
 from complabel._sqlite import DamagedError
@@ -154,15 +155,15 @@ def test_an_answer_that_was_taken_back_is_not_in_the_table(tmp_path):
 @pytest.mark.parametrize(
     ("about", "told"),
     [
-        ({"labels": ["sea", "sky"]}, r"labels that are gone: 'city'; .*--merge"),
-        ({"question": "ticked"}, 'other question: "asked", not "ticked"'),
+        ({"labels": ["sea", "sky"]}, ("'city'", "--merge")),
+        ({"question": "ticked"}, ('"asked"', '"ticked"')),
     ],
     ids=["fewer", "question"],
 )
 def test_what_was_asked_otherwise_is_not_continued(tmp_path, about, told):
     AnswerStore(tmp_path / "store", ABOUT).close()
 
-    with pytest.raises(StoreError, match=told):
+    with raises(StoreError, told):
         AnswerStore(tmp_path / "store", ABOUT | about)
     AnswerStore(tmp_path / "store", ABOUT).close()
 
@@ -189,7 +190,7 @@ def test_what_was_asked_before_a_label_was_added_says_nothing_about_it(tmp_path)
     answers = Answers.from_table(table, items=ITEMS, label_names=grown)
     assert answers.complementary.tolist() == [[0, 0, 1, 1], [0] * 4, [0, 1, 1, 1]]
     assert answers.known_relevant.tolist() == [[0, 1, 0, 0], [0, 1, 1, 1], [1, 0, 0, 0]]
-    with pytest.raises(StoreError, match="gone: 'moon'"):
+    with raises(StoreError, "'moon'"):
         AnswerStore(path, ABOUT)
 
 
@@ -203,7 +204,7 @@ time.sleep(60)
 """
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "open\n"
-    with pytest.raises(StoreError, match="another server is writing these answers"):
+    with raises(StoreError, "--out"):
         AnswerStore(tmp_path / "store", ABOUT)
     process.kill()
     process.communicate()
@@ -219,10 +220,10 @@ def test_a_file_of_something_else_is_left_alone(tmp_path):
     other.close()
     for name in ("text", "other"):
         before = (tmp_path / name).read_bytes()
-        with pytest.raises(StoreError, match=f"{name}: "):
+        with raises(StoreError, name):
             AnswerStore(tmp_path / name, ABOUT)
         assert (tmp_path / name).read_bytes() == before
-    with pytest.raises(StoreError, match="unable to open"):
+    with raises(StoreError, "--out"):
         AnswerStore(tmp_path / "no folder" / "store", ABOUT)
 
 
@@ -293,16 +294,16 @@ with AnswerStore(sys.argv[1], ABOUT) as store:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("DELETE FROM log WHERE id = 24", "entry 24"),
-        ("DELETE FROM log WHERE id = 38", "37 entries, but 38"),
-        ("INSERT INTO log VALUES (39, 'undone', '[]', 1, x'00')", "39 entries, but 38"),
-        ("UPDATE log SET entry = '[]' WHERE id = 2", "entry 2 "),
-        ("UPDATE log SET digest = x'00' WHERE id = 2", "entry 2 "),
-        ("UPDATE log SET changes = 2 WHERE id = 2", "entry 2 "),
-        ("UPDATE head SET seal = x'00'", "of all entries"),
+        ("DELETE FROM log WHERE id = 24", "24"),
+        ("DELETE FROM log WHERE id = 38", ("37 entries", "38")),
+        ("INSERT INTO log VALUES (39, 'undone', '[]', 1, x'00')", ("39 entries", "38")),
+        ("UPDATE log SET entry = '[]' WHERE id = 2", "2"),
+        ("UPDATE log SET digest = x'00' WHERE id = 2", "2"),
+        ("UPDATE log SET changes = 2 WHERE id = 2", "2"),
+        ("UPDATE head SET seal = x'00'", "all entries"),
         ("DELETE FROM head", "how many answers"),
         ("UPDATE head SET count = 'x'", "how many answers"),
-        ("CREATE INDEX more ON log (what)", "of all entries"),
+        ("CREATE INDEX more ON log (what)", "all entries"),
         ("DROP TABLE log", "first page"),
         ("PRAGMA application_id = 7", "first page"),
     ],
@@ -313,7 +314,7 @@ def test_what_another_program_changed_is_seen_at_the_start(tmp_path, change, tol
         other.execute(change)
     other.close()
 
-    with pytest.raises(DamagedError, match=told):
+    with raises(DamagedError, told):
         AnswerStore(tmp_path / "store", ABOUT)
 
 
@@ -327,7 +328,7 @@ def test_what_another_program_changes_meanwhile_is_seen_and_nothing_is_added_to_
         other.close()
         with pytest.raises(DamagedError):
             store.answers_table()
-        with pytest.raises(StoreError, match="another program"):
+        with raises(StoreError, "store"):
             store.append(ITEMS, new)
         assert len(list(store.load(NUMBERS))) == 12 + 25
 
@@ -339,9 +340,9 @@ def test_a_file_that_is_moved_away_or_replaced_gets_no_answers(tmp_path):
         for replaced in (False, True):
             if replaced:
                 (tmp_path / "other").rename(tmp_path / "store")
-            with pytest.raises(StoreError, match="another one has taken its place"):
+            with raises(StoreError, "store"):
                 store.append(ITEMS, _given(0, "asked", "yes", labels=(1,)))
-            with pytest.raises(StoreError, match="another one has taken its place"):
+            with raises(StoreError, "store"):
                 store.answers_table()
 
 
@@ -353,7 +354,7 @@ def test_a_file_of_another_version_is_left_alone(tmp_path, version):
     file.close()
     before = (tmp_path / "store").read_bytes()
 
-    with pytest.raises(StoreError, match=rf"another version of complabel .* {version}") as refusal:
+    with raises(StoreError, version) as refusal:
         AnswerStore(tmp_path / "store", ABOUT)
     assert not isinstance(refusal.value, DamagedError)
     assert (tmp_path / "store").read_bytes() == before
@@ -365,16 +366,16 @@ def test_an_empty_file_in_the_place_of_answers_is_refused_and_its_journal_kept(t
     AnswerStore(path, ABOUT).close()  # what is left of a server that was killed at its start
     path.write_bytes(b"")
     (tmp_path / "answers.csv").write_text("answer_id,item,label,answer\n")
-    with pytest.raises(DamagedError, match=r"the table .*answers.csv is there"):
+    with raises(DamagedError, "answers.csv"):
         AnswerStore(path, ABOUT)
     path.unlink()
     journal.write_bytes(b"journal")
-    with pytest.raises(DamagedError, match="journal"):
+    with raises(DamagedError, "journal"):
         AnswerStore(path, ABOUT)
     assert journal.read_bytes() == b"journal"
     journal.unlink()
     path.mkdir()
-    with pytest.raises(StoreError, match="this is a folder"):
+    with raises(StoreError, "answers.csv.sqlite", "--out"):
         AnswerStore(path, ABOUT)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.refusals import raises
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
 from complabel.live import read_things
@@ -91,21 +92,21 @@ def test_pictures_and_addresses_of_a_table(photos):
 @pytest.mark.parametrize(
     ("cell", "options", "told"),
     [
-        ("../secret.png", {"image": "see"}, "line 3: '../secret.png' is not the path of a picture"),
-        ("/etc/passwd", {"image": "see"}, "'/etc/passwd' is not the path of a picture"),
-        (".f.png", {"image": "see"}, "nor hidden ones"),
-        ("notes.txt", {"image": "see"}, "is not the path of a picture"),
-        ("none.png", {"image": "see"}, "there is no picture 'none.png'"),
-        ("", {"image": "see"}, "'see' is blank"),
-        ("javascript:alert(1)", {"url": "see"}, "give an address with http"),
-        ("x", {"text": "saw"}, "there is no column 'saw', only 'item', 'see'"),
-        ("x", {"text": "see", "item": "name"}, "there is no column 'name'"),
+        ("../secret.png", {"image": "see"}, ("line 3", "'../secret.png'")),
+        ("/etc/passwd", {"image": "see"}, "'/etc/passwd'"),
+        (".f.png", {"image": "see"}, ("t.csv", "'.f.png'")),
+        ("notes.txt", {"image": "see"}, ("t.csv", "'notes.txt'")),
+        ("none.png", {"image": "see"}, "'none.png'"),
+        ("", {"image": "see"}, "'see'"),
+        ("javascript:alert(1)", {"url": "see"}, ("t.csv", "'see'")),
+        ("x", {"text": "saw"}, ("column 'saw'", "'item'", "'see'")),
+        ("x", {"text": "see", "item": "name"}, "column 'name'"),
     ],
 )
 def test_a_row_that_cannot_be_shown_is_named(photos, cell, options, told):
     (photos / "t.csv").write_text(f"item,see\n1,b.jpg\n2,{cell}\n".replace("b.jpg", "http://a/b"))
 
-    with pytest.raises(DatasetFormatError, match=told):
+    with raises(DatasetFormatError, told):
         read_things(photos / "t.csv", **options)
 
 
@@ -113,17 +114,17 @@ def test_what_is_missing_or_there_twice_is_named(photos, tmp_path):
     (tmp_path / "empty").mkdir()
     (photos / "t.csv").write_text("item,see\n1,a\n1,b\n")
     (photos / "none.csv").write_text("item,see\n")
-    with pytest.raises(DatasetFormatError, match="there are no pictures"):
+    with raises(DatasetFormatError, ".jpg", ".jpeg"):
         read_things(tmp_path / "empty")
-    with pytest.raises(DatasetNotFoundError, match="no such file"):
+    with raises(DatasetNotFoundError, "nothing.csv"):
         read_things(tmp_path / "nothing.csv")
-    with pytest.raises(DatasetFormatError, match="item '1' occurs more than once"):
+    with raises(DatasetFormatError, "item '1'"):
         read_things(photos / "t.csv", text="see")
-    with pytest.raises(DatasetFormatError, match="no rows"):
+    with raises(DatasetFormatError, "none.csv"):
         read_things(photos / "none.csv", text="see")
-    with pytest.raises(InputError, match="one of --text, --image and --url"):
+    with raises(InputError, "--text", "--image", "--url"):
         read_things(photos / "t.csv")
-    with pytest.raises(InputError, match="is a folder of pictures; --text is for tables"):
+    with raises(InputError, "--text"):
         read_things(photos, text="see")
 
 
@@ -149,5 +150,5 @@ def test_pictures_that_nobody_is_asked_about_are_named(tmp_path):
     assert read_things(tmp_path / "t.csv", image="see").broken == [1]
     for name in things.names:
         (tmp_path / name).write_bytes(b"")
-    with pytest.raises(DatasetFormatError, match="no file holds a picture"):
+    with raises(DatasetFormatError, "'a.jpg'"):
         read_things(tmp_path).problems()

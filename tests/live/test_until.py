@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy import special
 from starlette.testclient import TestClient
+from tests.refusals import raises
 
 from complabel._drawn import ByMachine
 from complabel._questions import KINDS
@@ -363,7 +364,7 @@ def test_questions_of_a_file_keep_their_chances(things, tmp_path):
     annotation.store.close()
     rows = "".join(f"{at},night,,asked,\n" for at in asked)
     (tmp_path / "q.csv").write_text(f"item,label,answer,question,probability\n{rows}")
-    with pytest.raises(InputError, match="drawn at random"):
+    with raises(InputError, "--until", "q.csv"):
         Annotation.open(things, LABELS, **{**open_, "out": tmp_path / "b.csv"})
 
 

@@ -26,6 +26,7 @@ from tests.methods.small import (
     brief,
     targets_of,
 )
+from tests.refusals import raises
 
 from complabel import metrics
 from complabel.answers import Answers
@@ -200,22 +201,22 @@ def with_entry(kind, entry=np.nan):
 def test_entries_that_are_not_finite_are_located(kind, entry):
     rows, classifier = with_entry(kind, entry), Recorder().fit(X, COMPLEMENTARY)
     for use in (classifier.predict, lambda rows: Recorder().fit(rows, COMPLEMENTARY)):
-        with pytest.raises(InputError, match=r"2 entries are .* in row 7, column 2\. .*impute"):
+        with raises(InputError, "2 entries", "row 7", "column 2"):
             use(rows)
 
 
 @pytest.mark.parametrize(
     ("features", "found"),
     [
-        (X[:, 0], "Expected 2D array, got 1D array instead. Reshape"),
+        (X[:, 0], "array.reshape"),
         (X[:0], "0 sample"),
         (X[:, :0], "0 feature"),
-        (X * 1j, "Complex data not supported"),
-        (X[:-1], "X has 89 rows but y has 90"),
+        (X * 1j, ()),
+        (X[:-1], ("X", "89 rows", "90")),
     ],
 )
 def test_features_must_be_a_matrix_with_rows_and_columns(features, found):
-    with pytest.raises(InputError, match=found) as caught:
+    with raises(InputError, found) as caught:
         Recorder().fit(features, COMPLEMENTARY)
     assert "array=" not in str(caught.value)
 
@@ -224,14 +225,14 @@ def test_features_must_be_a_matrix_with_rows_and_columns(features, found):
 def test_what_is_refused_of_a_method(name):
     classifier, targets = brief(name), targets_of(name)
     for use in (classifier.predict, classifier.predict_proba, classifier.decision_function):
-        with pytest.raises(NotFittedError, match="not fitted yet"):
+        with raises(NotFittedError, "'fit'"):
             use(X)
-    with pytest.raises(NotFittedError, match="not fitted yet"):
+    with raises(NotFittedError, "'fit'"):
         classifier.score(X, targets)
     classifier.threshold = "half"
-    with pytest.raises(InputError, match="threshold must be one of 'probability', 'minmax'"):
+    with raises(InputError, "threshold", "'probability'", "'minmax'"):
         classifier.fit(X, targets)
-    with pytest.raises(InputError, match=r"X has 3 features, but .* is expecting 5 features"):
+    with raises(InputError, "X", "3 features", "5 features"):
         brief(name).fit(X, targets).predict(X[:, :3])
 
 
@@ -281,7 +282,7 @@ NAN, INF = float("nan"), float("inf")
 )
 def test_parameters_out_of_range_are_refused_by_name(name, settings):
     (parameter,) = settings
-    with pytest.raises(InputError, match=parameter):
+    with raises(InputError, parameter):
         brief(name).set_params(**settings).fit(X, COMPLEMENTARY)
 
 

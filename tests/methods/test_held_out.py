@@ -10,6 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.refusals import raises
 
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
@@ -97,7 +98,7 @@ def test_a_pipeline_is_scored_as_its_classifier_on_what_it_gets(data, answers):
 @pytest.mark.parametrize("last", [CalibratedClassifierCV(linear()), StandardScaler()])
 def test_what_takes_labels_to_predict_is_refused(data, answers, last):
     for classifier in (last, make_pipeline(StandardScaler(), last)):
-        with pytest.raises(InputError, match=f"got {type(last).__name__}"):
+        with raises(InputError, type(last).__name__):
             held_out_score(classifier, data.X, answers)
 
 
@@ -118,13 +119,13 @@ def test_folds_take_the_features_of_a_fitted_classifier_and_choose_the_penalty(d
 
 
 def test_there_must_be_something_to_score_on(data):
-    with pytest.raises(InputError, match="only 1 items have answers, which is too few for 3"):
+    with raises(InputError, "1 items", "3"):
         held_out_score(linear(), np.zeros((1, 1)), Answers.from_arrays(absent=[[1, 0, 0]]))
-    with pytest.raises(InputError, match="SupervisedClassifier learns from true labels"):
+    with raises(InputError, "SupervisedClassifier"):
         held_out_score(SupervisedClassifier(), data.X, draw_answers(data.Y, random_state=0))
-    with pytest.raises(InputError, match="X has 149 rows but answers has 150"):
+    with raises(InputError, "X", "149 rows", "150"):
         held_out_score(linear(), data.X[1:], draw_answers(data.Y, random_state=0))
-    with pytest.raises(InputError, match="n_folds"):
+    with raises(InputError, "n_folds"):
         held_out_score(linear(), data.X, draw_answers(data.Y, random_state=0), n_folds=1)
 
 

@@ -8,8 +8,10 @@ import torch
 from scipy import sparse
 from tests.methods.saving.test_networks import ACTIVATIONS, mlp
 from tests.methods.small import COMPLEMENTARY, LEARNERS, N_FEATURES, N_LABELS, PROBLEM, brief
+from tests.refusals import raises
 from tests.spawned import python
 
+from complabel.answers import ClassPerRowWarning
 from complabel.errors import InputError, OutputError
 from complabel.experiments.methods import GDFClassifier
 from complabel.methods import (
@@ -69,7 +71,7 @@ def test_methods_predict_the_same(name, path):
 @pytest.mark.parametrize("name", sorted({*LEARNERS} - WITH))
 def test_other_methods_say_which_can(name, path):
     classifier = brief(name).fit(PROBLEM.X, COMPLEMENTARY)
-    with pytest.raises(InputError, match=r"cannot be saved as ONNX.* ridge, .* can$"):
+    with raises(InputError, "fPML"):
         save_onnx(classifier, path)
     assert not path.exists()
 
@@ -94,7 +96,7 @@ def test_networks_of_usual_layers_predict_the_same(layer, path):
 
 def test_layers_of_your_own_are_refused(path):
     classifier = GDFClassifier(network=mlp(nn.Softmax(dim=1)), epochs=1, random_state=0)
-    with pytest.raises(InputError, match=r"a layer of its own, torch.*Softmax"):
+    with raises(InputError, "torch.nn.modules.activation.Softmax", "torch.nn.Sequential"):
         save_onnx(classifier.fit(PROBLEM.X, COMPLEMENTARY), path)
 
 
@@ -119,7 +121,7 @@ def test_scores_matched_to_frequencies(path):
 @pytest.mark.parametrize("settings", [LINEAR, {"kernel": "rbf"}], ids=["linear", "kernel"])
 def test_one_class_per_row(settings, path):
     classes = np.array(["sea", "sky", "sun", "moor"])[COMPLEMENTARY.argmax(axis=1)]
-    with pytest.warns(match="one per row"):
+    with pytest.warns(ClassPerRowWarning):
         classifier = brief("selection-likelihood", **settings).fit(PROBLEM.X, classes)
     assert len({*check(classifier, path)}) > 1
 
@@ -171,12 +173,12 @@ def test_the_file_names_labels_and_is_as_old_as_can_be(path):
 
 def test_too_many_numbers_are_refused_before_they_are_written(path, monkeypatch):
     monkeypatch.setattr("complabel.methods._onnx._MOST_BYTES", 100)
-    with pytest.raises(InputError, match="an ONNX file cannot hold them"):
+    with raises(InputError, "n_components"):
         save_onnx(brief("ridge").fit(PROBLEM.X, COMPLEMENTARY), path)
 
 
 def test_a_file_that_cannot_be_written_says_so(tmp_path):
-    with pytest.raises(OutputError, match="cannot be written"):
+    with raises(OutputError, "model.onnx"):
         save_onnx(brief("ridge").fit(PROBLEM.X, COMPLEMENTARY), tmp_path / "no" / "model.onnx")
 
 

@@ -6,6 +6,7 @@ import textwrap
 import pytest
 from sklearn.base import clone
 from tests.methods.small import COMPLEMENTARY, PROBLEM
+from tests.refusals import raises
 
 from complabel import methods
 from complabel.errors import InputError
@@ -106,7 +107,7 @@ def test_a_text_is_refused_where_a_number_or_a_truth_value_is_meant():
             if isinstance(each.default, bool | int | float):
                 classifier = method.classifier(**{each.name: "false"})
                 y = PROBLEM.Y if name in REFERENCES else COMPLEMENTARY
-                with pytest.raises(InputError, match=each.name):
+                with raises(InputError, each.name):
                     classifier.fit(PROBLEM.X, y)
 
 
@@ -147,18 +148,18 @@ def test_settings_follow_a_name(name, classifier, settings, title):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("mlc", "no method 'mlc'. Did you mean 'mlcl'"),
-        ("superviced", "no method 'superviced'. Did you mean 'supervised'"),
-        ("lift:solvr=libsvm", "lift has no parameter 'solvr'; did you mean 'solver'"),
-        ("prior:alpha=1", "prior has no parameter 'alpha'; it has none"),
-        ("lyft:solver=libsvm", "no method 'lyft'. Did you mean 'lift'"),
-        ("0xyz", r"no method '0xyz'\. Known are: .*mlcl.*supervised-bce"),
-        ("no_such_module:Thing", "cannot be imported: ModuleNotFoundError: .*no_such"),
+        ("mlc", ("method 'mlc'", "'mlcl'")),
+        ("superviced", ("method 'superviced'", "'supervised'")),
+        ("lift:solvr=libsvm", ("lift", "'solvr'", "'solver'")),
+        ("prior:alpha=1", ("prior", "'alpha'")),
+        ("lyft:solver=libsvm", ("method 'lyft'", "'lift'")),
+        ("0xyz", "method '0xyz'"),
+        ("no_such_module:Thing", "ModuleNotFoundError"),
     ],
 )
 @pytest.mark.parametrize("look_up", [get_method, make_classifier])
 def test_an_unknown_name_is_refused_with_the_nearest_one(look_up, name, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         look_up(name)
 
 
@@ -210,17 +211,17 @@ def test_an_installed_package_offers_methods_under_names_of_its_own(own, tmp_pat
     )
     assert get_method("own-rate").classifier.__name__ == "OwnClassifier"
     assert make_classifier("own-rate:weight=3.0").weight == 3.0
-    with pytest.raises(InputError, match="Did you mean 'own-rate'"):
+    with raises(InputError, "'own-rate'"):
         get_method("own-rat")
 
 
 @pytest.mark.parametrize(
     ("attribute", "message"),
     [
-        ("NOT_A_CLASS", "is 3; it must be a class that derives from"),
-        ("Absent", "cannot be imported: AttributeError: .*Absent"),
+        ("NOT_A_CLASS", "3"),
+        ("Absent", "AttributeError"),
     ],
 )
 def test_what_is_no_method_is_refused(own, attribute, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         get_method(f"{own}:{attribute}")

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from tests.examples import examples
 from tests.methods.saving.files import array, changed, refused
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+from tests.refusals import raises
 
 import complabel
 from complabel.errors import InputError
@@ -69,7 +70,7 @@ def test_labels_are_named_and_others_keep_theirs():
     np.testing.assert_array_equal(
         classifier.set_thresholds({"city": 0.9, "sea": 0.1}).thresholds_, [0.9, 0.1, 0.2, 0.5]
     )
-    with pytest.raises(InputError, match=r"there is no label 'ski'; the labels are \['city'"):
+    with raises(InputError, "label 'ski'", "'city'"):
         classifier.set_thresholds({"ski": 0.5})
 
 
@@ -81,19 +82,19 @@ def test_the_callers_array_stays_the_callers(fitted):
 
 
 WRONG = {
-    "zero": (0, "of label 0 is 0; give one between 0 and 1"),
-    "one": ([0.5, 1.0, 0.5, 0.5], "of label 1 is 1; give one between"),
-    "NaN": ([0.5, 0.5, np.nan, 0.5], "thresholds must be finite, got nan at label 2"),
-    "three": ([0.5] * 3, "3 thresholds for 4 labels"),
+    "zero": (0, ("label 0", "0", "1")),
+    "one": ([0.5, 1.0, 0.5, 0.5], ("label 1", "1")),
+    "NaN": ([0.5, 0.5, np.nan, 0.5], ("thresholds", "nan", "label 2")),
+    "three": ([0.5] * 3, ("3", "4 labels")),
     "a table": ([[0.5] * 4], "1-D array"),
-    "text": ("half", "array of numbers"),
+    "text": ("half", "thresholds"),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_are_no_thresholds(case, fitted):
     values, said = WRONG[case]
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, said):
         fitted.set_thresholds(values)
     assert not hasattr(fitted, "thresholds_")
 
@@ -101,7 +102,7 @@ def test_what_are_no_thresholds(case, fitted):
 @pytest.mark.filterwarnings("ignore::complabel.answers.ClassPerRowWarning")
 def test_one_class_per_row_has_no_thresholds():
     classifier = brief("ridge").fit(X, np.array(NAMES)[COMPLEMENTARY.argmax(axis=1)])
-    with pytest.raises(InputError, match="exactly one class applies to each row"):
+    with raises(InputError):
         classifier.set_thresholds(0.3)
     with pytest.raises(NotFittedError):
         brief("ridge").set_thresholds(0.3)

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.model_selection import cross_val_score
 from tests.methods.small import brief
+from tests.refusals import raises, warns
 
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
@@ -145,7 +146,7 @@ def test_single_classes_and_pandas_rows():
 def test_rows_without_an_answer_drop_with_their_weight():
     empty = COMPLEMENTARY * (np.arange(N_SAMPLES) % 3 > 0)[:, np.newaxis]
     rows = np.flatnonzero(empty.any(axis=1))
-    with pytest.warns(UserWarning, match="mark no label"):
+    with warns(UserWarning, "11 of 31", "rows 0"):
         found = PriorClassifier().fit(X, empty, sample_weight=WEIGHTS)
     expected = PriorClassifier().fit(X[rows], empty[rows], sample_weight=WEIGHTS[rows])
     np.testing.assert_array_equal(found.choice_rate_, expected.choice_rate_)
@@ -165,17 +166,17 @@ def test_weights_pass_through_scikit_learn():
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        (np.zeros(N_SAMPLES), "sample_weight is zero in every row"),
-        (np.where(np.arange(N_SAMPLES) == 4, -1.0, 1.0), "sample_weight of row 4 is -1; give"),
-        (np.where(np.arange(N_SAMPLES) == 5, np.nan, 1.0), "sample_weight of row 5 is nan; give"),
-        (np.where(np.arange(N_SAMPLES) == 6, np.inf, 1.0), "sample_weight of row 6 is inf; give"),
-        (np.ones(3), r"X has 45 rows, but sample_weight has shape \(3,\)"),
-        (["heavy"] * N_SAMPLES, "values that are not numbers"),
+        (np.zeros(N_SAMPLES), "sample_weight"),
+        (np.where(np.arange(N_SAMPLES) == 4, -1.0, 1.0), ("sample_weight", "row 4", "-1")),
+        (np.where(np.arange(N_SAMPLES) == 5, np.nan, 1.0), ("sample_weight", "row 5", "nan")),
+        (np.where(np.arange(N_SAMPLES) == 6, np.inf, 1.0), ("sample_weight", "row 6", "inf")),
+        (np.ones(3), ("X", "45 rows", "sample_weight", "shape (3,)")),
+        (["heavy"] * N_SAMPLES, "sample_weight"),
     ],
     ids=["all zero", "negative", "nan", "infinite", "wrong length", "words"],
 )
 def test_refused_weights(weights, said):
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, said):
         PriorClassifier().fit(X, COMPLEMENTARY, sample_weight=weights)
 
 
@@ -189,9 +190,9 @@ def test_who_understands_weights():
     classes = {method.classifier for method in METHODS.values()}
     classes = classes | {NetworkLikelihoodClassifier}
     assert {each.__name__ for each in classes if each.understands_weights} == set(WEIGHTED)
-    with pytest.raises(InputError, match=f"MLCLClassifier cannot use .*{WEIGHTED[0]}"):
+    with raises(InputError, WEIGHTED[0]):
         brief("mlcl").fit(X, COMPLEMENTARY, sample_weight=WEIGHTS)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+    with raises(TypeError, "'weights'"):
         brief("ridge").fit(X, COMPLEMENTARY, weights=WEIGHTS)
 
 
@@ -242,7 +243,9 @@ def test_scores_of_weighted_answers_are_weighted_means():
 @pytest.mark.parametrize("name", ["ml-knn", "ccmn"])
 def test_methods_without_weights_say_that_they_ignore_them(name):
     named = Answers.from_complementary(COMPLEMENTARY).with_weight(WEIGHTS + 1.0)
-    with pytest.warns(IgnoredAnswersWarning, match="cannot use weights, and ignores those of"):
+    with warns(
+        IgnoredAnswersWarning, "SelectionLikelihoodClassifier", "NetworkLikelihoodClassifier"
+    ):
         found = brief(name).fit(X, named).decision_function(X)
     expected = brief(name).fit(X, named.with_weight(1)).decision_function(X)
     np.testing.assert_array_equal(found, expected)
@@ -250,6 +253,6 @@ def test_methods_without_weights_say_that_they_ignore_them(name):
 
 def test_a_consensus_refuses_weights():
     classifier = selection(error_rate=0.1).fit(X, ASKED)
-    with pytest.raises(InputError, match=r"another weight than 1, .* answers\.with_weight"):
+    with raises(InputError, "1", "answers.with_weight"):
         classifier.predict_consensus(X, ASKED.with_weight(2))
     assert classifier.predict_consensus(X, ASKED).shape == PROBLEM.Y.shape

@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn import metrics as sklearn_metrics
 from sklearn.metrics import average_precision_score, precision_recall_fscore_support
+from tests.refusals import raises
 
 from complabel.errors import AnnotationError, InputError
 from complabel.metrics import (
@@ -107,7 +108,7 @@ def test_rows_with_nothing_to_rank_count_in_no_ranking_criterion(with_trivial_ro
 
 def test_no_row_to_rank_is_said_unless_nothing_is_ranked():
     Y = np.array([[0, 0, 0], [1, 1, 1]])
-    with pytest.raises(InputError, match=r"no row with some but not all .* \(of 2 rows\)"):
+    with raises(InputError, "2 rows"):
         evaluate(Y, Y + 0.5, Y, skip_trivial_rows=True)
     unranked = [criterion for criterion in CRITERIA if criterion.of_rows is None]
     values = evaluate(Y, Y + 0.5, Y, criteria=unranked, skip_trivial_rows=True)
@@ -198,13 +199,13 @@ def test_a_criterion_of_ones_own_is_given_the_known_pairs(case):
 @pytest.mark.parametrize("function", [evaluate, evaluate_labels])
 def test_masks_that_do_not_fit_are_refused(function):
     given = [[1, 0]], [[0.1, 0.2]], [[1, 0]]
-    with pytest.raises(InputError, match=r"true_labels has shape \(1, 2\) but known \(1, 1\)"):
+    with raises(InputError, "true_labels", "shape (1, 2)", "(1, 1)"):
         function(*given, known=[[1]])
-    with pytest.raises(AnnotationError, match=r"known holds 0\.5"):
+    with raises(AnnotationError, "known", "0.5"):
         function(*given, known=[[1, 0.5]])
-    with pytest.raises(InputError, match="known marks no true label"):
+    with raises(InputError, "known"):
         function(*given, known=[[0, 0]])
-    with pytest.raises(AnnotationError, match="true_labels holds nan"):
+    with raises(AnnotationError, "true_labels", "nan"):
         function([[1, np.nan]], *given[1:], known=[[1, 1]])
 
 
@@ -225,7 +226,7 @@ def test_minmax_equals_the_comparison_in_whole_numbers(scores):
     ("true", "scores", "predicted", "error", "name"),
     [
         ([[1, 0]], [[0.1]], [[1, 0]], InputError, "scores"),
-        ([[1, 0]], [[0.1, np.nan]], [[1, 0]], InputError, "scores .*row 0, label 1"),
+        ([[1, 0]], [[0.1, np.nan]], [[1, 0]], InputError, ("scores", "row 0", "label 1")),
         ([[1, 0]], [0.1, 0.2], [[1, 0]], InputError, "scores"),
         ([[1, 0]], [["a", "b"]], [[1, 0]], InputError, "scores"),
         (np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((0, 2)), InputError, "scores"),
@@ -236,14 +237,14 @@ def test_minmax_equals_the_comparison_in_whole_numbers(scores):
 )
 def test_what_does_not_fit_is_refused_by_name(true, scores, predicted, error, name):
     for function in (evaluate, evaluate_labels):
-        with pytest.raises(error, match=name):
+        with raises(error, name):
             function(true, scores, predicted)
     if name != "predicted":
-        with pytest.raises(error, match=name):
+        with raises(error, name):
             average_precision(true, scores)
 
 
 @pytest.mark.parametrize("scores", [[[0.1, 0.2], [np.nan, 0.2]], [0.1, 0.2], np.zeros((0, 2))])
 def test_scores_that_are_no_finite_matrix_are_refused(scores):
-    with pytest.raises(InputError, match="scores"):
+    with raises(InputError, "scores"):
         threshold_minmax(scores)

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import torch
 from scipy import optimize, special
+from tests.refusals import raises, warns
 
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.asking import inspect_answers
@@ -193,7 +194,7 @@ def test_answers_alone_are_enough():
 def test_pairs_that_nobody_judged_follow_the_features():
     data, _ = several_people()
     asked = draw_answers(data.Y, question="asked", answers_per_item=2, random_state=0)
-    with pytest.warns(UserWarning, match=r"judged twice; .* ask several people"):
+    with warns(UserWarning, "5 pairs", "30"):
         few = find_consensus(data.X[:40], asked[:40], classifier=LINEAR, random_state=0)
     assert np.isfinite(few.share).all()
     some = data.Y.any(axis=1)
@@ -216,12 +217,12 @@ def test_unknown_people_and_other_classifiers_will_do():
 
 def test_what_cannot_be_done_is_refused():
     named = Answers.from_complementary(np.eye(4, dtype=int))
-    with pytest.raises(AnnotationError, match="no answer judges a label"):
+    with raises(AnnotationError):
         find_consensus(None, named)
     data, answers = several_people(n_items=40)
-    with pytest.raises(InputError, match="for cv=50 parts"):
+    with raises(InputError, "cv=50"):
         find_consensus(data.X, answers, cv=50)
-    with pytest.raises(InputError, match="X has 10 rows, but the answers are about 40 items"):
+    with raises(InputError, "X", "10 rows", "40 items"):
         find_consensus(data.X[:10], answers)
 
 
@@ -428,16 +429,16 @@ def test_being_unsure_belongs_to_items_by_name_if_rows_are_in_another_order():
 @pytest.mark.parametrize(
     ("unsure", "message"),
     [
-        (([0], [0]), "three lists of one length"),
-        (([0, 1], [0], [0]), "three lists of one length"),
-        (([400], [0], [0]), "three lists of one length"),
-        (([0], [-1], [0]), "three lists of one length"),
-        (([0], [0], [12]), "three lists of one length"),
+        (([0], [0]), "unsure"),
+        (([0, 1], [0], [0]), "unsure"),
+        (([400], [0], [0]), "unsure"),
+        (([0], [-1], [0]), "unsure"),
+        (([0], [0], [12]), "unsure"),
     ],
 )
 def test_positions_that_do_not_fit_are_refused(unsure, message):
     _, answers = several_people()
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         find_consensus(None, answers, unsure=unsure)
 
 
@@ -452,14 +453,14 @@ def crowd(yes, question="asked"):
 @pytest.mark.parametrize(
     ("answers", "named"),
     [
-        (crowd(True), "--question ticked"),
-        (crowd(False), "--question ticked"),
-        (crowd(None, "named"), "no answer judges"),
+        (crowd(True), "--question"),
+        (crowd(False), "--question"),
+        (crowd(None, "named"), ()),
     ],
     ids=["yes", "no", "named"],
 )
 def test_people_who_could_not_disagree_are_not_compared(answers, named):
-    with pytest.raises(AnnotationError, match=named):
+    with raises(AnnotationError, named):
         find_consensus(None, answers)
     inspection = inspect_answers(answers)
     assert not any("agree in" in line for line in inspection_lines(inspection))
@@ -477,5 +478,5 @@ def test_the_advice_for_people_who_could_not_disagree(yes):
 
 def test_a_label_about_which_nobody_says_no_is_told():
     others = Answers.from_arrays(absent=[[1, 0, 0, 0]] * 40, question="asked", item=np.arange(40))
-    with pytest.warns(UserWarning, match="no about 1, 2:"):
+    with warns(UserWarning, "1", "2"):
         find_consensus(None, Answers.concatenate([crowd(True), others]))

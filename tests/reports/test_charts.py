@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy import special
+from tests.refusals import raises
 from tests.reports.small import draw_labels
 from tests.trust.small import Stated
 
@@ -50,7 +51,7 @@ def test_displays_of_a_model_show_its_thresholds_and_its_figures():
     for line, found in ((precision, expected.precision), (recall, expected.recall)):
         near = np.abs(line.get_xdata() - 0.4).argmin()
         assert line.get_ydata()[near] == pytest.approx(found.value, abs=0.05)
-    with pytest.raises(InputError, match="over"):
+    with raises(InputError, "over"):
         shown.plot(over="precision")
 
     shown = LabelFrequencyDisplay.from_predictions(answers)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from tests.examples import examples, relevant_sets
+from tests.refusals import raises
 
 from complabel.errors import AnnotationError, InputError
 from complabel.simulate import SCHEMES, draw_complementary, draw_relevant
@@ -153,20 +154,20 @@ def test_the_same_seed_gives_the_same_labels_on_every_machine(draw, options, exp
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scheme": "skewed"}, "scheme must be .*'uniform'.*'biased', got 'skewed'"),
-        ({"asked_for": 0}, "asked_for must be an integer of at least 1, got 0"),
-        ({"asked_for": 1.5}, "asked_for must be an integer of at least 1, got 1.5"),
-        ({"random_state": "now"}, "random_state must be a non-negative integer, .*, got 'now'"),
-        ({"scheme": "biased", "sharpness": -1.0}, "sharpness must be a finite number of at least"),
-        ({"scheme": "biased", "sharpness": np.inf}, "sharpness must be .*, got inf"),
+        ({"scheme": "skewed"}, ("scheme", "'uniform'", "'biased'", "'skewed'")),
+        ({"asked_for": 0}, ("asked_for", "at least 1", "0")),
+        ({"asked_for": 1.5}, ("asked_for", "at least 1", "1.5")),
+        ({"random_state": "now"}, ("random_state", "'now'")),
+        ({"scheme": "biased", "sharpness": -1.0}, "sharpness"),
+        ({"scheme": "biased", "sharpness": np.inf}, ("sharpness", "inf")),
     ],
 )
 def test_impossible_options_are_refused(options, message):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         draw_complementary(PATTERNS, **options)
 
 
 @pytest.mark.parametrize("draw", [draw_complementary, draw_relevant])
 def test_rows_without_a_choice_are_refused(draw):
-    with pytest.raises(AnnotationError, match="all 3 labels in row 1"):
+    with raises(AnnotationError, "3 labels", "row 1"):
         draw([[1, 0, 0], [1, 1, 1]], random_state=0)

@@ -6,6 +6,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
+from tests.refusals import warns
 from tests.training import objectives
 from tests.training.objectives import cross_entropy_at
 
@@ -130,7 +131,7 @@ def test_every_iteration_is_reported_with_a_falling_value(X, cross_entropy):
 
 
 def test_too_few_iterations_are_warned_of(X, cross_entropy):
-    with pytest.warns(ConvergenceWarning, match="stopped at max_iter=3 before it converged"):
+    with warns(ConvergenceWarning, "max_iter=3"):
         found = minimize_linear(X, cross_entropy, start=[zero()], max_iter=3)
     assert found.n_iter == 3
     minimize_linear(X, cross_entropy, start=[zero()], max_iter=3, warn=False)

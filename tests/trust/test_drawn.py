@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers, suggest_questions
@@ -113,6 +114,6 @@ def test_no_advice_to_say_that_chance_drew_what_the_table_says_was_not():
         with pytest.raises(AnnotationError) as refusal:
             estimate_metrics(replace(said, drawn=np.full(said.n_answers, drawn)), p)
         assert "--random-questions" not in str(refusal.value)
-    with pytest.raises(AnnotationError, match="--random-questions"):
+    with raises(AnnotationError, "--random-questions"):
         estimate_metrics(replace(said, drawn=np.full(said.n_answers, "")), p)
     assert "random-questions" not in str(inspect_answers(said).findings)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import InputError
@@ -101,7 +102,7 @@ def test_items_without_predictions_do_not_count_and_naming_tells_nothing_by_labe
     lacking = ~Y.all(axis=1)
     named = features_tell(draw_answers(Y[lacking], random_state=0), p[lacking])
     assert (named.labels, named.sentence(), named.lines()) == ({}, "", [])
-    with pytest.raises(InputError, match="folds must be 120 numbers"):
+    with raises(InputError, "folds", "120 numbers"):
         features_tell(answers_of(Y), p, folds=[0])
 
 

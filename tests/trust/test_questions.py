@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from sklearn.metrics import average_precision_score, precision_score
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -139,7 +140,7 @@ def test_items_with_an_answer_are_left_out_and_names_stay():
     assert len(table.drop_duplicates(["item", "label"])) == len(table) == 30
     assert {*table["label"]} == {"sea", "sky", "fog"}
     assert table["probability"].to_numpy() == pytest.approx(np.full(30, 1 / 3))
-    with pytest.raises(InputError, match=r"n=31 .* the 30 pairs of a label and one of the 10 item"):
+    with raises(InputError, "n=31", "30 pairs"):
         suggest_evaluation_questions(answers, p, 31)
 
 
@@ -166,14 +167,14 @@ def test_where_nothing_is_predicted_or_doubtful_all_pairs_are_alike(p):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"probabilities": np.zeros((4, 3))}, r"shape \(4, 3\), and the answers .* \(5, 3\)"),
-        ({"probabilities": np.full((5, 3), 1.5)}, "be from 0 to 1, got values from 1.5"),
-        ({"threshold": [0.5, 0.5]}, "threshold has 2 numbers; give one, or one for each of 3"),
-        ({"figure": "accuracy"}, "figure must be one of 'precision', 'recall', 'f1', 'average_pre"),
-        ({"n": 0}, "n must be an integer of at least 1"),
+        ({"probabilities": np.zeros((4, 3))}, ("shape (4, 3)", "(5, 3)")),
+        ({"probabilities": np.full((5, 3), 1.5)}, ("0", "1", "1.5")),
+        ({"threshold": [0.5, 0.5]}, ("threshold", "2 numbers", "3")),
+        ({"figure": "accuracy"}, ("figure", "'precision'", "'recall'", "'f1'")),
+        ({"n": 0}, ("n", "at least 1")),
     ],
 )
 def test_what_does_not_fit_is_refused(given, message):
     given = {"probabilities": np.full((5, 3), 0.5), "n": 2, **given}
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         suggest_evaluation_questions(nothing_known(5), **given)

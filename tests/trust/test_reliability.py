@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -53,7 +54,7 @@ def test_answers_to_random_questions_count_and_others_do_not():
     np.testing.assert_allclose(found.share, known.share, rtol=1e-12)
     np.testing.assert_array_equal(found.judgements, known.judgements)
     assert found.error == pytest.approx(known.error, rel=1e-9)
-    with pytest.raises(AnnotationError, match="random question"):
+    with raises(AnnotationError, "--random-questions"):
         reliability(chosen, P)
 
 
@@ -156,13 +157,13 @@ def test_known_mistakes_are_taken_out():
 @pytest.mark.parametrize(
     ("answers", "p", "says"),
     [
-        pytest.param(Y, P[:3], r"shape \(3, 2\)", id="other-shape"),
-        pytest.param(Y, P + 0.5, "from 0 to 1", id="above-1"),
+        pytest.param(Y, P[:3], "shape (3, 2)", id="other-shape"),
+        pytest.param(Y, P + 0.5, ("0", "1"), id="above-1"),
         pytest.param(Y, np.where(P > 0.5, np.nan, P), "finite", id="nan"),
     ],
 )
 def test_wrong_probabilities_are_refused(answers, p, says):
-    with pytest.raises(InputError, match=says):
+    with raises(InputError, says):
         reliability(answers, p)
 
 
@@ -175,5 +176,5 @@ def test_wrong_probabilities_are_refused(answers, p, says):
     ],
 )
 def test_wrong_true_labels_are_refused(labels):
-    with pytest.raises(AnnotationError, match="0 or 1, or NaN"):
+    with raises(AnnotationError, "0", "1", "NaN"):
         reliability(labels, P)

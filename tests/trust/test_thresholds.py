@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import AnnotationError, InputError
@@ -164,26 +165,26 @@ def test_the_arrays_of_the_caller_stay():
 
 
 WRONG = {
-    "two aims": ({"precision": 0.9, "recall": 0.9}, "different aims; give one of them"),
-    "a precision of 1": ({"precision": 1}, "precision must be"),
-    "a recall of 0": ({"recall": 0.0}, "recall must be"),
-    "confidence": ({"recall": 0.5, "confidence": 1}, "confidence must be"),
-    "three frequencies": ({"match_frequencies": [0.5] * 3}, "match_frequencies must be True, or 4"),
-    "no frequency": ({"match_frequencies": [2.0] * 4}, "match_frequencies must be True, or 4"),
+    "two aims": ({"precision": 0.9, "recall": 0.9}, "match_frequencies"),
+    "a precision of 1": ({"precision": 1}, "precision"),
+    "a recall of 0": ({"recall": 0.0}, "recall"),
+    "confidence": ({"recall": 0.5, "confidence": 1}, "confidence"),
+    "three frequencies": ({"match_frequencies": [0.5] * 3}, ("match_frequencies", "4")),
+    "no frequency": ({"match_frequencies": [2.0] * 4}, ("match_frequencies", "4")),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_refused(case):
     arguments, said = WRONG[case]
-    with pytest.raises(InputError, match=said):
+    with raises(InputError, said):
         choose_thresholds(asked(), SCORES, **arguments)
 
 
 def test_other_shapes_and_answers_that_are_no_sample_are_refused():
-    with pytest.raises(InputError, match="one row per item and one column per label"):
+    with raises(InputError, "shape (2000, 3)", "labels (2000, 4)"):
         choose_thresholds(asked(), SCORES[:, :3])
-    with pytest.raises(AnnotationError, match="no answer is to a random question"):
+    with raises(AnnotationError, "--random-questions"):
         choose_thresholds(
             Answers.from_complementary(1 - Y[Y.all(axis=1) == 0]), SCORES[Y.all(axis=1) == 0]
         )

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.refusals import warns
 
 from complabel.answers import UnchosenLabelWarning
 from complabel.methods import PriorClassifier
@@ -32,7 +33,7 @@ def test_several_complementary_labels_in_a_row_count_each():
 
 def test_a_label_never_chosen_ranks_first_and_is_not_held_impossible():
     complementary = np.eye(3, dtype=int)[[0, 0, 1]]
-    with pytest.warns(UnchosenLabelWarning, match="label 2"):
+    with warns(UnchosenLabelWarning, "label 2"):
         classifier = PriorClassifier().fit(X[:3], complementary)
     assert classifier.predict_proba(X[:1]).argmax() == 2
     assert classifier.score(X[:1], [[0, 0, 1]]) == pytest.approx(np.log(1 / 12))

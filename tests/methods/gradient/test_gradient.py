@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.refusals import raises
 
 from complabel.errors import InputError
 from complabel.methods import MLCLClassifier
@@ -42,7 +43,7 @@ def test_there_is_no_coef_before_fit_nor_of_a_network(X, complementary):
     for classifier in (brief(), network):
         for name in ("coef_", "intercept_"):
             assert not hasattr(classifier, name)
-            with pytest.raises(AttributeError, match="only a fitted linear model"):
+            with raises(AttributeError):
                 getattr(classifier, name)
 
 
@@ -111,16 +112,16 @@ def test_a_network_learns_what_no_linear_map_can():
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (lambda d, k: torch.nn.Linear(d, k + 1), r"shape \(1, 6\), expected \(1, 5\): one output"),
+        (lambda d, k: torch.nn.Linear(d, k + 1), ("shape (1, 6)", "(1, 5)")),
         (
             lambda d, k: torch.nn.Sequential(torch.nn.Linear(d, k), torch.nn.Flatten(0)),
-            r"of 6 features to shape \(5,\), expected \(1, 5\)",
+            ("6 features", "shape (5,)", "(1, 5)"),
         ),
-        (lambda d, k: "net", "network must return a torch.nn.Module, got str; pass a factory"),
-        (lambda d, k: torch.nn.Linear, "network must return a torch.nn.Module, got type"),
+        (lambda d, k: "net", ("network", "torch.nn.Module")),
+        (lambda d, k: torch.nn.Linear, ("network", "torch.nn.Module")),
     ],
     ids=["outputs", "shape", "text", "class"],
 )
 def test_a_factory_of_something_else_is_refused(network, message, X, complementary):
-    with pytest.raises(InputError, match=message):
+    with raises(InputError, message):
         brief(network=network).fit(X, complementary)

@@ -6,6 +6,7 @@ import torch
 from scipy import sparse, special
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
+from tests.refusals import raises
 from torch import nn
 
 from complabel.answers import Answers, AssumedUniformWarning
@@ -83,7 +84,7 @@ def test_missed_and_invented_labels_are_part_of_the_likelihood():
     logits = torch.from_numpy(classifier.decision_function(X))
     expected = float(answers_log_likelihood(logits, said, **rates).mean())
     assert classifier.score(X, said) == pytest.approx(expected)
-    with pytest.raises(InputError, match="only one sort of mistakes"):
+    with raises(InputError, "error_rate"):
         quick(error_rate=0.1, **rates).fit(PICTURES, said)
 
 
@@ -115,7 +116,7 @@ def test_propensities_are_trained_where_answers_show_them():
 
 
 def test_free_namings_alone_do_not_show_propensities():
-    with pytest.raises(InputError, match="propensities"):
+    with raises(InputError, "propensities"):
         quick(propensities="auto").fit(PICTURES, answers_to("free"))
     with pytest.warns(AssumedUniformWarning) as caught:
         quick(epochs=1).fit(PICTURES, answers_to("free"))
@@ -128,13 +129,13 @@ def test_mistakes_are_refused_unless_there_is_a_rate():
         relevant=[[0, 0, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0]],
         item=[0, 0, 1],
     )
-    with pytest.raises(AnnotationError, match="error rate"):
+    with raises(AnnotationError, "missed=auto", "invented=auto"):
         quick().fit(PICTURES[:2], answers)
     quick(error_rate=0.2, epochs=1).fit(PICTURES[:2], answers)
 
 
 def test_exclusions_need_their_rates():
-    with pytest.raises(InputError, match="exclusion_rates"):
+    with raises(InputError, "exclusion_rates"):
         quick().fit(PICTURES, answers_to("excluded"))
 
 
@@ -161,7 +162,7 @@ def test_every_gradient_method_takes_pictures_with_a_network(classifier, y):
     assert fitted.predict(PICTURES[:2]).shape == (2, K)
     assert fitted.__sklearn_tags__().input_tags.three_d_array
     assert not classifier().__sklearn_tags__().input_tags.three_d_array
-    with pytest.raises(InputError, match="dim 4"):
+    with raises(InputError, "4"):
         classifier().fit(PICTURES[rows], y[rows])
 
 
@@ -172,7 +173,7 @@ def test_every_gradient_method_takes_pictures_with_a_network(classifier, y):
 )
 def test_items_of_another_shape_are_refused(wrong):
     classifier = quick(epochs=1).fit(PICTURES, answers_to("asked"))
-    with pytest.raises(InputError, match="shape"):
+    with raises(InputError, "shape"):
         classifier.predict(wrong)
     classifier.set_params(network=mlp).fit(X, answers_to("asked")).predict(X)
 
@@ -180,14 +181,14 @@ def test_items_of_another_shape_are_refused(wrong):
 def test_what_is_wrong_with_pictures_is_named():
     answers, broken = answers_to("asked"), PICTURES.copy()
     broken[7, 0, 1, 2] = np.nan
-    with pytest.raises(InputError, match=r"row 7, column 7"):
+    with raises(InputError, "row 7", "column 7"):
         quick().fit(broken, answers)
     broken[7, 0, 1, 2] = np.inf
-    with pytest.raises(InputError, match=r"row 7, column 7"):
+    with raises(InputError, "row 7", "column 7"):
         quick().fit(broken, answers)
-    with pytest.raises(InputError, match=r"does not take items of shape \(1, 4, 5\)"):
+    with raises(InputError, "shape (1, 4, 5)"):
         quick(lambda shape, k: nn.Conv2d(2, k, 3)).fit(PICTURES, answers)
-    with pytest.raises(InputError, match=r"\(1, 4\): one output per label"):
+    with raises(InputError, "(1, 4)"):
         quick(lambda shape, k: nn.Conv2d(1, k, (4, 5))).fit(PICTURES, answers)
-    with pytest.raises(InputError, match="too large for single precision"):
+    with raises(InputError, "X"):
         quick().fit(PICTURES.astype(float) * 1e40, answers)
