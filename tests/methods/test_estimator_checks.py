@@ -1,4 +1,8 @@
-"""scikit-learn's own checks: all for one method of each family, some for the others."""
+"""scikit-learn's own checks: all for one method of each family, some for the others.
+
+They run as scikit-learn has them. Those whose own problems are refused, because two classes or rows
+with all labels say nothing of labels that do not apply, run once more on problems that are not.
+"""
 
 import numpy as np
 import pytest
@@ -56,34 +60,51 @@ def with_a_fourth_class(*, centers=None, cluster_std=1.0, **settings):
     return make_blobs(centers=centers, cluster_std=cluster_std, **settings)
 
 
-@pytest.fixture(autouse=True)
-def _proper_labels(monkeypatch):
+@pytest.fixture
+def proper_labels(monkeypatch):
     monkeypatch.setattr(estimator_checks, "make_blobs", with_a_fourth_class)
     monkeypatch.setattr(estimator_checks, "make_multilabel_classification", with_proper_label_sets)
     monkeypatch.setattr(estimator_checks, "_enforce_estimator_tags_y", with_a_third_class)
 
 
-def rightly_failed(classifier):
+OUTPUTS = ("predict", "predict_proba", "decision_function")
+ALL_LABELS = {  # rows that leave no label
+    *("check_classifier_multioutput", "check_classifiers_multilabel_representation_invariance"),
+    *(f"check_classifiers_multilabel_output_format_{name}" for name in OUTPUTS),
+}
+# Where scikit-learn's own y of two classes cannot be helped.
+OF_TWO_CLASSES = {
+    "check_classifiers_classes",
+    "check_decision_proba_consistency",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_pandas_series",
+}
+TWO_CLASSES = OF_TWO_CLASSES | {
+    *("check_estimators_dtypes", "check_pipeline_consistency", "check_estimators_nan_inf"),
+    *("check_estimators_pickle", "check_classifier_data_not_an_array", "check_classifiers_train"),
+    *("check_fit2d_1feature", "check_fit_idempotent", "check_fit_check_is_fitted"),
+    *("check_n_features_in", "check_sample_weights_shape"),
+    *("check_sample_weights_not_overwritten"),
+}
+FOLDS = {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
+
+
+def rightly_failed(classifier, classes=OF_TWO_CLASSES):
     """Checks that a method cannot pass, with the reason why it need not."""
-    reason = "cv is set to a list of folds, but is a number here; test_weights.py has the property"
-    failed = {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in _KINDS}
-    failed |= dict.fromkeys(
-        OF_TWO_CLASSES, "of two classes, the one that does not apply names both"
+    failed = dict.fromkeys(
+        FOLDS,
+        "cv is set to a list of folds, but is a number here; test_weights.py has the property",
     )
+    failed |= dict.fromkeys(classes, "of two classes, the one that does not apply names both")
     if classifier.threshold == "minmax":
         reason = "predict cuts each row at a point of its own range, so a decision's sign is free"
         failed["check_classifier_multioutput"] = reason
     return failed
 
 
-_KINDS = ("dense", "sparse")
-# Where scikit-learn's own y of two classes cannot be helped.
-OF_TWO_CLASSES = (
-    "check_classifiers_classes",
-    "check_decision_proba_consistency",
-    "check_sample_weights_not_an_array",
-    "check_sample_weights_pandas_series",
-)
+def refused(classifier):
+    """Checks whose problems are refused, too."""
+    return rightly_failed(classifier, TWO_CLASSES) | dict.fromkeys(ALL_LABELS, "rows of all labels")
 
 
 # All checks for one method of each family.
@@ -105,28 +126,11 @@ OWN = {
 }
 
 
-def only_own(marked):
-    """Keep the checks in OWN; a case is a tuple, or pytest's parameters if it may fail."""
-    names, cases = marked.args
-    kept = [case for case in cases if getattr(case, "values", case)[1].func.__name__ in OWN]
-    return pytest.mark.parametrize(names, kept, **marked.kwargs)
-
-
-@estimator_checks.parametrize_with_checks(
-    [checked(name) for name in FULLY], expected_failed_checks=rightly_failed
-)
-def test_scikit_learns_contract(estimator, check):
-    check(estimator)
-
-
-@only_own(
-    estimator_checks.parametrize_with_checks(
-        [checked(name) for name in METHODS if name not in FULLY],
-        expected_failed_checks=rightly_failed,
-    )
-)
-def test_a_methods_own_part_of_the_contract(estimator, check):
-    check(estimator)
+def only(names, marked):
+    """Keep these checks; a case is a tuple, or pytest's parameters if it may fail."""
+    arguments, cases = marked.args
+    kept = [case for case in cases if getattr(case, "values", case)[1].func.__name__ in names]
+    return pytest.mark.parametrize(arguments, kept, **marked.kwargs)
 
 
 class EquallyFrequent(FrequencyMatchedClassifier):
@@ -140,11 +144,30 @@ class EquallyFrequent(FrequencyMatchedClassifier):
         return found
 
 
-@estimator_checks.parametrize_with_checks(
-    [EquallyFrequent(checked("ridge"), cv=2)],
-    expected_failed_checks=lambda _: dict.fromkeys(OF_TWO_CLASSES, "as above"),
+WHOLE = [*map(checked, FULLY), EquallyFrequent(checked("ridge"), cv=2)]
+
+
+@estimator_checks.parametrize_with_checks(WHOLE, expected_failed_checks=refused)
+def test_scikit_learns_contract(estimator, check):
+    check(estimator)
+
+
+@only(
+    TWO_CLASSES | ALL_LABELS,
+    estimator_checks.parametrize_with_checks(WHOLE, expected_failed_checks=rightly_failed),
 )
-def test_scikit_learns_contract_around_a_method(estimator, check):
+def test_scikit_learns_contract_with_labels_that_do_not_apply(proper_labels, estimator, check):
+    check(estimator)
+
+
+@only(
+    OWN,
+    estimator_checks.parametrize_with_checks(
+        [checked(name) for name in METHODS if name not in FULLY],
+        expected_failed_checks=rightly_failed,
+    ),
+)
+def test_a_methods_own_part_of_the_contract(proper_labels, estimator, check):
     check(estimator)
 
 
@@ -157,5 +180,5 @@ def test_scikit_learns_contract_around_a_method(estimator, check):
     ],
     expected_failed_checks=rightly_failed,
 )
-def test_scikit_learns_contract_where_everything_is_chosen(estimator, check):
+def test_scikit_learns_contract_where_everything_is_chosen(proper_labels, estimator, check):
     check(estimator)
