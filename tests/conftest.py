@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
+import resource
 import shutil
 import subprocess
+import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,46 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         terminalreporter.section("ten slowest files")
         for name, spent in seconds.most_common(10):
             terminalreporter.write_line(f"{spent:6.1f} s  {name}")
+
+
+class Hiding:
+    """A finder that finds all but some packages."""
+
+    def __init__(self, finder: Any, names: tuple[str, ...]) -> None:
+        self._finder, self._names = finder, names
+
+    def find_spec(self, name: str, *more: Any) -> Any:
+        hidden = name.partition(".")[0] in self._names
+        return None if hidden else self._finder.find_spec(name, *more)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._finder, name)
+
+
+@pytest.fixture
+def without() -> Iterator[Callable[..., None]]:
+    """Call it with packages that shall be as if they were not installed."""
+    finders, loaded = sys.meta_path[:], {}
+
+    def hide(*names: str) -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] in names]:
+            loaded[name] = sys.modules.pop(name)
+        sys.meta_path[:] = [Hiding(finder, names) for finder in finders]
+
+    yield hide
+    sys.meta_path[:] = finders
+    sys.modules.update(loaded)
+
+
+@contextlib.contextmanager
+def small_files(n_bytes: int) -> Iterator[None]:
+    """Let the system refuse to write more than so many bytes of a file, as on a full disk."""
+    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
 
 
 @pytest.fixture(scope="session")

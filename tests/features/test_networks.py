@@ -197,7 +197,7 @@ def test_networks_of_torch_lose_their_last_layer(monkeypatch, tmp_path, package)
 
 
 @pytest.mark.parametrize("model", ["timm/a", "torchvision/a"])
-def test_a_package_that_is_missing_is_named(monkeypatch, model):
-    monkeypatch.setitem(sys.modules, model.partition("/")[0], None)
+def test_a_package_that_is_missing_is_named(without, model):
+    without(model.partition("/")[0])
     with raises(InputError, f"pip install {model.partition('/')[0]}"):
         encoder_for("pictures", model)

@@ -1,7 +1,5 @@
 """Features of pictures, by independent means."""
 
-import sys
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -125,8 +123,8 @@ def test_heic_is_read_where_its_package_is_installed(tmp_path):
     np.testing.assert_allclose(found, expected, atol=0.02)
 
 
-def test_heic_without_its_package_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+def test_heic_without_its_package_says_what_to_install(tmp_path, without):
+    without("pillow_heif")
     (tmp_path / "a.HEIC").write_bytes(b"\0\0\0\x18ftypheic" + bytes(40))
     with raises(DatasetFormatError, "a.HEIC", "complabel[heic]"):
         picture_features([tmp_path / "a.HEIC"], model="colours")

@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import sys
 import types
 
 import numpy as np
@@ -168,9 +167,9 @@ def test_what_is_no_encoder_of_texts_is_refused(tmp_path, name, said):
 
 
 @pytest.mark.parametrize("package", ["tokenizers", "onnxruntime"])
-def test_a_package_that_is_missing_is_named(tmp_path, monkeypatch, package):
+def test_a_package_that_is_missing_is_named(tmp_path, without, package):
     model = str(write_model(tmp_path / "tiny"))
-    monkeypatch.setitem(sys.modules, package, None)
+    without(package)
     with raises(InputError, 'pip install "complabel[texts]"'):
         text_features(["a"], model=model)
 

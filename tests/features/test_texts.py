@@ -84,10 +84,9 @@ def test_models_of_other_packages_are_asked_for_their_vectors(monkeypatch, packa
 
 
 @pytest.mark.parametrize("model", ["wordllama", "model2vec/a", "sentence-transformers/a"])
-def test_a_package_that_is_missing_is_named(monkeypatch, model):
+def test_a_package_that_is_missing_is_named(without, model):
     package = model.partition("/")[0]
-    monkeypatch.setitem(sys.modules, package.replace("-", "_"), None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    without(package.replace("-", "_"))
     with raises(InputError, f"pip install {package}"):
         text_features(["a"], model=model)
 

@@ -1,6 +1,5 @@
 """Predictions: what the files say by other readers."""
 
-import errno
 import json
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.conftest import small_files
 from tests.examples import examples
 from tests.refusals import raises
 
@@ -126,16 +126,10 @@ def test_a_file_without_rows(ending, tmp_path):
 
 
 @each_ending
-def test_a_full_disk_leaves_the_old_file(ending, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_old_file(ending, tmp_path):
     path = write(tmp_path / f"p.{ending}")
     before = path.read_bytes()
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(PredictionWriter, "_table", full)
-    monkeypatch.setattr(PredictionWriter, "_lines", full)
-    with raises(OutputError, "No space left"):
+    with small_files(10), raises(OutputError, path.name):
         write(path)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]

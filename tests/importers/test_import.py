@@ -146,9 +146,7 @@ def test_other_encodings_and_damaged_tables_are_refused(tmp_path, content, told)
     assert told in refused(tmp_path / "t.csv", content, "table")
 
 
-def test_without_pandas_it_is_said_what_to_install(path, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "pandas", None)
+def test_without_pandas_it_is_said_what_to_install(path, without):
+    without("pandas")
     with raises(InputError, 'pip install "complabel[tables]"'):
         import_answers(path)

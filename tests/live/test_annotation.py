@@ -14,13 +14,13 @@ import time
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
+from tests.conftest import small_files
 from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.errors import OutputError, StoreError
 from complabel.files import HEIC, PICTURES, READ_PICTURES, read_answers, shown_pictures
 from complabel.live import MOST_BYTES, Annotation, guarded, read_things
-from complabel.live._store import AnswerStore
 
 LABELS = ["sea", "sky", "city", "night"]
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -309,8 +309,8 @@ def test_people_see_every_picture_of_which_features_are_made(opened, tmp_path):
         np.testing.assert_allclose(np.asarray(shown, float), np.asarray(grey, float), atol=8)
 
 
-def test_pictures_that_a_missing_package_shows_are_named_with_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("complabel.files._names.find_spec", lambda name: None)
+def test_pictures_that_a_missing_package_shows_are_named_with_it(tmp_path, without):
+    without("PIL", "pillow_heif")
     for name in ("a.jpg", "b.tif", "c.heic"):
         (tmp_path / name).write_bytes(b"\xff\xd8\xff")
     things = read_things(tmp_path)
@@ -394,23 +394,17 @@ def test_people_are_shown_with_what_they_skipped_and_took_back(opened):
     assert people == {"ann": {"answers": 3, "skips": 1, "changes": 1, "seconds": 4}}
 
 
-def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_is_stored_later(opened, monkeypatch):
+def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_is_stored_later(opened):
     _, client = opened()
     question = client.get("/api/next?person=ann").json()
-    append = AnswerStore.append
-    monkeypatch.setattr(AnswerStore, "append", _full)
     body = {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 2}
-    reply = client.post("/api/answer", json=body)
-    assert (reply.status_code, "disk is full" in reply.json()["error"]) == (503, True)
-    assert client.post("/api/answer", json=body).status_code == 503  # known, but not on the disk
-    monkeypatch.setattr(AnswerStore, "append", append)
-
+    with small_files(100):
+        reply = client.post("/api/answer", json=body)
+        assert (reply.status_code, "free space" in reply.json()["error"]) == (503, True)
+        again = client.post("/api/answer", json=body)
+        assert again.status_code == 503  # known, but not on the disk
     assert client.post("/api/answer", json=body).json()["again"]
     assert [row["answer_id"] for row in _rows(client)] == [question["id"]]
-
-
-def _full(self, items, new):
-    raise StoreError("the disk is full")
 
 
 class _Learner:

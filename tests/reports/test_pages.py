@@ -1,7 +1,6 @@
 """What holds of each page: of answers, of models, and of the demonstration."""
 
 import re
-import sys
 
 import pytest
 from tests.refusals import raises
@@ -49,8 +48,8 @@ def test_ids_are_unique_and_links_lead_somewhere(pages, kind):
 
 
 @pytest.mark.parametrize("module", ["jinja2", "matplotlib"])
-def test_a_missing_extra_is_named(seen, monkeypatch, module):
-    monkeypatch.setitem(sys.modules, module, None)
+def test_a_missing_extra_is_named(seen, without, module):
+    without(module)
     with raises(InputError, module, 'pip install "complabel[report]"'):
         render_inspection(seen)
 
