@@ -84,14 +84,15 @@ def test_text_that_needs_no_quotes_gets_none(tmp_path):
     assert path.read_text().splitlines()[1] == ",x,sea" + "," * 9
 
 
-def test_many_small_pieces_are_written_together(tmp_path, monkeypatch):
-    monkeypatch.setattr("complabel.files._write._ROWS", 10)
-    pieces = [{"item": [number], "label": ["sea"]} for number in range(35)]
+def test_many_small_pieces_are_written_together(tmp_path):
+    pieces = [
+        {"item": range(at, at + 1000), "label": ["sea"] * 1000} for at in range(0, 70_000, 1000)
+    ]
     path = write(tmp_path / "answers.parquet", pieces)
     groups = pq.ParquetFile(path).metadata
     sizes = [groups.row_group(each).num_rows for each in range(groups.num_row_groups)]
-    assert sizes == [10, 10, 10, 5]
-    assert pd.read_parquet(path)["item"].tolist() == [str(number) for number in range(35)]
+    assert sizes == [33_000, 33_000, 4_000]
+    assert pd.read_parquet(path)["item"].tolist() == [*map(str, range(70_000))]
 
 
 def test_without_rows_there_is_a_header(tmp_path):
