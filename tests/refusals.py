@@ -23,21 +23,25 @@ def raises(error: type[Exception], *names: Names) -> Iterator[pytest.ExceptionIn
     >>> with raises(ValueError, "row 3", "'sea'"):
     ...     raise ValueError("row 3 names 'sea' twice")
     """
-    wanted = _names(names)
+    wanted = _flat(names)
     with pytest.raises(error) as caught:
         yield caught
-    message = str(caught.value)
-    missing = [name for name in wanted if not _stands(name).search(message)]
+    check_names(str(caught.value), *wanted)
+
+
+def check_names(message: str, *names: Names) -> None:
+    """Check that a message holds each name as a word of its own."""
+    missing = [name for name in _flat(names) if not _stands(name).search(message)]
     assert not missing, f"{', '.join(missing)} is not named in: {message}"
 
 
 def warns(warning: type[Warning], *names: Names) -> pytest.WarningsRecorder:
     """Expect a warning whose message holds each name as a word of its own."""
-    each = (f"(?=.*{_stands(name).pattern})" for name in _names(names))
+    each = (f"(?=.*{_stands(name).pattern})" for name in _flat(names))
     return pytest.warns(warning, match=f"(?s)^{''.join(each)}")
 
 
-def _names(names: tuple[Names, ...]) -> list[str]:
+def _flat(names: tuple[Names, ...]) -> list[str]:
     flat = [str(each) for name in names for each in (name if isinstance(name, tuple) else (name,))]
     for name in flat:
         assert 1 <= len(name.split()) <= 4, f"{name!r} is no name, but a sentence"

@@ -3,7 +3,7 @@
 import pytest
 from tests.importers.reading import read, refused, write
 from tests.importers.samples import HASHES, annotation, choices, task
-from tests.refusals import raises
+from tests.refusals import check_names, raises
 
 from complabel.errors import InputError
 from complabel.importers import Options, import_answers
@@ -49,14 +49,14 @@ def test_an_item_has_the_name_of_its_file(tmp_path, address, name):
 @pytest.mark.parametrize(
     ("values", "told"),
     [
-        (["a/p.jpg", "b/p.jpg"], "'a/p.jpg' and 'b/p.jpg' have one name of a file, 'p.jpg'"),
-        (["a/p.jpg", "b/"], "item 'b/' has no name of a file"),
-        (["data:image/png;base64,iVBO/Rw0"], "has no name of a file; give another field"),
+        (["a/p.jpg", "b/p.jpg"], ("'a/p.jpg'", "'b/p.jpg'", "'p.jpg'")),
+        (["a/p.jpg", "b/"], "item 'b/'"),
+        (["data:image/png;base64,iVBO/Rw0"], ("--item-file", "--item")),
     ],
 )
 def test_names_must_tell_items_apart(tmp_path, values, told):
     path = write(tmp_path, "a.json", about("image", *values))
-    assert told in refused(path, None, item_file="image")
+    check_names(refused(path, None, item_file="image"), told)
 
 
 def test_one_file_may_have_several_answers(tmp_path):

@@ -1,12 +1,12 @@
 """The forms that labelstudio-config writes, filled in, exported in three formats, and imported."""
 
 import csv
-import re
 from xml.etree import ElementTree
 
 import pytest
 from tests.importers.reading import refused, write
 from tests.importers.samples import annotation, choices, delimited, record, task
+from tests.refusals import check_names
 
 from complabel.answers import Answers
 from complabel.importers import Options, detect, import_answers, label_studio_config
@@ -109,33 +109,33 @@ ABOUT_SEA = [{"item": "a", "label": "sea"}, {"item": "b", "label": "sea"}]
 @pytest.mark.parametrize(
     ("tasks", "filled", "options", "told"),
     [
-        ([{"item": "a"}, {"item": "b"}], YES, {}, "'answer'.*field 'label'"),
-        ([{"item": "a"}, {"item": "b"}], YES, {"absent": ("answer",)}, "'answer'.*field 'label'"),
-        ([{"item": "a"}, {"item": "b"}], YES, {"label_names": ("sea",)}, "'answer'.*field 'label'"),
-        (ABOUT_SEA, YES, {"absent": ("answer",)}, "control 'answer' answers a question"),
-        (ABOUT_SEA, YES, {"label_names": ("Sea",)}, r"'sea' is not among .* did you mean 'Sea'"),
-        ([ABOUT_SEA[0], {"item": "b", "label": " "}], YES, {}, "label is null"),
-        ([ABOUT_SEA[0] | {"probability": 2}, ABOUT_SEA[1]], YES, {}, "probability is"),
-        ([ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]], YES, {}, "question is 'Named'"),
+        ([{"item": "a"}, {"item": "b"}], YES, {}, ("'answer'", "'label'")),
+        ([{"item": "a"}, {"item": "b"}], YES, {"absent": ("answer",)}, ("'answer'", "'label'")),
+        ([{"item": "a"}, {"item": "b"}], YES, {"label_names": ("sea",)}, ("'answer'", "'label'")),
+        (ABOUT_SEA, YES, {"absent": ("answer",)}, "'answer'"),
+        (ABOUT_SEA, YES, {"label_names": ("Sea",)}, ("'sea'", "'Sea'")),
+        ([ABOUT_SEA[0], {"item": "b", "label": " "}], YES, {}, "'answer'"),
+        ([ABOUT_SEA[0] | {"probability": 2}, ABOUT_SEA[1]], YES, {}, "probability"),
+        ([ABOUT_SEA[0] | {"question": "Named"}, ABOUT_SEA[1]], YES, {}, "'Named'"),
         ([ABOUT_SEA[0] | {"offered": "[1.5]"}, ABOUT_SEA[1]], YES, {}, "offered.0"),
         (
             ABOUT_SEA,
             [{"answer": ["yes", "no"]}, {"answer": ["no"]}],
             {},
-            "control 'answer': says 'yes' and 'no' to a yes",
+            ("'answer'", "'yes'", "'no'"),
         ),
     ],
 )
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_form_that_is_not_understood_is_an_error(tmp_path, name, tasks, filled, options, told):
     path = export(tmp_path, name, tasks, filled)
-    assert re.search(told, refused(path, None, **options))
+    check_names(refused(path, None, **options), told)
 
 
 def test_other_choices_beside_yes_and_no_are_not_understood(tmp_path):
     filled = [{"answer": ["yes"]}, {"answer": ["perhaps"]}]
     path = export(tmp_path, "a.json", ABOUT_SEA, filled)
-    assert re.search("'answer'.*'perhaps', which is no answer", refused(path, None))
+    check_names(refused(path, None), "'answer'", "'perhaps'")
     # Languages have such codes; no task has a label.
     codes = export(tmp_path, "a.json", [{"item": 1}] * 2, [{"tags": ["no"]}, {"tags": ["en"]}])
     found, _ = import_answers(codes, options=Options(present=("tags",)))
@@ -145,7 +145,7 @@ def test_other_choices_beside_yes_and_no_are_not_understood(tmp_path):
 def test_yes_and_no_are_labels_if_they_are_listed(tmp_path):
     path = export(tmp_path, "a.json", ABOUT_SEA, YES)
     told = {"label_names": ("yes", "no", "perhaps")}
-    assert "--absent answer" in refused(path, None, **told)
+    check_names(refused(path, None, **told), "--absent")
     found, _ = import_answers(path, options=Options(absent=("answer",), **told))
     assert found["label"].tolist() == ["yes", "no"]
     assert set(found["question"]) == {"named"}
@@ -184,4 +184,4 @@ def test_an_old_csv_is_recognized_by_fewer_columns(tmp_path):
 def test_who_chooses_more_labels_than_were_asked_for_is_refused_at_the_form(tmp_path):
     asked = {"item": "a", "question": "named", "offered": ["sea", "city", "sky"], "asked_for": 1}
     path = export(tmp_path, "a.json", [asked], [{"not_this": ["sea", "sky"]}])
-    assert "2 labels were chosen, and 1 asked for" in refused(path, None)
+    check_names(refused(path, None), "2 labels", "1")

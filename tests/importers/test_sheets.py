@@ -1,12 +1,10 @@
 """Tables in which people wrote: codes, labels in cells, and a row for each answer of a person."""
 
-import re
-
 import pandas as pd
 import pytest
 from tests.importers.reading import imported, refused, write
 from tests.importers.samples import delimited
-from tests.refusals import raises
+from tests.refusals import check_names, raises
 
 from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
@@ -53,7 +51,7 @@ def test_what_codes_mean_is_asked(tmp_path):
     for options in ({}, {"unsure": ("-1",)}):
         told = refused(path, text, **options)
         assert all(word in told for word in ("yes=1 no=0", "yes=1 unsure=0", "no=1 unsure=0"))
-    assert "holds the code '0', whose meaning is not known" in refused(path, text, yes=("1",))
+    check_names(refused(path, text, yes=("1",)), "'0'")
     rows, _ = imported(path, text, no=("1",), unsure=("0",))
     assert [(row["label"], row["answer"]) for row in rows][:2] == [("sea", "no"), ("sky", "unsure")]
 
@@ -130,9 +128,7 @@ def test_parquet_with_nullable_columns_is_a_wide_table_too(tmp_path):
         ("12", "sea", "no"),
     ]
     pd.DataFrame({"item": ["1", "2"], "sky": ["1", "x"]}).to_parquet(path)
-    assert refused(path, None, "coded", **CODES).startswith(
-        ", row 1: column 'sky' holds the code 'x'"
-    )
+    check_names(refused(path, None, "coded", **CODES), "row 1", "column 'sky'", "'x'")
 
 
 def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
@@ -145,18 +141,18 @@ def test_random_questions_have_the_same_chance_for_each_label(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "told"),
     [
-        ("item,sea\na,1\n", {"item": "name"}, "has no column 'name'"),
-        ("item,sea\na,1\n", {"label_names": ("sea", "sun")}, "has no column 'sun'"),
-        ("item,sea\n,1\n", {}, "line 2: has no item"),
-        ("item,sea\na,maybe\n", {}, "no column holds only codes"),
-        ("item,sea,sea\na,1,1\n", {}, "2 columns are named 'sea'"),
-        ("item,sea\na\n", {}, "line 2: found 1 values for 2"),
-        ("item,sea\n", {}, "no column holds only codes"),
-        ("", {}, "the file is empty"),
+        ("item,sea\na,1\n", {"item": "name"}, "column 'name'"),
+        ("item,sea\na,1\n", {"label_names": ("sea", "sun")}, "column 'sun'"),
+        ("item,sea\n,1\n", {}, "line 2"),
+        ("item,sea\na,maybe\n", {}, "label_names"),
+        ("item,sea,sea\na,1,1\n", {}, ("2 columns", "'sea'")),
+        ("item,sea\na\n", {}, ("line 2", "1 values", "2")),
+        ("item,sea\n", {}, "label_names"),
+        ("", {}, ()),
     ],
 )
 def test_tables_that_are_none_are_refused(tmp_path, text, options, told):
-    assert told in refused(tmp_path / "t.csv", text, "coded", **options, **CODES)
+    check_names(refused(tmp_path / "t.csv", text, "coded", **options, **CODES), told)
 
 
 def test_a_code_has_one_meaning(tmp_path):
@@ -269,23 +265,23 @@ def test_whether_a_cell_is_one_label_is_asked(tmp_path, from_):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({}, "say which columns hold labels.*'anna_no', 'anna_yes', 'ben'"),
-        ({"absent": ("carl",)}, "'carl' is no column with labels"),
-        ({"absent": ("item",)}, "'item' is no column with labels"),
-        ({"absent": ("ben=",)}, "'ben=' is no column with labels"),
-        ({"absent": ("ben",), "present": ("ben=anna",)}, "column 'ben' is given twice"),
-        ({"absent": ("ben",), "item": "id"}, "has no column 'id'.*item='COLUMN'"),
-        ({"absent": ("ben",), "label_names": LABELS}, "'sea;city' is not among the 4 labels"),
+        ({}, ("'anna_no'", "'anna_yes'", "'ben'")),
+        ({"absent": ("carl",)}, "'carl'"),
+        ({"absent": ("item",)}, "'item'"),
+        ({"absent": ("ben=",)}, "'ben='"),
+        ({"absent": ("ben",), "present": ("ben=anna",)}, "column 'ben'"),
+        ({"absent": ("ben",), "item": "id"}, ("column 'id'", "item='COLUMN'")),
+        ({"absent": ("ben",), "label_names": LABELS}, ("'sea;city'", "4 labels")),
     ],
 )
 def test_nothing_is_guessed(tmp_path, options, told):
-    assert re.search(told, refused(tmp_path / "a.csv", SHEET, "columns", **options))
+    check_names(refused(tmp_path / "a.csv", SHEET, "columns", **options), told)
 
 
 def test_labels_of_no_item_and_an_empty_separator(tmp_path):
     path, text, told = tmp_path / "a.csv", "item,ben\na,sea\n,sky\n", {"absent": ("ben",)}
-    assert refused(path, text, "columns", **told).startswith(", line 3: has no item")
-    assert "separator is empty" in refused(path, text, "columns", InputError, separator="", **told)
+    check_names(refused(path, text, "columns", **told), "line 3")
+    check_names(refused(path, text, "columns", InputError, separator="", **told), "separator")
 
 
 def mechanical_turk(*answers):
@@ -386,13 +382,13 @@ ONE = mechanical_turk(("t1", "W1", "Approved", "37", "sea"))
 @pytest.mark.parametrize(
     ("content", "options", "told"),
     [
-        (ONE, {}, "say which columns hold labels, .*its columns are 'Answer.comment', "),
-        (ONE, {"absent": ("tags",)}, "has no column 'tags' with answers; its columns are"),
-        (ONE, {"item": "where", "absent": ("labels",)}, "has no column 'where', which should"),
-        (ONE.replace('"t1"', '""'), {"absent": ("labels",)}, "line 2: has no Input.item; fill in"),
-        ("item,labels\na,sea\n", {"absent": ("labels",)}, "'annotator', which says who answered"),
+        (ONE, {}, "'Answer.comment'"),
+        (ONE, {"absent": ("tags",)}, "column 'tags'"),
+        (ONE, {"item": "where", "absent": ("labels",)}, "column 'where'"),
+        (ONE.replace('"t1"', '""'), {"absent": ("labels",)}, ("line 2", "Input.item")),
+        ("item,labels\na,sea\n", {"absent": ("labels",)}, "'annotator'"),
     ],
 )
 def test_what_is_not_understood_is_said(tmp_path, content, options, told):
     path = write(tmp_path, "batch.csv", content)
-    assert re.search(told, refused(path, None, "batch", **options))
+    check_names(refused(path, None, "batch", **options), told)

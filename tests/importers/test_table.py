@@ -5,6 +5,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.importers.reading import imported, refused
+from tests.refusals import check_names
 
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
@@ -196,12 +197,12 @@ def test_a_row_of_a_sheet_that_cannot_be_read_is_named(tmp_path, name, row, told
 
 def test_files_that_are_no_sheet(tmp_path):
     path = tmp_path / "a.xlsx"
-    assert "not an .xlsx file, or damaged" in refused(path, b"item,label\n")
+    check_names(refused(path, b"item,label\n"), ".xlsx")
     book = openpyxl.Workbook()
     book.active.append(["item", "label", "question"])
     book.create_sheet("more").append(["item", "label"])
     book.save(path)
-    assert "has 2 sheets with content, 'Sheet', 'more'" in refused(path, None)
+    check_names(refused(path, None), "2", "'Sheet'", "'more'")
 
 
 def test_the_users_codes_go_before_the_usual_words(tmp_path):
@@ -237,15 +238,15 @@ def test_what_a_table_must_not_say_is_refused_with_its_line_at_both_doors(tmp_pa
 
 
 def test_files_that_are_no_table_of_answers_are_refused(tmp_path):
-    assert "has no column 'label'" in refused(tmp_path / "t.csv", "item,labels\na,sea\n", "table")
-    assert "holds no answer, read as table" in refused(tmp_path / "t.csv", "item,label\n", "table")
+    check_names(refused(tmp_path / "t.csv", "item,labels\na,sea\n", "table"), "column 'label'")
+    check_names(refused(tmp_path / "t.csv", "item,label\n", "table"), "format='NAME'")
 
 
 def test_another_column_can_name_the_items(tmp_path):
     text = "text,label,question,answer\nhello,sea,asked,no\n"
     rows, _ = imported(tmp_path / "t.csv", text, "table", item="text")
     assert rows == [{"item": "hello", "label": "sea", "question": "asked", "answer": "no"}]
-    assert "has no column 'name'" in refused(tmp_path / "t.csv", text, "table", item="name")
+    check_names(refused(tmp_path / "t.csv", text, "table", item="name"), "column 'name'")
 
 
 def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
@@ -253,4 +254,4 @@ def test_parquet_with_text_that_is_no_utf8_is_refused(tmp_path):
     text = pa.StringArray.from_buffers(1, pa.array([0, 2], pa.int32()).buffers()[1], bad)
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"item": text, "label": ["sea"]}), path)
-    assert "Invalid UTF8" in refused(path, None)
+    check_names(refused(path, None), "Invalid UTF8")

@@ -17,7 +17,7 @@ import pytest
 from tests.importers import samples
 from tests.importers.reading import refused, write
 from tests.importers.samples import annotation, choices, delimited, record
-from tests.refusals import raises
+from tests.refusals import check_names, raises
 
 from complabel._drawn import ByMachine
 from complabel.answers import Answers
@@ -353,21 +353,21 @@ def batch(task, said):
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.json", label_studio(TO_TICK, not_this=["sea"]), "people chose in control 'not_this'"),
-        ("a.json", label_studio(TO_NAME, applies=["sea"]), "people chose in control 'applies'"),
-        ("a.json", label_studio(TO_NAME, answer=["yes"]), "people chose in control 'answer'"),
-        ("a.json", label_studio(TO_TICK, one=["sea"], two=["sky"]), "control 'one', 'two'"),
-        ("a.json", label_studio(TO_TICK, applies=["fog"]), "'fog' is not among the labels"),
-        ("a.json", label_studio(TO_JUDGE, applies=["sea"]), "control 'applies' has 'sea', which"),
-        ("a.json", label_studio(TO_JUDGE, answer=["ja"]), "control 'answer' has 'ja', which is no"),
-        ("a.jsonl", prodigy(TO_NAME, "accept"), "line 1: was accepted without a choice"),
-        ("a.jsonl", prodigy(TO_TICK, "accept", "all apply"), "'all apply' is not among the labels"),
-        ("a.csv", batch(TO_JUDGE, "perhaps"), "row 1, column 'Answer.answer': says 'perhaps' to"),
-        ("a.csv", batch(TO_TICK, "sea|fog"), "column 'Answer.answer': 'fog' is not among the"),
+        ("a.json", label_studio(TO_TICK, not_this=["sea"]), "'not_this'"),
+        ("a.json", label_studio(TO_NAME, applies=["sea"]), "'applies'"),
+        ("a.json", label_studio(TO_NAME, answer=["yes"]), "'answer'"),
+        ("a.json", label_studio(TO_TICK, one=["sea"], two=["sky"]), ("'one'", "'two'")),
+        ("a.json", label_studio(TO_TICK, applies=["fog"]), "'fog'"),
+        ("a.json", label_studio(TO_JUDGE, applies=["sea"]), ("'applies'", "'sea'")),
+        ("a.json", label_studio(TO_JUDGE, answer=["ja"]), ("'answer'", "'ja'")),
+        ("a.jsonl", prodigy(TO_NAME, "accept"), "line 1"),
+        ("a.jsonl", prodigy(TO_TICK, "accept", "all apply"), "'all apply'"),
+        ("a.csv", batch(TO_JUDGE, "perhaps"), ("row 1", "column 'Answer.answer'", "'perhaps'")),
+        ("a.csv", batch(TO_TICK, "sea|fog"), ("column 'Answer.answer'", "'fog'")),
     ],
 )
 def test_a_form_that_is_not_understood_is_an_error_with_the_control(tmp_path, name, content, told):
-    assert told in refused(write(tmp_path, name, content), None)
+    check_names(refused(write(tmp_path, name, content), None), told)
 
 
 def test_a_form_of_ones_own_may_call_its_control_as_it_likes(tmp_path):
@@ -424,7 +424,7 @@ def test_what_a_sheet_says_to_do_and_what_is_not_answered(tmp_path, known):
     table = suggest_questions(known, 3, kind="menu-2", random_state=0)
     path = tmp_path / "q.csv"
     assert write_questions(table, path, shown=SHOWN) == 3
-    assert "holds no answer" in refused(path, None)
+    check_names(refused(path, None), "format='NAME'")
     sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
     sheet.loc[0, "label"] = json.loads(sheet["offered"][0])[1]
     sheet.to_csv(path, index=False)
