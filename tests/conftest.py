@@ -88,15 +88,20 @@ def without() -> Iterator[Callable[..., None]]:
     sys.modules.update(loaded)
 
 
-@contextlib.contextmanager
-def small_files(n_bytes: int) -> Iterator[None]:
-    """Let the system refuse to write more than so many bytes of a file, as on a full disk."""
-    least, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, most))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (least, most))
+@pytest.fixture
+def small_files() -> Callable[[int], contextlib.AbstractContextManager[None]]:
+    """Call it with a number of bytes; the system writes no more of a file, as on a full disk."""
+
+    @contextlib.contextmanager
+    def limited(n_bytes: int) -> Iterator[None]:
+        usual, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, most))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))
+
+    return limited
 
 
 @pytest.fixture(scope="session")

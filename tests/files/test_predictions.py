@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from tests.conftest import small_files
 from tests.examples import examples
 from tests.refusals import raises
 
@@ -126,7 +125,7 @@ def test_a_file_without_rows(ending, tmp_path):
 
 
 @each_ending
-def test_a_full_disk_leaves_the_old_file(ending, tmp_path):
+def test_a_full_disk_leaves_the_old_file(ending, tmp_path, small_files):
     path = write(tmp_path / f"p.{ending}")
     before = path.read_bytes()
     with small_files(10), raises(OutputError, path.name):

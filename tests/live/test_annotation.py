@@ -14,7 +14,6 @@ import time
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
-from tests.conftest import small_files
 from tests.refusals import raises
 
 from complabel.answers import Answers
@@ -394,7 +393,7 @@ def test_people_are_shown_with_what_they_skipped_and_took_back(opened):
     assert people == {"ann": {"answers": 3, "skips": 1, "changes": 1, "seconds": 4}}
 
 
-def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_is_stored_later(opened):
+def test_an_answer_that_cannot_be_stored_is_not_confirmed_and_is_stored_later(opened, small_files):
     _, client = opened()
     question = client.get("/api/next?person=ann").json()
     body = {"id": question["id"], "person": "ann", "answer": "yes", "seconds": 2}
