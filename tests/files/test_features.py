@@ -104,7 +104,7 @@ def test_row_groups_of_kept_rows(lists, tmp_path):
         np.testing.assert_array_equal(found.X, values[kept])
         assert found.items.tolist() == [f"i{at}" for at in np.flatnonzero(kept)]
     kept[-1] = True
-    with pytest.raises(DatasetFormatError, match="row 69999"):
+    with raises(DatasetFormatError, "row 69999"):
         read_features(path, rows=kept)
 
 
