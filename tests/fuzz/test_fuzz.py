@@ -135,7 +135,7 @@ def test_a_table_of_which_no_answers_can_be_made_is_a_find(monkeypatch, tmp_path
     piece = {"item": ["a"], "label": ["sea"], "answer": ["no"]}  # nothing says what was asked
     break_importers(monkeypatch, lambda path: [piece])
     driver.write(tmp_path, {"a.csv": b""})
-    with pytest.raises(AssertionError, match="no answers can be made"):
+    with pytest.raises(AssertionError, match="no answers"):
         importers.use(importers.SEEDS[0], tmp_path)
 
 
