@@ -1,4 +1,4 @@
-"""Datasets in memory: what fits together, the checksum."""
+"""Datasets in memory: what fits together."""
 
 from dataclasses import FrozenInstanceError
 
@@ -10,7 +10,6 @@ from tests.refusals import raises
 from complabel.answers import Answers
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import InputError
-from complabel.experiments.studies._data import dataset_fingerprint
 
 Y = np.array([[1, 0, 1], [0, 1, 0]], dtype=np.uint8)
 GOOD = {
@@ -83,12 +82,3 @@ def test_label_names_are_not_compared_in_pairs():
     names = tuple(CountingName(f"label {k}") for k in range(2000))
     MultiLabelDataset("wide", np.ones((1, 1)), np.ones((1, 2000), np.uint8), names, ("x",))
     assert CountingName.compared < 100 * len(names)
-
-
-def test_excluded_labels_count_in_the_fingerprint_and_change_none_without_them():
-    # From before there were excluded labels; results in stores are kept under it.
-    before = "06e4be80788e7a89dc34e579af121f9c1d43af6c0e4c3cbb3763b4e41a3628c7"
-    plain = MultiLabelDataset(**GOOD)
-    assert dataset_fingerprint(plain) == before
-    none, some = (MultiLabelDataset(**GOOD, excluded=given) for given in (0 * Y, 1 - Y))
-    assert len({dataset_fingerprint(data) for data in (plain, none, some)}) == 3
