@@ -180,7 +180,7 @@ def test_a_table_of_ticks_alone_needs_to_be_told_what_was_ticked(tmp_path):
     ticked = {item: labels for item, labels in APPLIES.items() if labels}
     bare = {name: values for name, values in told("yes", ticked).items() if name != "answer"}
     path = as_file(tmp_path, bare)
-    with raises(AnnotationError, "line 2", "--answer"):
+    with raises(AnnotationError, "line 2", "--answer yes"):
         read_answers(path, label_names=LABELS)
     with raises(AnnotationError, "row 0"):
         made(bare)

@@ -145,7 +145,7 @@ def test_other_choices_beside_yes_and_no_are_not_understood(tmp_path):
 def test_yes_and_no_are_labels_if_they_are_listed(tmp_path):
     path = export(tmp_path, "a.json", ABOUT_SEA, YES)
     told = {"label_names": ("yes", "no", "perhaps")}
-    check_names(refused(path, None, **told), "--absent")
+    check_names(refused(path, None, **told), "--absent answer")
     found, _ = import_answers(path, options=Options(absent=("answer",), **told))
     assert found["label"].tolist() == ["yes", "no"]
     assert set(found["question"]) == {"named"}

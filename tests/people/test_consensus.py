@@ -453,8 +453,8 @@ def crowd(yes, question="asked"):
 @pytest.mark.parametrize(
     ("answers", "named"),
     [
-        (crowd(True), "--question"),
-        (crowd(False), "--question"),
+        (crowd(True), "--question ticked"),
+        (crowd(False), "--question ticked"),
         (crowd(None, "named"), ()),
     ],
     ids=["yes", "no", "named"],
