@@ -84,7 +84,7 @@ TWO_CLASSES = OF_TWO_CLASSES | {
     *("check_estimators_pickle", "check_classifier_data_not_an_array", "check_classifiers_train"),
     *("check_fit2d_1feature", "check_fit_idempotent", "check_fit_check_is_fitted"),
     *("check_n_features_in", "check_sample_weights_shape"),
-    *("check_sample_weights_not_overwritten"),
+    "check_sample_weights_not_overwritten",
 }
 FOLDS = {f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")}
 
