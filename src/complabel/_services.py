@@ -198,7 +198,8 @@ SERVICES = {
         ending=".jsonl",
         around=("", "\n", "\n"),
         results=Results(
-            lines={"recordId": "modelInput modelOutput error"},
+            # A model's input may stand first, and have pictures that fill the head.
+            lines={"recordId": "modelInput modelOutput error", "modelInput": ""},
             own_keys="recordId",
             bodies="modelOutput",
             well={"error": ""},

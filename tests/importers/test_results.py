@@ -427,9 +427,10 @@ def test_a_schema_has_each_word_once(tmp_path):
 
 def test_results_of_pictures_are_recognized(tmp_path):
     ids, _ = written(tmp_path)
-    result = {"recordId": ids[0], **replied("bedrock", ids[0], "yes")}  # in the pages' order
-    result["modelInput"] = {"messages": ["x" * 100_000]}
-    assert list(read(tmp_path, [result])[0]["answer"]) == ["yes"]
+    for first in ("recordId", "modelInput"):
+        result = {first: "", **replied("bedrock", ids[0], "yes"), "recordId": ids[0]}
+        result["modelInput"] = {"messages": ["x" * 100_000]}
+        assert list(read(tmp_path, [result])[0]["answer"]) == ["yes"]
     path = tmp_path / "listed.json"
     path.write_text(json.dumps([anthropic(ids[0], "yes")]))
     assert list(import_answers(path)[0]["answer"]) == ["yes"]

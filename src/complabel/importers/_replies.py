@@ -120,8 +120,11 @@ class Result(NamedTuple):
 def are_results(head: Head) -> bool:
     """Return whether a file has the lines of results that services write."""
     (root, keys), found = head.keys(), read_together()
-    # A model's input may have pictures, so what comes behind it is not in the head.
-    there = [key for key, beside in found.lines.items() if key in keys and keys & {*beside.split()}]
+    there = [
+        key
+        for key, beside in found.lines.items()
+        if key in keys and (not beside or keys & {*beside.split()})
+    ]
     return (root == "{" and bool(there)) or not {*found.own_keys.split()}.isdisjoint(there)
 
 
