@@ -43,7 +43,7 @@ PARTS = {
     "targets": ["methods._door:Targets.read"],
     "lay out": [
         "methods.selection._refit:_evidence",
-        "methods.selection._choices:Choices._lay_out",
+        "methods.selection._likelihood:Likelihood._lay_out",
     ],
     "fit": [
         "_training._newton:LabelNewton.minimize",

@@ -72,9 +72,14 @@ def check_part(value: Any, allowed: Any, place: str, sizes: dict[str, int]) -> N
                 check_part(value[name], each[name], f"{place}.{name}", sizes)
 
 
+def may_miss(allowed: Any) -> bool:
+    """Return whether only some fits set what is declared so."""
+    return isinstance(allowed, tuple) and MISSING in allowed
+
+
 def check_names(value: Mapping[str, Any], place: str, names: Mapping[str, Any]) -> None:
     """Refuse other names than these; those that may be MISSING may miss."""
-    needed = {n for n, each in names.items() if not (isinstance(each, tuple) and MISSING in each)}
+    needed = {name for name, each in names.items() if not may_miss(each)}
     odd = sorted((value.keys() - names.keys()) | (needed - value.keys()))
     if odd:
         what = "missing from" if odd[0] in names else "unknown in"

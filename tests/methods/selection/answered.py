@@ -8,8 +8,10 @@ from scipy.special import expit, log_expit
 
 from complabel.answers import Answers, AssumedUniformWarning
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
+from complabel.methods.selection._known import Setting
+from complabel.methods.selection._likelihood import Likelihood
+from complabel.methods.selection._prior import variances_of_biases
 from complabel.simulate import draw_answers, draw_complementary
 
 FIXED = {"alpha": 0.003, "cardinality": None, "scaling": "global", "kernel": "linear", "rank": None}
@@ -33,7 +35,7 @@ def prior_of(fitted, rows, answers):
     """The mean and the variance of the prior of biases at the end of a linear fit to answers."""
     setting = Setting(FeatureMap("global"), 1.0, None)
     logits = fitted.decision_function(rows)
-    variance = Choices(answers).variances_of_biases(setting, [len(logits)], logits)
+    variance = variances_of_biases(Likelihood(answers), setting, [len(logits)], logits)
     return logits.mean(), float(variance)
 
 

@@ -9,8 +9,10 @@ from tests.methods.selection.answered import logistic_problem
 from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
 from complabel.methods import SelectionLikelihoodClassifier, load
-from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
+from complabel.methods.selection._known import KnownRates, Setting
+from complabel.methods.selection._likelihood import Likelihood
+from complabel.methods.selection._objective import Objective
 from complabel.methods.selection._plan import answers_without_audit
 from complabel.metrics import average_precision
 from complabel.simulate import draw_answers
@@ -151,9 +153,9 @@ def test_labels_that_never_or_always_apply_can_be_given():
 
 def test_the_gradient_of_the_objective_is_that_of_finite_differences():
     known = estimate_label_frequencies(BOTH)
-    choices = Choices(BOTH, frequencies=known)
+    likelihood = Likelihood(BOTH, KnownRates(frequencies=known))
     setting = Setting(FeatureMap("global"), 0.1, known.cardinality + known.cardinality_error)
-    objective = choices.objective(setting, [BOTH.n_items])
+    objective = Objective(likelihood, setting).of_logits([BOTH.n_items])
     rng = np.random.default_rng(0)
     some = rng.integers(BOTH.n_items, size=3)
     logits = rng.normal(size=BOTH.shape)

@@ -6,8 +6,10 @@ from scipy import optimize, special
 
 from complabel.answers import Answers
 from complabel.methods import SelectionLikelihoodClassifier
-from complabel.methods.selection._choices import Choices, Setting, widening
 from complabel.methods.selection._features import FeatureMap
+from complabel.methods.selection._known import KnownRates, Setting
+from complabel.methods.selection._likelihood import Likelihood
+from complabel.methods.selection._prior import variances_of_biases, widening
 from complabel.methods.selection._trials import likeliest_rates
 from complabel.simulate import draw_answers
 
@@ -40,7 +42,7 @@ def by_one_annotator(chance):
 def test_each_rate_is_the_likeliest_and_the_unknown_ones_is_the_prior():
     rng = np.random.default_rng(0)
     answers, logits, chance, person = yes_no(3000, [0.02, 0.4, 0.2], rng)
-    found = likeliest_rates(Choices(answers), logits, None, np.full(4, 0.05))
+    found = likeliest_rates(Likelihood(answers), logits, None, np.full(4, 0.05))
     expected = [by_one_annotator(chance[person == each]) for each in range(3)]
     assert found[:3] == pytest.approx(expected, abs=1e-3)
     assert found[3] == pytest.approx(0.1, abs=1e-3)
@@ -50,8 +52,8 @@ def test_each_rate_is_the_likeliest_and_the_unknown_ones_is_the_prior():
 def start(counts, *, cardinality, propensities=None):
     """The probabilities of the constant model for labels chosen so many times."""
     complementary = np.repeat(np.eye(len(counts), dtype=np.uint8), counts, axis=0)
-    choices = Choices(Answers.from_complementary(complementary), propensities=propensities)
-    return special.expit(choices.constant_logits(cardinality))
+    answers, known = Answers.from_complementary(complementary), KnownRates(propensities)
+    return special.expit(Likelihood(answers, known).constant_logits(cardinality))
 
 
 def test_a_label_chosen_twice_as_often_is_irrelevant_twice_as_often():
@@ -77,7 +79,7 @@ def spread_found(biases, n, *, question="free", seed=0):
     answers = draw_answers(relevant, question=question, random_state=100 + seed)
     cardinality = None if question == "asked" else float(p.sum())
     setting = Setting(FeatureMap("global"), alpha=1.0, cardinality=cardinality)
-    return float(Choices(answers).variances_of_biases(setting, [n])) ** 0.5
+    return float(variances_of_biases(Likelihood(answers), setting, [n])) ** 0.5
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from complabel.errors import InputError
 from complabel.experiments.datasets import load_dataset, preprocess
 from complabel.experiments.methods import SupervisedBCEClassifier
 from complabel.methods import PriorClassifier, SelectionLikelihoodClassifier
-from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import FeatureMap
+from complabel.methods.selection._known import Setting
+from complabel.methods.selection._likelihood import Likelihood
+from complabel.methods.selection._prior import variances_of_biases
 from complabel.simulate import draw_answers, draw_complementary
 
 TRAIN, TEST = slice(0, 1000), slice(1000, None)
@@ -86,7 +88,7 @@ def test_a_fit_minimizes_the_stated_objective(X, complementary):
     scale, answers = np.sqrt(X[TRAIN].var(axis=0).mean()), Answers.from_complementary(complementary)
     setting = Setting(FeatureMap("global"), alpha=0.01, cardinality=1.7)
     near = classifier.decision_function(X[TRAIN])
-    variance = float(Choices(answers[TRAIN]).variances_of_biases(setting, [1000], near))
+    variance = float(variances_of_biases(Likelihood(answers[TRAIN]), setting, [1000], near))
 
     def objective(coef, intercept):
         logits = X[TRAIN] @ coef.T + intercept

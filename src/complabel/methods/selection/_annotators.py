@@ -11,7 +11,8 @@ from complabel._parameters import Array, Bools
 from complabel.answers import Answers
 
 if TYPE_CHECKING:
-    from complabel.methods.selection._choices import Choices, Setting
+    from complabel.methods.selection._likelihood import Likelihood
+from complabel.methods.selection._known import Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,40 +44,43 @@ class Annotators:
         return shown
 
     @classmethod
-    def of(cls, choices: Choices, setting: Setting, log_propensities: Array | None) -> Annotators:
-        weights = choices.known_propensities(setting)
+    def of(
+        cls, likelihood: Likelihood, setting: Setting, log_propensities: Array | None
+    ) -> Annotators:
+        weights = likelihood.known.propensities_at(setting)
         if log_propensities is not None:
             weights = np.exp(log_propensities - log_propensities.mean())
-        chosen = choices.rates(setting)
-        rates = choices.error_rates if chosen is None else chosen
+        rates = likelihood.rates_at(setting)
         mean, of_names, one_sided = 0.0, None, None
         if rates is not None and rates.ndim > 1:
             one_sided = rates
         elif rates is not None:
             # The mean over answers, not over annotators: a new annotator is assumed to be like
             # those who answered most. Code -1 (unknown) takes the last rate.
-            mean = float(rates[choices.answers.annotator].mean())
+            mean = float(rates[likelihood.answers.annotator].mean())
             of_names = np.array(rates[:-1])
-        names = choices.answers.annotator_names
-        return cls(names, weights, of_names, mean, choices.exclusion_rates, one_sided)
+        names = likelihood.answers.annotator_names
+        return cls(names, weights, of_names, mean, likelihood.known.exclusion_rates, one_sided)
 
-    def choices(self, answers: Answers) -> Choices:
+    def likelihood(self, answers: Answers) -> Likelihood:
         """Return new answers with the properties of their annotators, matched by name."""
-        from complabel.methods.selection._choices import Choices  # imports torch
+        from complabel.methods.selection._known import KnownRates  # imports torch
+        from complabel.methods.selection._likelihood import Likelihood
 
         weights = answers.item_weight if answers.weighted else None
         if self.exclusion_rates is None:
             answers = named_where_excluded(answers)
         rates = None
         if self.error_rates is not None:
-            known = dict(zip(self.names, self.error_rates, strict=True))
-            of_these = [known.get(name, self.error_rate) for name in answers.annotator_names]
+            by_name = dict(zip(self.names, self.error_rates, strict=True))
+            of_these = [by_name.get(name, self.error_rate) for name in answers.annotator_names]
             rates = np.array([*of_these, self.error_rate])
         if self.one_sided is not None:
             place = {name: number for number, name in enumerate(self.names)}
             of_those = [place.get(name, -1) for name in answers.annotator_names]
             rates = self.one_sided[:, [*of_those, -1]]
-        return Choices(answers, self.propensities, rates, self.exclusion_rates, weights=weights)
+        known = KnownRates(self.propensities, rates, self.exclusion_rates)
+        return Likelihood(answers, known, weights)
 
 
 def named_where_excluded(answers: Answers) -> Answers:

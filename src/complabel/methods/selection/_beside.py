@@ -23,9 +23,10 @@ from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._features import moments_of
 from complabel.methods._held_out import _paired, folds_of
 from complabel.methods._matching import label_shifts
-from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
-from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
+from complabel.methods.selection._features import PreparedFeatures, _transformed
+from complabel.methods.selection._known import Setting
+from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._plan import plan_for
 from complabel.methods.selection._trials import fit_maps
 
@@ -284,14 +285,12 @@ class _Fits:
         order = np.lexsort((np.random.default_rng(0).random(len(both)), ~people.answered))
         some = np.sort(order[: max(_LEAST_CHOOSING, len(both) // 2)])
         rows = model.fit(_safe_indexing(X, some), weighted[some])._validate_new(X)
-        chosen = ("scaling_", "gamma_", "rank_")
-        scaling, gamma, rank = (getattr(model, each, None) for each in chosen)
-        features, kernel = FeatureMap(scaling, gamma), getattr(model.model_, "transformer", None)
+        setting, kernel = model._setting, getattr(model.model_, "transformer", None)
         rows = rows if kernel is None else _transformed(kernel, rows)
         moments = moments_of(rows, weighted.item_weight)
-        prepared = PreparedFeatures(rows, kernel, features._scaling(moments))
+        prepared = PreparedFeatures(rows, kernel, setting.features._scaling(moments))
         alphas = _ALPHAS if isinstance(model.alpha, str) else (float(model.alpha),)
-        settings = [Setting(features, alpha, model.cardinality_, rank) for alpha in alphas]
+        settings = [replace(setting, alpha=alpha, spread=None, kept=1.0) for alpha in alphas]
         if hasattr(model, "propensities_"):
             model.set_params(propensities=model.propensities_)
         # Answers that contradict each other need rates, also if these are 0.
@@ -300,7 +299,7 @@ class _Fits:
         short = prepared.in_short()
         return cls(model, alone, prepared, short, people, both, of_machine, settings)
 
-    def choices(self, weight: float) -> Choices:
+    def likelihood(self, weight: float) -> Likelihood:
         """Return what is learned from if the machine's answers have this weight."""
         if not weight:
             return plan_for(self.alone, self.people, n_features=self.model.n_features_in_)[0]
@@ -342,12 +341,12 @@ class _Fits:
     ) -> Callable[[Setting, _HeldOut | None], _HeldOut]:
         """Return what fits the others of each fold with a setting, from fits that are near."""
         train = [np.setdiff1d(self.rows_of(weight), test) for test in folds]
-        choices = self.choices(weight).of_rows(np.concatenate(train))
+        likelihood = self.likelihood(weight).of_rows(np.concatenate(train))
 
         def held_out(setting: Setting, near: _HeldOut | None) -> _HeldOut:
             start = None if near is None else near.fits
             with one_thread():
-                fits = fit_maps(self.short, choices, setting, rows=train, start=start)
+                fits = fit_maps(self.short, likelihood, setting, rows=train, start=start)
             log_odds = np.full(self.answers.shape, np.nan)
             log_odds[np.concatenate(folds)] = fits.logits_of(folds)
             of_judged = log_odds[judged.item, judged.label]
@@ -374,7 +373,7 @@ class _Fits:
                 continue
             if number != last:
                 rows, latest, last = self.rows_of(_WEIGHTS[number]), None, number
-                choices = self.choices(_WEIGHTS[number]).of_rows(rows)
+                likelihood = self.likelihood(_WEIGHTS[number]).of_rows(rows)
                 some = features.with_prepared(features.X[rows])
             if few:  # the mean of those of folds is near
                 models = held_out.fits.models
@@ -383,7 +382,7 @@ class _Fits:
                 latest = replace(held_out.fits, models=[near], logits=logits)
             with one_thread():
                 of_them = [np.arange(len(rows))] if few else None
-                latest = fit_maps(some, choices, self.settings[at], rows=of_them, start=latest)
+                latest = fit_maps(some, likelihood, self.settings[at], rows=of_them, start=latest)
             linear = latest.models[0]
             coef = coef + linear.coef * share[:, np.newaxis]
             intercept = intercept + linear.intercept * share

@@ -9,16 +9,14 @@ from complabel._training import Blocks
 from complabel.answers import Answers
 from complabel.methods._consensus import Answered, ConsensusMixin
 from complabel.methods._features import refuse_overflow
-from complabel.methods.selection._model import SelectionModel
-from complabel.methods.selection._saved import plain_annotators, plain_model
+from complabel.methods._saving import may_miss
+from complabel.methods.selection._model import SelectionModel, plain_annotators, plain_model
 
 # Attributes that only some fits set. Each fit deletes those of the fit before.
 _ONLY_SOME = (
-    *("scaling_", "gamma_", "rank_", "coef_", "intercept_", "cv_results_", "cardinality_curve_"),
-    *("cardinality_interval_", "propensities_", "error_rates_", "exclusion_rates_"),
-    *("label_frequencies_", "label_frequencies_errors_", "label_frequencies_covariance_"),
-    *("label_frequencies_intervals_", "missed_", "invented_"),
-    *("missed_by_label_", "invented_by_label_", "_kept"),
+    *(name for name, each in SelectionModel._fitted.items() if may_miss(each)),
+    *("coef_", "intercept_", "propensities_", "error_rates_", "exclusion_rates_"),
+    *("missed_", "invented_", "missed_by_label_", "invented_by_label_", "_kept"),
 )
 
 
@@ -285,11 +283,14 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         return {**super()._state(), "model_": plain_model(self.model_), "_annotators": people}
 
     def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
-        return self._annotators.choices(answers).log_likelihood(decision)
+        return self._annotators.likelihood(answers).log_likelihood(decision)
 
     def _answered(self, answers: Answers, /) -> Answered:
-        found = self._annotators.choices(answers)
-        return Answered(found.answers, found.propensities, found.error_rates, found.exclusion_rates)
+        likelihood = self._annotators.likelihood(answers)
+        known = likelihood.known
+        return Answered(
+            likelihood.answers, known.propensities, known.error_rates, known.exclusion_rates
+        )
 
     def _report(self, stage: str, number: int, most: int | None, loss: float) -> None:
         if self.callback is not None:

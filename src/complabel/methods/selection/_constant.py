@@ -9,8 +9,9 @@ from scipy import special
 
 from complabel._parameters import Array, Indicator
 from complabel.answers import Answers
-from complabel.methods.selection._choices import START_RANGE, likeliest_variance
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
+from complabel.methods.selection._likelihood import START_RANGE
+from complabel.methods.selection._prior import likeliest_variance
 
 _MOST_STEPS = 100
 _CLOSE = 1e-9  # the largest slope for each judgement at the end of Newton's method

@@ -26,7 +26,8 @@ from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import check_mistakes
 from complabel.methods._door import warn_assumed, warn_user
-from complabel.methods.selection._choices import Choices, OneSided
+from complabel.methods.selection._known import OneSided
+from complabel.methods.selection._likelihood import Likelihood
 
 # The search starts from these rates of missed and of invented labels.
 _FIRST = (0.2, 0.03)
@@ -156,19 +157,19 @@ def warn_of_other_number(number: float, told: tuple[float, float] | None) -> Non
 
 
 def likeliest_mistakes(
-    choices: Choices, logits: Floats, log_propensities: Array | None, start: OneSided
+    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, start: OneSided
 ) -> OneSided:
     """Return the likeliest rates, those of unknown annotators last."""
-    # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
+    # The answers are held out, ``logits`` (n, K) are predictions; log-propensities are (K,) or
     # (n, K).
-    return _Search(choices, logits, log_propensities).run(start)
+    return _Search(likelihood, logits, log_propensities).run(start)
 
 
 def labels_per_item(
-    choices: Choices, logits: Floats, log_propensities: Array | None, found: OneSided
+    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, found: OneSided
 ) -> tuple[float, float]:
     """Return between which numbers of labels per item the answers are about as likely (95 %)."""
-    return _Profile(choices, logits, log_propensities).interval(found)
+    return _Profile(likelihood, logits, log_propensities).interval(found)
 
 
 def are_told(interval: tuple[float, float]) -> bool:
@@ -210,8 +211,10 @@ class _Search:
     _prior = (_PRIOR_MISTAKES, _PRIOR_RIGHT)
     _loss_of_logits: Callable[[Floats], tuple[float, Floats]] | None = None
 
-    def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
-        self._choices, self._logits, self._log_w = choices, logits, log_propensities
+    def __init__(
+        self, likelihood: Likelihood, logits: Floats, log_propensities: Array | None
+    ) -> None:
+        self._likelihood, self._logits, self._log_w = likelihood, logits, log_propensities
         self._n_labels = logits.shape[1]
         # Of both rates, of people and of labels.
         self._spreads = np.full((2, 2), _FIRST_SPREAD)
@@ -260,7 +263,7 @@ class _Search:
         shifts, log_scale = rest[:-1], rest[-1]
         scaled = self._logits * np.exp(log_scale, dtype=self._logits.dtype)
         logits = scaled + shifts.astype(self._logits.dtype)
-        value, by_rates, by_logits = self._choices.likelihood_and_gradients(
+        value, by_rates, by_logits = self._likelihood.likelihood_and_gradients(
             logits, self._log_w, special.expit(self._odds(at))
         )
         rates, (mistakes, right) = special.expit(common), self._prior
@@ -325,8 +328,10 @@ class _Profile(_Search):
     _prior = (1.0, 1.0)  # of log-odds
     _aim: float | None = None  # the logarithm of labels per item that a step aims at
 
-    def __init__(self, choices: Choices, logits: Floats, log_propensities: Array | None) -> None:
-        super().__init__(choices, logits, log_propensities)
+    def __init__(
+        self, likelihood: Likelihood, logits: Floats, log_propensities: Array | None
+    ) -> None:
+        super().__init__(likelihood, logits, log_propensities)
         self._loss_of_logits = self._strained
 
     def interval(self, found: OneSided) -> tuple[float, float]:

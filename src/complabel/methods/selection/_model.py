@@ -12,12 +12,23 @@ from complabel._parameters import Array, Constraints, Features, Integer, RandomS
 from complabel._training import LinearMap
 from complabel.errors import InputError
 from complabel.methods._predictor import Predictor
+from complabel.methods._saving import MISSING, Numbers, Rows
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._maps import SCALINGS, MappedLinear
-from complabel.methods.selection._saved import FITTED, annotators_from, model_from
+from complabel.methods.selection._maps import (
+    SCALINGS,
+    LandmarkKernel,
+    MappedLinear,
+    RowsToLengthOne,
+)
 
 ProgressCallback = Callable[[str, int, "int | None", float], None]
 """Called with the stage, the number of steps done, their maximum (or None), and the loss."""
+
+_KERNEL = {
+    "landmarks": Rows("columns"),
+    "gamma": Real(above=0),
+    "factor": Numbers("columns", "columns"),
+}
 
 
 class SelectionModel(Predictor):
@@ -38,7 +49,36 @@ class SelectionModel(Predictor):
         "device": ("auto", "cpu", "cuda"),
         "random_state": RandomState(),
     }
-    _fitted: ClassVar[Constraints] = FITTED
+    _fitted: ClassVar[Constraints] = {
+        "alpha_": Real(above=0),
+        "cardinality_": (None, Real(above=0)),
+        "mean_cardinality_": Real(at_least=0),
+        "kernel_": ("linear", "rbf"),
+        "scaling_": (MISSING, *SCALINGS),
+        "gamma_": (MISSING, Real(above=0)),
+        "rank_": (MISSING, Integer(at_least=1)),
+        "label_frequencies_": (MISSING, Numbers("K")),
+        "label_frequencies_errors_": (MISSING, Numbers("K")),
+        "label_frequencies_covariance_": (MISSING, Numbers("K", "K")),
+        "label_frequencies_intervals_": (MISSING, Numbers("K", "ends")),
+        "cv_results_": (MISSING, dict),
+        "cardinality_curve_": (MISSING, dict),
+        "cardinality_interval_": (MISSING, Numbers("ends")),
+        "n_iter_": Integer(at_least=0),
+        "model_": {
+            "transformer": (None, "rows", _KERNEL),
+            "coef": Numbers("K", "columns"),
+            "intercept": Numbers("K"),
+        },
+        "_annotators": {
+            "names": Numbers("annotators", dtype=None),
+            "propensities": (None, Numbers("K")),
+            "error_rates": (None, Numbers("annotators")),
+            "error_rate": Real(at_least=0, at_most=1),
+            "exclusion_rates": (None, Numbers("K")),
+            "one_sided": (None, Numbers("sides", "people", "columns of rates")),
+        },
+    }
 
     alpha_: float
     cardinality_: float | None
@@ -123,3 +163,29 @@ class SelectionModel(Predictor):
                 f" from {X.min():.3g} to {X.max():.3g}; scale the features as those given to fit"
             )
         return logits
+
+
+def plain_model(model: LinearMap | MappedLinear) -> dict[str, Any]:
+    if isinstance(model, LinearMap):
+        return {"transformer": None, **vars(model)}
+    kernel = model.transformer
+    plain = vars(kernel) if isinstance(kernel, LandmarkKernel) else "rows"
+    return {"transformer": plain, **vars(model.linear)}
+
+
+def model_from(plain: dict[str, Any]) -> LinearMap | MappedLinear:
+    """Make what ``plain_model`` returned."""
+    transformer, linear = plain["transformer"], LinearMap(plain["coef"], plain["intercept"])
+    if isinstance(transformer, dict):
+        return MappedLinear(LandmarkKernel(**transformer), linear)
+    return linear if transformer is None else MappedLinear(RowsToLengthOne(), linear)
+
+
+def plain_annotators(people: Annotators) -> dict[str, Any]:
+    has_rates = people.error_rates is not None or people.one_sided is not None
+    names = people.names if has_rates else ()
+    return {**vars(people), "names": np.array(names, dtype=np.str_)}
+
+
+def annotators_from(plain: dict[str, Any]) -> Annotators:
+    return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})

@@ -31,12 +31,21 @@ from complabel._training import (
     products_of,
 )
 from complabel.methods.selection._blocks import PreparedBlocks, Transform
-from complabel.methods.selection._choices import (
-    Choices,
-    Setting,
-    TermsOfMeans,
+from complabel.methods.selection._known import Setting
+from complabel.methods.selection._likelihood import Likelihood
+from complabel.methods.selection._objective import Objective
+from complabel.methods.selection._penalties import (
+    LOG_PROPENSITIES,
+    MEAN_LOGITS,
+    MEAN_PROBABILITIES,
+    BiasPrior,
+    Penalties,
+)
+from complabel.methods.selection._prior import (
+    level_if_alike,
     likeliest_variance,
     mean_and_information,
+    slope_if_alike,
     widening,
 )
 
@@ -50,7 +59,7 @@ _FEW, _MOST_COPIES = 1 / 8, 2
 
 def fit_blocks(
     prepared: PreparedBlocks,
-    choices: Choices,
+    likelihood: Likelihood,
     setting: Setting,
     *,
     stages: Sequence[float],
@@ -58,15 +67,15 @@ def fit_blocks(
     on_iteration: IterationCallback | None,
 ) -> LinearFits:
     """Fit one map to all rows in stages that end at these tolerances, from a constant map."""
-    sample = choices.of_rows(prepared.some.rows)
+    sample = likelihood.of_rows(prepared.some.rows)
     X = prepared.some.X if prepared.transform is None else prepared.transform(prepared.some.X)
-    intercept = choices.constant_logits(setting.cardinality)
+    intercept = likelihood.constant_logits(setting.cardinality)
     first = LinearMap(np.zeros((len(intercept), len(prepared.scaling.shift))), intercept)
-    found = LinearFits.starting_at([first], choices.start_of_others(setting, 1))
+    found = LinearFits.starting_at([first], Objective(likelihood, setting).start_of_others(1))
     dtype = torch.float32 if X.dtype == np.float32 else torch.float64
     if prepared.some.blocks.client is not None:  # the blocks are on the workers' processors
-        choices = replace(choices, device=CPU)
-    objective_near = _objective(prepared, choices, setting, dtype)
+        likelihood = replace(likelihood, device=CPU)
+    objective_near = _objective(prepared, likelihood, setting, dtype)
     for stage, tolerance in enumerate(stages):
         last, near = stage == len(stages) - 1, found.models[0](X)
         found = minimize_maps(
@@ -77,7 +86,7 @@ def fit_blocks(
             alpha=setting.alpha,
             scaling=prepared.scaling,
             spread=prepared.spread,
-            curvature=sample.curvature(setting, near),
+            curvature=Objective(sample, setting).curvature(near),
             tolerance=tolerance,
             max_iter=max_iter,
             warn=last,
@@ -87,24 +96,25 @@ def fit_blocks(
 
 
 def over_cells(
-    X: Features, choices: Choices, setting: Setting, rows: Sequence[Ints] | None
+    X: Features, objective: Objective, rows: Sequence[Ints] | None
 ) -> Callable[..., LinearFits] | None:
     """Return what minimizes the objective of B maps by the logits alone that answers judge.
 
     It takes logits near the minimum, if any are known, and what ``minimize_maps`` takes. None if
     the objective needs other logits, or if these are not few.
     """
-    n, n_labels = choices.answers.shape
+    likelihood = objective.likelihood
+    n, n_labels = likelihood.answers.shape
     dtype = {"float32": torch.float32, "float64": torch.float64}.get(str(X.dtype))
     if dtype is None or sparse.issparse(X):
         return None
-    found = choices.by_cell(setting, dtype)
-    if found is None or len(found[1]) > n * min(n_labels * _FEW, _MOST_COPIES):
+    cells = objective.by_cell(dtype)
+    if cells is None or len(cells[1]) > n * min(n_labels * _FEW, _MOST_COPIES):
         return None
-    of_rows, item, label = found
+    of_cells, item, label = cells
     each = [np.arange(n)] if rows is None else [*rows]
     counts = [len(index) for index in each]
-    weights = np.ones(n) if choices.weights is None else choices.weights
+    weights = np.ones(n) if likelihood.weights is None else likelihood.weights
     of_maps = np.split(weights, np.cumsum(counts)[:-1])
     sizes = torch.tensor([weight.sum() for weight in of_maps])
     of_map = torch.arange(len(each)).repeat_interleave(torch.tensor(counts))[item]
@@ -116,21 +126,20 @@ def over_cells(
     means = totals / sizes.to(dtype).unsqueeze(1)  # (B, d), of the rows of each map
 
     def minimize(near: Floats | None, **how: Any) -> LinearFits:
-        variances = choices.variances_of_biases(setting, counts, near)
-        terms = choices.terms_of_means(setting, sizes, variances)
+        prior = objective.prior(counts, sizes, near)
 
         def means_and_gradients(
             coef: Tensor, bias: Tensor, others: Tensor
         ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
             z = products.logits(coef.flatten(0, 1)) + bias.flatten()[output]
-            losses, slope, _ = of_rows(z.unsqueeze(1), None)
+            losses, slope, _ = of_cells(z.unsqueeze(1), None)
             values = torch.zeros_like(sizes).index_add_(0, of_map, losses * share)
-            of_cells = slope[:, 0] * share.to(dtype)
-            w, b = products.pull(of_cells).view_as(coef), torch.zeros_like(bias)
-            b.view(-1).index_add_(0, output, of_cells)
-            if terms.variances is not None:
-                more, by_means = terms.of_logits((coef @ means.unsqueeze(2))[:, :, 0] + bias)
-                values, by_means = values + more, by_means.to(dtype)
+            by_cell = slope[:, 0] * share.to(dtype)
+            w, b = products.pull(by_cell).view_as(coef), torch.zeros_like(bias)
+            b.view(-1).index_add_(0, output, by_cell)
+            if prior is not None:
+                penalty, by_means = prior((coef @ means.unsqueeze(2))[:, :, 0] + bias)
+                values, by_means = values + penalty, by_means.to(dtype)
                 w, b = w + by_means.unsqueeze(2) * means.unsqueeze(1), b + by_means
             return values, w, b, others
 
@@ -144,7 +153,7 @@ def over_cells(
 
 
 def _objective(
-    prepared: PreparedBlocks, choices: Choices, setting: Setting, dtype: torch.dtype
+    prepared: PreparedBlocks, likelihood: Likelihood, setting: Setting, dtype: torch.dtype
 ) -> Callable[[Floats], MapObjective]:
     """Return what makes the objective of a map of all rows, for logits near its minimum.
 
@@ -152,7 +161,7 @@ def _objective(
     """
     blocks, rows, n = prepared.some.blocks, prepared.some.rows, prepared.moments.n
     ends = np.cumsum(blocks.sizes)
-    nameless = replace(choices, answers=replace(choices.answers, item_names=None))
+    nameless = replace(likelihood, answers=replace(likelihood.answers, item_names=None))
     parts = blocks.hand_out(
         partial(_lay_out, setting=setting, dtype=dtype),
         (
@@ -160,7 +169,9 @@ def _objective(
             for end, size in zip(ends, blocks.sizes, strict=True)
         ),
     )
-    variance, level = None, choices.level_if_alike(setting)
+    objective = Objective(likelihood, setting)
+    has_frequencies = bool(objective.penalties().of(MEAN_PROBABILITIES))
+    variance, level = None, level_if_alike(likelihood, setting)
     if level is not None:
         _, slope, information = _sums(
             blocks.map(_slope_if_alike, setting, level, dtype, each=parts)
@@ -169,54 +180,56 @@ def _objective(
     mean = torch.from_numpy(prepared.moments.mean_)
 
     def means_and_gradients(
-        coef: Tensor, bias: Tensor, others: Tensor, *, terms: TermsOfMeans
+        coef: Tensor, bias: Tensor, others: Tensor, *, penalties: Penalties
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         # In this order: by weights w, biases b and other unknowns u.
         log_w = None if setting.spread is None else others[0].clone()
-        shared = prepared.transform, setting, coef[0].clone(), bias[0].clone(), log_w
+        maps = coef[0].clone(), bias[0].clone(), log_w
+        shared = prepared.transform, setting, has_frequencies, *maps
         sums = _sums(blocks.map(_sums_of, *shared, each=parts))
         value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
         values = value.reshape(1)
-        if terms.variances is not None:
-            more, slope = terms.of_logits(coef @ mean + bias)
+        if penalties.of(MEAN_LOGITS):
+            more, slope = penalties.at(MEAN_LOGITS, coef @ mean + bias)
             values, w, b = values + more, w + slope[0].unsqueeze(1) * mean, b + slope[0]
-        if terms.frequencies is not None:
-            more, slope = terms.of_probabilities(by_p[0].unsqueeze(0))
+        if has_frequencies:
+            more, slope = penalties.at(MEAN_PROBABILITIES, by_p[0].unsqueeze(0))
             values = values + more
             w, b = w + slope[0].unsqueeze(1) * by_p[1], b + slope[0] * by_p[2]
         if setting.spread is not None:
-            more, u = terms.of_log_propensities(others, n * u.unsqueeze(0))
-            values = values + more
+            more, slope = penalties.at(LOG_PROPENSITIES, others)
+            values, u = values + more / n, (slope - n * u.unsqueeze(0)) / n
         return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
 
     def near(logits: Floats) -> MapObjective:
-        wide = None
+        prior = None
         if variance is not None:
-            some = choices.weights if choices.weights is None else choices.weights[rows]
+            some = likelihood.weights if likelihood.weights is None else likelihood.weights[rows]
             wide = torch.tensor([variance * widening(logits, some)], dtype=torch.float32)
-        terms = choices.terms_of_means(setting, torch.tensor([float(n)]), wide)
-        return partial(means_and_gradients, terms=terms)
+            prior = BiasPrior(wide * torch.tensor([float(n)]))
+        return partial(means_and_gradients, penalties=objective.penalties(prior, CPU))
 
     return near
 
 
 def _lay_out(
-    choices: Choices, *, setting: Setting, dtype: torch.dtype
-) -> list[tuple[slice, Choices]]:
+    likelihood: Likelihood, *, setting: Setting, dtype: torch.dtype
+) -> list[tuple[slice, Likelihood]]:
     """Return the likelihood of the answers about a block in batches, without the answers."""
-    n = len(choices.answers)
+    n = len(likelihood.answers)
     batches = gen_batches(n, _BATCH) if n else ()  # a block may have no answered row
     return [
-        (each, choices.of_rows(np.arange(each.start, each.stop)).laid_out(setting, dtype))
+        (each, likelihood.of_rows(np.arange(each.start, each.stop)).laid_out(setting, dtype))
         for each in batches
     ]
 
 
 def _sums_of(
     X: Features,
-    parts: list[tuple[slice, Choices]],
+    parts: list[tuple[slice, Likelihood]],
     transform: Transform | None,
     setting: Setting,
+    has_frequencies: bool,
     coef: Tensor,
     bias: Tensor,
     log_w: Tensor | None,
@@ -227,36 +240,37 @@ def _sums_of(
     """
     each = []
     with torch.inference_mode():
-        for batch, choices in parts:
+        for batch, likelihood in parts:
             x = X[batch] if transform is None else transform(X[batch])
-            products = products_of(x, choices.device)
-            where = choices.device, products.dtype
+            products = products_of(x, likelihood.device)
+            where = likelihood.device, products.dtype
             logits = products.logits(coef.to(*where)).t()
             logits += bias.to(*where)
             given = None if log_w is None else log_w.to(*where)
-            losses, slope, through_log_w = choices.objective_of_rows(setting)(logits, given)
+            of_rows = Objective(likelihood, setting).of_rows()
+            losses, slope, through_log_w = of_rows(logits, given)
             found = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
             found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
-            if choices.frequencies is not None:
+            if has_frequencies:
                 p = torch.sigmoid(logits)
-                steep = choices.weighted(p * (1 - p))
-                found += [choices.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]
+                steep = likelihood.weighted(p * (1 - p))
+                found += [likelihood.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]
             each.append([part.double().cpu().numpy() for part in found])
     return _sums(each)
 
 
 def _slope_if_alike(
     X: Features,
-    parts: list[tuple[slice, Choices]],
+    parts: list[tuple[slice, Likelihood]],
     setting: Setting,
     level: float,
     dtype: torch.dtype,
 ) -> list[Array]:
     del X
     each = []
-    for _, choices in parts:
-        slope = choices.slope_if_alike(setting, level, dtype)
-        n, mean, information = mean_and_information(slope.double(), choices.item_weights)
+    for _, likelihood in parts:
+        slope = slope_if_alike(likelihood, setting, level, dtype)
+        n, mean, information = mean_and_information(slope.double(), likelihood.item_weights)
         each.append([np.array(float(n)), n * mean, n * information])
     return _sums(each)
 

@@ -42,8 +42,9 @@ from complabel.methods._kinds import (
 )
 from complabel.methods.selection._annotators import Annotators, named_where_excluded
 from complabel.methods.selection._blocks import SomeRows
-from complabel.methods.selection._choices import Choices, OneSided
 from complabel.methods.selection._features import PreparedFeatures, feature_maps, landmark_rows
+from complabel.methods.selection._known import KnownRates, OneSided
+from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._mistakes import (
     Repeats,
     are_told,
@@ -116,8 +117,8 @@ def _learned(
             return relearn(classifier, kept, X, answers, device=device)
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
     # random labels. Then the sum of frequencies and alpha are chosen again.
-    choices, space = plan_for(classifier, answers, n_features=X.shape[1])
-    choices = replace(choices, device=device)
+    likelihood, space = plan_for(classifier, answers, n_features=X.shape[1])
+    likelihood = replace(likelihood, device=device)
     rng = check_random_state(classifier.random_state)
     folds_seed, rows_seed = (int(seed) for seed in rng.integers(2**32, size=2))
     if isinstance(X, Blocks):
@@ -139,48 +140,53 @@ def _learned(
         names = ("kernel", "scaling", "gamma", "n_components")
         given = {name: getattr(classifier, name) for name in names}
         space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
-        rungs = rungs_for(choices, tunes_gamma=classifier.gamma == "auto")
+        rungs = rungs_for(likelihood, tunes_gamma=classifier.gamma == "auto")
         # Penalties are averaged where most answers name labels, which hardly tell them apart. The
         # next fit of a warm start goes on from one setting; blocks have rows enough.
-        names_most = len(space.cardinalities) > 1 and choices.frequencies is None
+        names_most = len(space.cardinalities) > 1 and likelihood.known.frequencies is None
         average = names_most and not classifier.warm_start and not isinstance(X, SomeRows)
-        few_forms = _are_few_forms(classifier, choices, space)
+        few_forms = _are_few_forms(classifier, likelihood, space)
         weights = rungs.choose_settings(space, average=average, few_forms=few_forms)
         setting, *others = weights
         curve, interval = None, None
         if len(space.cardinalities) > 1:
             curve = rungs.cardinality_curve()
-            interval = rungs.cardinality_interval() if choices.frequencies is None else None
+            interval = (
+                rungs.cardinality_interval() if likelihood.known.frequencies is None else None
+            )
         told = _told_numbers(rungs, answers)
         results = rungs.results()
         prepared = rungs.prepare(setting.features)
-        if choices.frequencies is not None and choices.frequencies.cardinality_error > 0:
-            named = replace(choices, answers=answers_without_audit(choices.answers))
+        if (
+            likelihood.known.frequencies is not None
+            and likelihood.known.frequencies.cardinality_error > 0
+        ):
+            named = replace(likelihood, answers=answers_without_audit(likelihood.answers))
             linear = fit_maps(prepared, named, setting).models[0]
             predictions = prepared.probabilities(linear)
-            sharpened = _estimated(classifier, choices.answers, predictions=predictions)
-            choices = replace(choices, frequencies=sharpened)
+            sharpened = _estimated(classifier, likelihood.answers, predictions=predictions)
+            likelihood = likelihood.with_frequencies(sharpened)
             again = space.around(setting)
             if len(again.cardinalities) > 1:
                 again = replace(again, cardinalities=_cardinalities_near(sharpened))
-            (setting,) = rungs_for(choices, tunes_gamma=False).choose_settings(again)
+            (setting,) = rungs_for(likelihood, tunes_gamma=False).choose_settings(again)
         iterations = partial(report, "classifier")
-        found = fit_maps(prepared, choices, setting, on_iteration=iterations)
-        maps = [found, *(fit_maps(prepared, choices, each, start=found) for each in others)]
+        found = fit_maps(prepared, likelihood, setting, on_iteration=iterations)
+        maps = [found, *(fit_maps(prepared, likelihood, each, start=found) for each in others)]
         log_w = None if setting.spread is None else found.others[0]
-        annotators = Annotators.of(choices, setting, log_w)
+        annotators = Annotators.of(likelihood, setting, log_w)
         kept = None
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
-            kept = Kept.of(classifier, setting, choices, prepared, found, annotators)
+            kept = Kept.of(classifier, setting, likelihood, prepared, found, annotators)
     models = [each.models[0] for each in maps]
     if few_forms:
-        constant = choices.constant_logits(None)
+        constant = likelihood.constant_logits(None)
         models = [
             LinearMap(each.kept * model.coef, drawn_to(constant, model.intercept, each.kept))
             for each, model in zip(weights, models, strict=True)
         ]
     linear = LinearMap.mean(models, [*weights.values()]) if others else models[0]
-    mean = prepared.mean_cardinality(linear, choices.weights)
+    mean = prepared.mean_cardinality(linear, likelihood.weights)
     warn_of_other_number(mean, told)
     interval = interval or told
     return {
@@ -188,14 +194,18 @@ def _learned(
         "cardinality_": setting.cardinality,
         "mean_cardinality_": mean,
         "rank_": setting.rank,
-        **{f"{name}_": value for name, value in setting.features.parameters.items()},
-        **_of_frequencies(choices, setting.cardinality),
+        **{
+            f"{name}_": value
+            for name, value in (setting.features.parameters | setting.of_penalties).items()
+        },
+        **_of_frequencies(likelihood, setting.cardinality),
         "cv_results_": results,
         "cardinality_curve_": curve,
         "cardinality_interval_": interval and np.sort([*interval, mean])[[0, 2]],
         "model_": prepared.model(linear),
         "n_iter_": found.n_iter,
         "_annotators": annotators,
+        "_setting": setting,
         "_kept": kept,
     }
 
@@ -216,10 +226,10 @@ def answers_without_audit(answers: Answers) -> Answers:
     return answers.only(~judged_at_random(answers))
 
 
-def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, Any]:
-    if choices.frequencies is None:
+def _of_frequencies(likelihood: Likelihood, cardinality: float | None) -> dict[str, Any]:
+    if likelihood.known.frequencies is None:
         return {}
-    found = choices.frequencies_at(cardinality)
+    found = likelihood.known.frequencies_at(cardinality)
     shown = {"label_frequencies_": found.values}
     if found.cardinality_error > 0:
         shown["label_frequencies_errors_"] = found.standard_errors
@@ -228,7 +238,7 @@ def _of_frequencies(choices: Choices, cardinality: float | None) -> dict[str, An
     return shown
 
 
-def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Choices, Space]:
+def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Likelihood, Space]:
     """Return what a fit learns from, and the values to choose from; features are left open."""
     weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
@@ -253,10 +263,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Cho
         by_annotator=classifier.error_rate == "per-annotator",
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
-    choices = Choices(answers, given, known_rates, rates, frequencies, weights)
-    if weights is not None:
-        choices = replace(choices, mean_weight=float(weights.mean()))
-    return choices, space
+    known = KnownRates(given, known_rates, rates, frequencies)
+    mean_weight = 1.0 if weights is None else float(weights.mean())
+    return Likelihood(answers, known, weights, mean_weight), space
 
 
 def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> LabelFrequencies | None:
@@ -302,15 +311,22 @@ def _all_judged(answers: Answers) -> bool:
     return len(pairs) == int(answers.answered.sum()) * answers.n_labels
 
 
-def _are_few_forms(classifier: Any, choices: Choices, space: Space) -> bool:
+def _are_few_forms(classifier: Any, likelihood: Likelihood, space: Space) -> bool:
     """Return whether a fit is automatic, and learns from a few forms of all labels alone."""
     automatic = classifier.alpha == "auto" and not classifier.warm_start
-    known = (choices.error_rates, choices.frequencies, choices.weights, *space.error_rates)
+    known = (
+        likelihood.known.error_rates,
+        likelihood.known.frequencies,
+        likelihood.weights,
+        *space.error_rates,
+    )
     if not automatic or any(each is not None for each in known) or len(space.cardinalities) > 1:
         return False
-    answered = int(choices.answers.answered.sum())
+    answered = int(likelihood.answers.answered.sum())
     return (
-        answered <= _FEW_FORMS and space.cardinalities[0] is None and _all_judged(choices.answers)
+        answered <= _FEW_FORMS
+        and space.cardinalities[0] is None
+        and _all_judged(likelihood.answers)
     )
 
 

@@ -18,9 +18,12 @@ from complabel.errors import InputError
 from complabel.frequencies import LabelFrequencies
 from complabel.methods._consensus import Answered
 from complabel.methods.selection._annotators import Annotators
-from complabel.methods.selection._choices import Choices, Setting
 from complabel.methods.selection._features import PreparedFeatures
+from complabel.methods.selection._known import Setting
+from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._maps import MappedLinear
+from complabel.methods.selection._objective import Objective
+from complabel.methods.selection._prior import variances_of_biases
 from complabel.methods.selection._trials import fit_maps
 
 # Choices are made anew once there are so many times the answers that they were made from. With 2,
@@ -53,28 +56,28 @@ class Kept:
         cls,
         classifier: Any,
         setting: Setting,
-        choices: Choices,
+        likelihood: Likelihood,
         prepared: PreparedFeatures,
         found: LinearFits,
         annotators: Annotators,
     ) -> Kept:
         newton, variance = None, None
-        if _separates(choices, setting, prepared.X):
+        if _separates(likelihood, setting, prepared.X):
             newton, (at,) = LabelNewton(prepared.scaling), found.models
             near = found.logits_of(None)
-            variances = choices.variances_of_biases(setting, [len(near)], near)
+            variances = variances_of_biases(likelihood, setting, [len(near)], near)
             variance = None if variances is None else float(variances)
-            evidence = _evidence(annotators.choices(choices.answers))
+            evidence = _evidence(annotators.likelihood(likelihood.answers))
             prior = _prior(at, variance, prepared)
             newton.renew(prepared.X, evidence, alpha=setting.alpha, at=at, prior=prior)
         return cls(
             parameters=_parameters(classifier),
             classes=classifier.classes_,
             n_features=classifier.n_features_in_,
-            n_items=choices.answers.n_items,
-            n_answers=choices.answers.n_answers,
+            n_items=likelihood.answers.n_items,
+            n_answers=likelihood.answers.n_answers,
             setting=replace(setting, error_rates=None),  # those found are the annotators'
-            frequencies=choices.frequencies,
+            frequencies=likelihood.known.frequencies,
             prepared=prepared.without_rows(),
             others=found.others,
             newton=newton,
@@ -122,12 +125,12 @@ def relearn(
     setting, n_items = kept.setting, answers.n_items if rows is None else int(rows.sum())
     if classifier.alpha == "auto":  # as when a search goes from a part of the rows to all
         setting = replace(setting, alpha=setting.alpha * (kept.n_items / n_items))
-    choices = replace(classifier._annotators.choices(answers), frequencies=kept.frequencies)
+    likelihood = classifier._annotators.likelihood(answers).with_frequencies(kept.frequencies)
     prepared, others = kept.prepared.with_rows(X), kept.others
     model = classifier.model_
     start = model.linear if isinstance(model, MappedLinear) else model
-    if kept.newton is not None and _separates(choices, setting, prepared.X):
-        evidence = _evidence(choices)
+    if kept.newton is not None and _separates(likelihood, setting, prepared.X):
+        evidence = _evidence(likelihood)
         if rows is not None:
             evidence[~rows] = 0
         with one_thread():
@@ -140,13 +143,13 @@ def relearn(
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
         found = fit_maps(
             prepared,
-            replace(choices, device=device),
+            replace(likelihood, device=device),
             setting,
             start=LinearFits([start], others, np.empty(1), logits, 0),
             on_iteration=partial(classifier._report, "classifier"),
         )
         (linear,), others, n_iter = found.models, found.others, found.n_iter
-    step, weights = -(-n_items // _MOST_ROWS), choices.weights
+    step, weights = -(-n_items // _MOST_ROWS), likelihood.weights
     some = slice(None, None, step) if rows is None else np.flatnonzero(rows)[::step]
     each = special.expit(linear(prepared.X[some])).sum(axis=1)
     return {
@@ -158,7 +161,7 @@ def relearn(
         "n_iter_": n_iter,
         "_kept": replace(kept, others=others),
         "_annotators": Annotators.of(
-            choices, setting, None if setting.spread is None else others[0]
+            likelihood, setting, None if setting.spread is None else others[0]
         ),
     }
 
@@ -180,12 +183,12 @@ def _parameters(classifier: Any) -> dict[str, str]:
     return {name: repr(value) for name, value in (given | {"y": classifier._single}).items()}
 
 
-def _separates(choices: Choices, setting: Setting, X: Features) -> bool:
+def _separates(likelihood: Likelihood, setting: Setting, X: Features) -> bool:
     """Return whether each label has a loss of its own, and its Hessian is small enough to keep."""
-    together = (choices.frequencies, setting.cardinality, setting.rank, choices.weights)
-    small = choices.answers.n_labels * (X.shape[1] + 1) ** 2 <= _MOST_ENTRIES
-    alone = all(each is None for each in together)
-    return choices.judge and small and alone and not sparse.issparse(X)
+    small = likelihood.answers.n_labels * (X.shape[1] + 1) ** 2 <= _MOST_ENTRIES
+    alone = Objective(likelihood, setting).separates and setting.rank is None
+    unweighted = likelihood.weights is None and not sparse.issparse(X)
+    return likelihood.judges and small and alone and unweighted
 
 
 def _prior(at: LinearMap, variance: float | None, prepared: PreparedFeatures) -> NormalPrior | None:
@@ -196,12 +199,11 @@ def _prior(at: LinearMap, variance: float | None, prepared: PreparedFeatures) ->
     return NormalPrior(float((at.intercept + at.coef @ prepared.scaling.shift).mean()), variance)
 
 
-def _evidence(choices: Choices) -> Array:
+def _evidence(likelihood: Likelihood) -> Array:
     """Return what judgements add to the log-odds (n, K) of labels."""
-    said = choices.answers.statements()
-    if choices.error_rates is None and not len(said.contradicted):  # all of them are certain
-        found = np.zeros(choices.answers.shape)
-        found[said.item, said.label] = np.where(said.applies, np.inf, -np.inf)
-        return found
-    known = Answered(choices.answers, None, choices.error_rates, None)
-    return known.log_odds(np.zeros(choices.answers.shape))
+    said = likelihood.answers.statements()
+    nothing, rates = np.zeros(likelihood.answers.shape), likelihood.known.error_rates
+    if rates is None and not len(said.contradicted):  # all of them are certain
+        nothing[said.item, said.label] = np.where(said.applies, np.inf, -np.inf)
+        return nothing
+    return Answered(likelihood.answers, None, rates, None).log_odds(nothing)

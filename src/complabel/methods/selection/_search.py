@@ -14,14 +14,16 @@ import numpy as np
 from complabel._parameters import AnyArray, Array, Features, Ints
 from complabel.answers import Answers
 from complabel.methods.selection._blocks import PreparedBlocks, SomeRows
-from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import (
     FeatureMap,
     PreparedFeatures,
     in_trials,
     three_digits,
 )
+from complabel.methods.selection._known import OneSided, Setting
+from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._mistakes import are_told, balanced_rates
+from complabel.methods.selection._penalties import Penalty
 from complabel.methods.selection._trials import Trials, results_of
 
 FIRST_ALPHA = 0.1
@@ -86,6 +88,7 @@ class Space:
     ranks: Sequence[int | None] = (None,)
     spreads: Sequence[float | None] = (None,)
     error_rates: Sequence[float | tuple[float, ...] | OneSided | None] = (None,)
+    penalties: Sequence[Sequence[Penalty]] = ()  # the values of each further penalty, in order
     by_annotator: bool = False
     finds_one_sided: bool = False  # then the only error rates are those to start from
 
@@ -99,6 +102,7 @@ class Space:
             rank=self.ranks[0],
             spread=None if None in self.spreads else self.spreads[len(self.spreads) // 2],
             error_rates=self.error_rates[0],
+            penalties=tuple(grid[len(grid) // 2] for grid in self.penalties),
         )
         return [replace(first, features=each) for each in self.features]
 
@@ -111,6 +115,7 @@ class Space:
             ranks=[setting.rank],
             spreads=[setting.spread],
             error_rates=[setting.error_rates],
+            penalties=[[each] for each in setting.penalties],
             by_annotator=False,
             finds_one_sided=False,
         )
@@ -143,11 +148,13 @@ class Search:
             if self.is_last:
                 best = self.tune_both(best, grid)
             # Known frequencies come from random answers, which determine the cardinality.
-            if self.is_last and self.trials.choices.frequencies is None:
+            if self.is_last and self.trials.likelihood.known.frequencies is None:
                 best = self.average_cardinality(best)
         best = self.tune_rank(best, space.ranks)
         best = self.tune_spread(best, [each for each in space.spreads if each is not None])
         best = self.tune_along(best, "error_rates", space.error_rates)
+        for number, penalties in enumerate(space.penalties):
+            best = self.tune_penalty(best, number, penalties)
         return self.tune_alpha(best, quarters=1)
 
     def choose_features(self, starts: Sequence[Setting], grid: Sequence[float]) -> Setting:
@@ -243,6 +250,11 @@ class Search:
 
         return self._climb(start, further)
 
+    def tune_penalty(self, start: Setting, number: int, grid: Sequence[Penalty]) -> Setting:
+        before, after = start.penalties[:number], start.penalties[number + 1 :]
+        choices = [(*before, each, *after) for each in grid]
+        return self.tune_along(start, "penalties", choices)
+
     def tune_cardinality(self, start: Setting, grid: Sequence[float]) -> Setting:
         """Return the setting with the best cardinality, on the grid or between neighbours."""
         best = self.tune_along(start, "cardinality", grid)
@@ -281,7 +293,7 @@ class Search:
     def averaged(self, best: Setting) -> dict[Setting, float]:
         """Return the weights of settings of which the fits are averaged; the first is the best."""
         weights = {best: float(len(_AVERAGED))}
-        others = best.rank, best.spread, best.error_rates, self.trials.choices.error_rates
+        others = best.rank, best.spread, best.error_rates, self.trials.likelihood.known.error_rates
         if self.tunes_alpha and all(each is None for each in others):
             near = [replace(best, alpha=alpha) for alpha in _AVERAGED]
             weights |= self._weights_beside(best, [each for each in near if each != best])
@@ -311,7 +323,7 @@ class Search:
             kind = best.features if kind.gamma is not None and best.features.gamma else kind
             tried = [replace(best, features=kind, alpha=alpha) for alpha in _FEW_ALPHAS]
             of_kinds.append([self._drawn(each) for each in tried])
-        n_forms = int(self.trials.choices.answers.answered.sum())
+        n_forms = int(self.trials.likelihood.answers.answered.sum())
         errors = _ERRORS_OF_OTHER_KINDS[int(n_forms >= _VERY_FEW_FORMS)]
         simple, *others = (self._best(each[0], each[1:]) for each in of_kinds)
         leader, alike = simple, of_kinds[0]
@@ -372,7 +384,7 @@ class Search:
 
     def tune_rates(self, start: Setting) -> Setting:
         """Estimate each annotator's error rate from held-out answers, and predictions in turn."""
-        best, rates = start, np.full(self.trials.choices.n_rates, start.error_rates)
+        best, rates = start, np.full(self.trials.likelihood.n_rates, start.error_rates)
         for _ in range(_MOST_ROUNDS):
             found = self.trials.likeliest_rates(best, rates)
             best = self.tune_alpha(replace(best, error_rates=found))
@@ -440,7 +452,7 @@ class Rungs:
     # optimization", AISTATS 2016.
 
     X: Features | SomeRows
-    choices: Choices
+    likelihood: Likelihood
     cv: int
     seed: int
     tunes_alpha: bool
@@ -469,7 +481,7 @@ class Rungs:
             whole = size == n_rows and not isinstance(self.X, SomeRows)
             trials = Trials(
                 in_trials(self.X if whole else self.X[rows]),
-                self.choices if whole else self.choices.of_rows(rows),
+                self.likelihood if whole else self.likelihood.of_rows(rows),
                 cv=self.cv,
                 seed=self.seed,
                 on_setting=partial(self._report, self._tried),
@@ -488,7 +500,7 @@ class Rungs:
         if space.by_annotator:
             chosen = search.tune_rates(chosen)
         if space.finds_one_sided:
-            chosen = search.tune_mistakes(chosen, self.choices.answers)
+            chosen = search.tune_mistakes(chosen, self.likelihood.answers)
         self._chosen = search.averaged(chosen) if average else {chosen: 1.0}
         if few_forms:
             self._chosen = search.calmed(chosen, space.features)
@@ -501,7 +513,7 @@ class Rungs:
         if last.X is self.X:
             return last.prepare(features)
         self._searches.clear()  # frees memory before more is allocated
-        return features.fit_transform(self.X, self.choices.weights, self.choices.device)
+        return features.fit_transform(self.X, self.likelihood.weights, self.likelihood.device)
 
     def results(self) -> dict[str, AnyArray] | None:
         rungs = [search.trials for search in self._searches]
@@ -511,7 +523,7 @@ class Rungs:
         return self._searches[0].trials.cardinality_curve()
 
     def cardinality_interval(self) -> tuple[float, float]:
-        n_labels = self.choices.answers.n_labels
+        n_labels = self.likelihood.answers.n_labels
         return self._searches[-1].cardinality_interval(next(iter(self._chosen)), n_labels)
 
     @property

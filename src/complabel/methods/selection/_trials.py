@@ -26,10 +26,13 @@ from complabel._training import (
 )
 from complabel.errors import InputError
 from complabel.methods.selection._blocks import PreparedBlocks
-from complabel.methods.selection._choices import Choices, OneSided, Setting
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
+from complabel.methods.selection._known import OneSided, Setting
+from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._mistakes import labels_per_item, likeliest_mistakes
+from complabel.methods.selection._objective import Objective
 from complabel.methods.selection._over_blocks import fit_blocks, over_cells
+from complabel.methods.selection._prior import variances_of_biases
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
 # Standard errors of differences are mostly a hundred times greater.
@@ -68,7 +71,7 @@ _TOLERANCE_OF_RATES = 1e-8
 
 def fit_maps(
     prepared: PreparedFeatures | PreparedBlocks,
-    choices: Choices,
+    likelihood: Likelihood,
     setting: Setting,
     *,
     rows: Sequence[Ints] | None = None,
@@ -80,10 +83,10 @@ def fit_maps(
     # to the same rows; None is the constant model.
     if isinstance(prepared, PreparedBlocks):
         how: dict[str, Any] = {"max_iter": _MAX_ITER, "on_iteration": on_iteration}
-        return fit_blocks(prepared, choices, setting, stages=(_FIRST_TOLERANCE, _FINAL), **how)
-    if rows is None and (few := fit_few_cells(prepared, choices, setting, None, on_iteration)):
+        return fit_blocks(prepared, likelihood, setting, stages=(_FIRST_TOLERANCE, _FINAL), **how)
+    if rows is None and (few := fit_few_cells(prepared, likelihood, setting, None, on_iteration)):
         return few.as_linear(prepared.X, prepared.scaling)
-    n_items, tolerance = len(choices.answers), _FINAL if rows is None else _IN_TRIALS
+    n_items, tolerance = len(likelihood.answers), _FINAL if rows is None else _IN_TRIALS
     sizes = [n_items] if rows is None else [len(index) for index in rows]
     how = {
         "rank": setting.rank,
@@ -93,32 +96,30 @@ def fit_maps(
         "max_iter": _MAX_ITER,
     }
     minimize: Callable[..., LinearFits] | None = None
-    device = choices.device
+    device, objective = likelihood.device, Objective(likelihood, setting)
     # A GPU takes longer for many small products with the rows of one label than for all logits.
-    is_much = n_items * choices.answers.n_labels * prepared.X.shape[1] >= _MUCH
+    is_much = n_items * likelihood.answers.n_labels * prepared.X.shape[1] >= _MUCH
     if is_much and device.type == "cpu":
-        minimize = over_cells(prepared.X, choices, setting, rows)
+        minimize = over_cells(prepared.X, objective, rows)
     minimize = minimize or (
         lambda near, **how: minimize_linear(
             prepared.X,
-            choices.objective(setting, sizes, near),
+            objective.of_logits(sizes, near),
             products=prepared.once(device, partial(products_of, prepared.X, device)),
             rows=rows,
             **how,
         )
     )
     if start is None:
-        intercept = choices.constant_logits(setting.cardinality)
+        intercept = likelihood.constant_logits(setting.cardinality)
         # In the features' type, so that the likelihood is laid out only once.
         at_start = intercept.astype(np.result_type(np.float32, prepared.X.dtype))
         constant = LinearMap(np.zeros((len(intercept), prepared.X.shape[1])), intercept)
         start = minimize(
             None,
             start=[constant] * len(sizes),
-            others=choices.start_of_others(setting, len(sizes)),
-            curvature=choices.curvature(
-                setting, np.broadcast_to(at_start, (n_items, len(intercept)))
-            ),
+            others=objective.start_of_others(len(sizes)),
+            curvature=objective.curvature(np.broadcast_to(at_start, (n_items, len(intercept)))),
             tolerance=_FIRST_TOLERANCE,
             warn=False,
             **how,
@@ -127,8 +128,8 @@ def fit_maps(
     return minimize(
         near,
         start=start.models,
-        others=choices.start_of_others(setting, len(sizes), start.others),
-        curvature=choices.curvature(setting, near),
+        others=objective.start_of_others(len(sizes), start.others),
+        curvature=objective.curvature(near),
         tolerance=tolerance,
         warn=rows is None,
         on_iteration=on_iteration,
@@ -138,7 +139,7 @@ def fit_maps(
 
 def fit_few_cells(
     prepared: PreparedFeatures,
-    choices: Choices,
+    likelihood: Likelihood,
     setting: Setting,
     rows: Sequence[Ints] | None,
     on_iteration: IterationCallback | None = None,
@@ -149,17 +150,17 @@ def fit_few_cells(
     is_plain = replace(setting, alpha=0.0, rank=None, kept=1.0) == Setting(
         setting.features, 0.0, None
     )
-    n_outputs = min(choices.answers.n_labels, prepared.X.shape[1])
+    n_outputs = min(likelihood.answers.n_labels, prepared.X.shape[1])
     if not is_plain or (setting.rank is not None and setting.rank < n_outputs):
         return None
-    newton = prepared.once(choices, partial(_few_cells, prepared, choices, rows))
+    newton = prepared.once(likelihood, partial(_few_cells, prepared, likelihood, rows))
     if newton is None:
         return None
     sizes = [len(each) for each in newton.rows]
-    constant = choices.constant_logits(None)
+    constant = likelihood.constant_logits(None)
     for _ in range(2 if start is None else 1):
         logits = None if start is None else start.logits(newton.rows)
-        variance = choices.variances_of_biases(setting, sizes, logits)
+        variance = variances_of_biases(likelihood, setting, sizes, logits)
         start = newton.minimize(
             setting.alpha,
             None if variance is None else variance.double().cpu().numpy(),
@@ -171,13 +172,13 @@ def fit_few_cells(
 
 
 def _few_cells(
-    prepared: PreparedFeatures, choices: Choices, rows: Sequence[Ints] | None
+    prepared: PreparedFeatures, likelihood: Likelihood, rows: Sequence[Ints] | None
 ) -> DualNewton | None:
     """Lay out the cells that answers judge, if each has a loss of its own, and they are few."""
-    known = (choices.error_rates, choices.frequencies, choices.weights)
-    if not choices.judge or any(each is not None for each in known):
+    known = (likelihood.known.error_rates, likelihood.known.frequencies, likelihood.weights)
+    if not likelihood.judges or any(each is not None for each in known):
         return None
-    (n, n_labels), said = choices.answers.shape, choices.answers.statements()
+    (n, n_labels), said = likelihood.answers.shape, likelihood.answers.statements()
     if prepared.X.shape[0] > _FEW_ROWS or not len(said) or len(said.contradicted):
         return None
     pair, first = np.unique(said.pair, return_index=True)
@@ -199,17 +200,17 @@ def _few_cells(
 
 
 def likeliest_rates(
-    choices: Choices, logits: Floats, log_propensities: Array | None, start: Array
+    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, start: Array
 ) -> tuple[float, ...]:
     """Return the likeliest error rates (R + 1,), that of unknown annotators last."""
-    # ``choices`` are held-out answers, ``logits`` (n, K) predictions; log-propensities are (K,) or
+    # The answers are held out, ``logits`` (n, K) are predictions; log-propensities are (K,) or
     # (n, K).
 
     def loss(odds: Array) -> tuple[float, Array]:
         rates = special.expit(odds)
         prior = _PRIOR_MISTAKES * np.log(rates) + _PRIOR_RIGHT * np.log1p(-rates)
         slope = (_PRIOR_MISTAKES + _PRIOR_RIGHT) * rates - _PRIOR_MISTAKES
-        value, through, _ = choices.likelihood_and_gradients(logits, log_propensities, rates)
+        value, through, _ = likelihood.likelihood_and_gradients(logits, log_propensities, rates)
         return -value - float(prior.sum()), slope - through
 
     found = optimize.minimize(
@@ -228,9 +229,9 @@ class _Part:
 
     train: list[Ints]
     test: list[Ints]
-    trained: Choices
-    rest: Choices
-    whole: Choices
+    trained: Likelihood
+    rest: Likelihood
+    whole: Likelihood
 
     @cached_property
     def constant(self) -> Array:
@@ -239,10 +240,10 @@ class _Part:
         return np.repeat([*of_folds], [*map(len, self.test)], axis=0)
 
     @classmethod
-    def of(cls, choices: Choices, folds: Sequence[tuple[Ints, ...]]) -> _Part:
+    def of(cls, likelihood: Likelihood, folds: Sequence[tuple[Ints, ...]]) -> _Part:
         train, test = (list(rows) for rows in zip(*folds, strict=True))
-        trained, rest = (choices.of_rows(np.concatenate(rows)) for rows in (train, test))
-        return cls(train, test, trained, rest, choices)
+        trained, rest = (likelihood.of_rows(np.concatenate(rows)) for rows in (train, test))
+        return cls(train, test, trained, rest, likelihood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +267,7 @@ class Trials:
     # best after one part is not fitted to the others.
 
     X: Features
-    choices: Choices
+    likelihood: Likelihood
     cv: int
     seed: int
     # Called with the number of settings tried, None (the total is not known), and the latest loss.
@@ -335,7 +336,7 @@ class Trials:
         assert isinstance(setting.error_rates, OneSided)
         return labels_per_item(*self._held_out(setting), setting.error_rates)
 
-    def _held_out(self, setting: Setting) -> tuple[Choices, Floats, Array | None]:
+    def _held_out(self, setting: Setting) -> tuple[Likelihood, Floats, Array | None]:
         """Return the held-out answers of all parts, predicted logits and log-propensities."""
         found = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
@@ -344,7 +345,7 @@ class Trials:
         log_w = None
         if weights:  # known propensities (K,) are the same in all parts
             log_w = weights[0] if weights[0].ndim == 1 else np.concatenate(weights)
-        return self.choices.of_rows(tests), logits, log_w
+        return self.likelihood.of_rows(tests), logits, log_w
 
     def summary(self) -> dict[str, AnyArray]:
         assert self._leader is not None
@@ -394,7 +395,7 @@ class Trials:
             logits, log_w = self._fit(setting, part)
             if setting.kept < 1:
                 logits = drawn_to(part.constant, logits, setting.kept)
-            rates = part.rest.rates(setting)
+            rates = part.rest.rates_at(setting)
             known.append(part.rest.log_likelihood(logits, log_w, rates))
         if fresh:
             self.on_setting(len(self.by_part), None, -float(known[0].mean()))
@@ -428,7 +429,7 @@ class Trials:
         logits = fits.logits_of(part.test)
         if setting.spread is not None:
             return logits, np.repeat(fits.others, [*map(len, part.test)], axis=0)
-        known = part.rest.known_propensities(setting)
+        known = part.rest.known.propensities_at(setting)
         return logits, None if known is None else np.log(known)
 
     @cached_property
@@ -445,7 +446,7 @@ class Trials:
             del folds[1:]
         together = n_samples <= _FEW_ROWS or len(folds) == 1
         parts = [folds] if together else [folds[:1], folds[1:]]
-        return [_Part.of(self.choices, each) for each in parts]
+        return [_Part.of(self.likelihood, each) for each in parts]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for a fit. Only the latest kinds stay in memory."""
@@ -453,9 +454,10 @@ class Trials:
             most = _MOST_PREPARED[self.X.shape[0] <= _FEW_ROWS]
             for oldest in [*self._prepared][: 1 - most]:
                 del self._prepared[oldest]  # frees memory before more is allocated
-            prepared = features.fit_transform(self.X, self.choices.weights, self.choices.device)
+            likelihood = self.likelihood
+            prepared = features.fit_transform(self.X, likelihood.weights, likelihood.device)
             assert not isinstance(prepared, PreparedBlocks)
-            self._prepared[features] = _Prepared(prepared, self.choices.answers.n_labels)
+            self._prepared[features] = _Prepared(prepared, likelihood.answers.n_labels)
         return self._prepared[features].whole
 
 
