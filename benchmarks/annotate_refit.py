@@ -106,7 +106,7 @@ def loss(classifier: Any, X: Any, answers: Answers, alpha: float, reference: Any
     ).mean()
     spread = np.sqrt(X.var(axis=0, dtype=np.float64).mean())  # of scaling="global"
     biases = classifier.decision_function(X).mean(axis=0)
-    of_biases = len(biases) * biases.var() / (2 * reference._kept.variance * len(X))
+    of_biases = len(biases) * biases.var() / (2 * reference._last_fit.variance * len(X))
     return float(of_answers + alpha * (classifier.coef_**2).sum() * spread**2 + of_biases)
 
 

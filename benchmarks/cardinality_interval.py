@@ -33,7 +33,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     of_interval = [0.0]
-    timed(_search.Rungs, "cardinality_interval", of_interval)
+    timed(_search.HalvingSearch, "cardinality_interval", of_interval)
     scheme: dict[str, Any] = {}
     if options.sharpness is not None:
         scheme = {"scheme": "biased", "sharpness": options.sharpness}

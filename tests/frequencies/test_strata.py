@@ -10,7 +10,7 @@ from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
 from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import HETEROGENEITY, UNLIKE
-from complabel.frequencies._said import Strata, said_by
+from complabel.frequencies._machine_strata import Strata, said_by
 from complabel.frequencies._strata import Asked, _Left, what_is_left
 
 

@@ -140,8 +140,8 @@ class Blocks:
             for block, part, size in zip(self._futures, own, self.sizes, strict=True)
             if size
         ]
-        found: list[Any] = self.client.gather(futures)
-        return found
+        results: list[Any] = self.client.gather(futures)
+        return results
 
     def _map_here(self, function: Callable[..., Any], own: Sequence[Any], shared: Any) -> list[Any]:
         # joblib takes the next block when a thread is free, so only few are in memory.
@@ -152,8 +152,8 @@ class Blocks:
         read = zip(self._read(), own, self.sizes, strict=True)
         calls = (delayed(function)(_as_float(X), part, *shared) for X, part, size in read if size)
         with one_thread():
-            found: list[Any] = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1)(calls)
-        return found
+            results: list[Any] = Parallel(jobs, backend="threading", pre_dispatch=jobs + 1)(calls)
+        return results
 
     def _read(self) -> Iterator[Any]:
         """Yield the rows in use of all blocks."""
@@ -183,10 +183,10 @@ class Blocks:
         ends = np.cumsum(self.sizes)
         parts = np.split(rows, np.searchsorted(rows, ends[:-1]))
         local = [part - end + size for part, end, size in zip(parts, ends, self.sizes, strict=True)]
-        found = self.map(_rows_of, each=local)
-        if sparse.issparse(found[0]):
-            return sparse.csr_array(sparse.vstack(found, format="csr"))
-        return np.concatenate(found)
+        of_blocks = self.map(_rows_of, each=local)
+        if sparse.issparse(of_blocks[0]):
+            return sparse.csr_array(sparse.vstack(of_blocks, format="csr"))
+        return np.concatenate(of_blocks)
 
     def split(self, values: AnyArray | None) -> list[Any]:
         """Split values of the rows in use, (n,), into those of each block; None are all None."""
@@ -200,11 +200,11 @@ class Blocks:
         Values that are not finite are refused.
         """
         used = [number for number, size in enumerate(self.sizes) if size]
-        found: Moments | None = None
+        total: Moments | None = None
         parts = self.map(_moments_of, transform, each=self.split(weights))
-        for number, part in zip(used, parts, strict=True):
-            if part.wrong is not None:
-                (row, column), mask = part.wrong, self._masks[number]
+        for number, of_block in zip(used, parts, strict=True):
+            if of_block.wrong is not None:
+                (row, column), mask = of_block.wrong, self._masks[number]
                 row = row if mask is None else int(np.flatnonzero(mask)[row])
                 raise InputError(
                     f"X has a value that is missing or infinite in row"
@@ -212,18 +212,18 @@ class Blocks:
                     " the row out"
                 )
             with np.errstate(over="ignore", invalid="ignore"):  # ``largest`` tells
-                found = part if found is None else found + part
-        assert found is not None
-        return found
+                total = of_block if total is None else total + of_block
+        assert total is not None
+        return total
 
     @cached_property
     def _futures(self) -> list[Any]:
         """The blocks on the workers."""
         assert not callable(self.source)
-        found = self.client.compute(list(self.source))
+        blocks = self.client.compute(list(self.source))
         return [
             block if mask is None else self.client.submit(_some, block, mask, pure=False)
-            for block, mask in zip(found, self._masks, strict=True)
+            for block, mask in zip(blocks, self._masks, strict=True)
         ]
 
 
@@ -244,15 +244,15 @@ class Moments:
         cls, X: Features, transform: Transform | None = None, weights: Array | None = None
     ) -> Moments:
         """Compute the moments of rows; of sparse ones and of many features, without covariances."""
-        found = None
+        total = None
         with np.errstate(over="ignore", invalid="ignore"):  # ``largest`` tells
             for batch in gen_batches(X.shape[0], _BATCH):
                 x = X[batch] if transform is None else transform(X[batch])
                 weight = np.ones(x.shape[0]) if weights is None else weights[batch]
                 part = cls._of_batch(x, weight, batch.start)
-                found = part if found is None else found + part
-        assert found is not None
-        return found
+                total = part if total is None else total + part
+        assert total is not None
+        return total
 
     @classmethod
     def _of_batch(cls, X: Any, weight: Array, first: int) -> Moments:

@@ -179,9 +179,9 @@ def train_network(
         }
 
     def objective(outputs: Tensor, rows: Tensor) -> Tensor:
-        given = {name: tensor[rows] for name, tensor in tensors.items()}
-        found: Tensor = loss(outputs, **given)
-        return found
+        of_rows = {name: tensor[rows] for name, tensor in tensors.items()}
+        value: Tensor = loss(outputs, **of_rows)
+        return value
 
     descend(network, X, objective, device=device, **settings)
 

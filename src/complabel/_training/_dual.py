@@ -37,13 +37,13 @@ class DualFits:
 
     def logits(self, rows: Sequence[Ints]) -> Array:
         """Return the logits (N, K) of some rows for each map, stacked map by map."""
-        found = []
+        logits = []
         for own, index, of_map, biases in zip(
             self.newton.rows, rows, self._of_rows(), self.biases, strict=True
         ):
             z = self.newton.gram @ of_map
-            found.append(z[index] - z[own].mean(axis=0) + biases)
-        return np.concatenate(found)
+            logits.append(z[index] - z[own].mean(axis=0) + biases)
+        return np.concatenate(logits)
 
     def as_linear(self, X: Any, scaling: Scaling) -> LinearFits:
         """Return the only map as one of X (n, d), whose scaled features these are."""
@@ -57,9 +57,9 @@ class DualFits:
     def _of_rows(self) -> Array:
         """Return the weights of rows (B, n, K), whose sums over scaled rows are the maps."""
         newton, n = self.newton, len(self.newton.gram)
-        found = np.zeros((len(self.weights), n))
-        np.add.at(found, (np.arange(len(found))[:, np.newaxis], newton.row), self.weights)
-        by_map = found.reshape(len(newton.rows), -1, n).transpose(0, 2, 1)
+        of_rows = np.zeros((len(self.weights), n))
+        np.add.at(of_rows, (np.arange(len(of_rows))[:, np.newaxis], newton.row), self.weights)
+        by_map = of_rows.reshape(len(newton.rows), -1, n).transpose(0, 2, 1)
         for own, of_map in zip(newton.rows, by_map, strict=True):
             of_map[own] -= of_map.sum(axis=0) / len(own)  # those of centred rows add up to the map
             of_map /= 2 * self.alpha * len(own)
@@ -149,13 +149,13 @@ class DualNewton:
             for _ in range(_MOST_HALVINGS):
                 part = length[each]
                 there = a + part[:, np.newaxis] * (toward - a), mean + part * (to - mean)
-                found, inner_there = self._loss(*there, kernel)
-                worse = ~(found <= loss)
+                loss_there, inner_there = self._loss(*there, kernel)
+                worse = ~(loss_there <= loss)
                 if not worse.any():
                     break
                 length[worse] /= 2
-            gained, (a, mean) = loss - found, there
-            loss, inner = found, inner_there
+            gained, (a, mean) = loss - loss_there, there
+            loss, inner = loss_there, inner_there
             if on_iteration is not None:
                 on_iteration(step, _MOST_STEPS, float(loss.mean()))
             if (gained <= _TOLERANCE * np.maximum(loss, 1)).all():

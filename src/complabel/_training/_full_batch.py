@@ -113,7 +113,7 @@ def minimize_linear(
     scale = scaling or Scaling(np.zeros(n_features), np.ones(n_features))
     products = products or products_of(X)
     over_rows = _OverRows(products, objective, rows)
-    found = minimize_maps(
+    fits = minimize_maps(
         over_rows,
         start=start,
         others=np.empty((len(start), 0)) if others is None else others,
@@ -129,7 +129,7 @@ def minimize_linear(
         dtype=products.dtype,
         device=products.device,
     )
-    return replace(found, logits=over_rows.logits)
+    return replace(fits, logits=over_rows.logits)
 
 
 def minimize_maps(
@@ -173,22 +173,24 @@ def minimize_maps(
             if on_iteration is not None:
                 on_iteration(number, max_iter, float(values.mean()))
 
-        found = minimize(
+        minimum = minimize(
             problem.evaluate,
             first,
             tolerance=tolerance,
             max_iter=max_iter,
             after_iteration=after_iteration,
         )
-        models, unknowns = problem.maps_of(found.vectors)
-    if warn and not bool(found.converged.all()):
+        models, unknowns = problem.maps_of(minimum.vectors)
+    if warn and not bool(minimum.converged.all()):
         warnings.warn(
             f"L-BFGS stopped at max_iter={max_iter} before it converged to tolerance={tolerance:g};"
             " raise max_iter, raise alpha or scale the features",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return LinearFits(models, unknowns, found.values.cpu().numpy(), torch.empty(0), found.n_iter)
+    return LinearFits(
+        models, unknowns, minimum.values.cpu().numpy(), torch.empty(0), minimum.n_iter
+    )
 
 
 class _OverRows:
@@ -249,8 +251,8 @@ class _Problem:
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return the mean losses (B,) of maps, whose biases are at the shift, and gradients."""
         # They are by weights of scaled features (B, K, d), biases (B, K) and other unknowns (B, E).
-        found = self._objective(coef, bias - coef @ self._shift, others)
-        values, through_coef, through_bias, through_others = found
+        evaluated = self._objective(coef, bias - coef @ self._shift, others)
+        values, through_coef, through_bias, through_others = evaluated
         if self._is_shifted:
             through_coef = through_coef - through_bias.unsqueeze(2) * self._shift
         return values, through_coef * self._factor, through_bias, through_others
@@ -469,12 +471,12 @@ class SparseProducts:
         self.device = device
 
     def logits(self, coef: Tensor) -> Tensor:
-        found = self._matrix @ coef.t().contiguous().cpu().numpy()
-        return torch.from_numpy(found).to(self.device).t().contiguous()
+        product = self._matrix @ coef.t().contiguous().cpu().numpy()
+        return torch.from_numpy(product).to(self.device).t().contiguous()
 
     def pull(self, gradient: Tensor) -> Tensor:
-        found = self._transposed @ gradient.t().contiguous().cpu().numpy()
-        return torch.from_numpy(found).to(self.device).t()
+        product = self._transposed @ gradient.t().contiguous().cpu().numpy()
+        return torch.from_numpy(product).to(self.device).t()
 
 
 class CellProducts:

@@ -63,16 +63,16 @@ def minimize(
         if bool(astray.any()):
             direction = torch.where(astray.unsqueeze(1), -gradient, direction)
             slope = torch.where(astray, -_dot(gradient, gradient), slope)
-        found = _line_search(evaluate, x, values, direction, slope, done)
-        gained = values - found.values
-        moved = (found.moved & ~done).unsqueeze(1)
-        step = torch.where(moved, found.vectors - x, 0.0)
-        change = torch.where(moved, found.gradient - gradient, 0.0)
+        point = _line_search(evaluate, x, values, direction, slope, done)
+        gained = values - point.values
+        moved = (point.moved & ~done).unsqueeze(1)
+        step = torch.where(moved, point.vectors - x, 0.0)
+        change = torch.where(moved, point.gradient - gradient, 0.0)
         history.add(step, change)
-        x, values, gradient = found.vectors, found.values, found.gradient
+        x, values, gradient = point.vectors, point.values, point.gradient
         scale = values.abs().clamp(min=1.0)
         little = gained <= tolerance * scale
-        done = done | ~found.moved | (little & slow)
+        done = done | ~point.moved | (little & slow)
         slow = little
         after_iteration(number, values)
         if bool(done.all()):
@@ -81,7 +81,7 @@ def minimize(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Point:
     vectors: Tensor
     values: Tensor
     gradient: Tensor
@@ -90,25 +90,25 @@ class _Found:
 
 def _line_search(
     evaluate: Evaluate, x: Tensor, values: Tensor, direction: Tensor, slope: Tensor, done: Tensor
-) -> _Found:
+) -> _Point:
     length = torch.where(done, 0.0, 1.0).to(values.dtype)
     noise = torch.finfo(x.dtype).eps * values.abs().clamp(min=1.0)
     for _ in range(_MOST_HALVINGS):
         there = x + length.to(x.dtype).unsqueeze(1) * direction
-        found, gradient = evaluate(there)
-        gain = values - found
+        values_there, gradient = evaluate(there)
+        gain = values - values_there
         enough = done | (gain >= -_ENOUGH * length * slope - noise)
         if bool(enough.all()):
-            return _Found(there, found, gradient, (length > 0) & (gain > 0))
+            return _Point(there, values_there, gradient, (length > 0) & (gain > 0))
         # The minimum of the parabola through both values and the slope at the start.
         best = -slope * length / (2 * (-gain / length.clamp(min=1e-300) - slope))
-        best = torch.where(torch.isfinite(found), best, 0.1 * length)
+        best = torch.where(torch.isfinite(values_there), best, 0.1 * length)
         shorter = torch.minimum(torch.maximum(best, 0.1 * length), 0.5 * length)
         length = torch.where(enough, length, shorter)
     length = torch.where(enough, length, 0.0)
     there = x + length.to(x.dtype).unsqueeze(1) * direction
-    found, gradient = evaluate(there)
-    return _Found(there, found, gradient, length > 0)
+    values_there, gradient = evaluate(there)
+    return _Point(there, values_there, gradient, length > 0)
 
 
 class _History:
@@ -159,10 +159,10 @@ class _History:
         of_pairs = torch.zeros_like(along)
         of_pairs[:, order], of_pairs[:, _HISTORY + order] = weights, -scale * first_part
         of_pairs = of_pairs.transpose(1, 2).to(gradient.dtype)
-        found = scale[:, :, 0].to(gradient.dtype) * gradient
-        return -(found + torch.bmm(of_pairs, self._pairs).squeeze(1))
+        scaled = scale[:, :, 0].to(gradient.dtype) * gradient
+        return -(scaled + torch.bmm(of_pairs, self._pairs).squeeze(1))
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
-    found: Tensor = torch.linalg.vecdot(a, b).double()
-    return found
+    products: Tensor = torch.linalg.vecdot(a, b).double()
+    return products

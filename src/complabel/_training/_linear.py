@@ -77,14 +77,14 @@ def train_side_by_side(trainings: Sequence[LinearTraining]) -> list[LinearMap]:
     alike: dict[Hashable, list[int]] = {}
     for number, each in enumerate(trainings):
         alike.setdefault(each.likeness, []).append(number)
-    found: dict[int, LinearMap] = {}
+    maps: dict[int, LinearMap] = {}
     for numbers in alike.values():
         first = trainings[numbers[0]]
         features = first.X.shape[1] * min(first.schedule.batch_size, first.X.shape[0])
         for piece in gen_batches(len(numbers), max(1, _MOST_FEATURES // features)):
             together = [trainings[number] for number in numbers[piece]]
-            found.update(zip(numbers[piece], _train(together), strict=True))
-    return [found[number] for number in range(len(trainings))]
+            maps.update(zip(numbers[piece], _train(together), strict=True))
+    return [maps[number] for number in range(len(trainings))]
 
 
 def train_linear(
@@ -112,8 +112,8 @@ class _Steps:
 
 def _steps(n_rows: int, batch_size: int) -> list[_Steps]:
     full, rest = divmod(n_rows, batch_size)
-    found = [_Steps(0, full, batch_size, False), _Steps(full * batch_size, 1, rest, True)]
-    return [each for each in found if each.count and each.size]
+    steps = [_Steps(0, full, batch_size, False), _Steps(full * batch_size, 1, rest, True)]
+    return [each for each in steps if each.count and each.size]
 
 
 def _rounded(number: int, multiple: int) -> int:
@@ -261,7 +261,7 @@ def _train(trainings: Sequence[LinearTraining]) -> list[LinearMap]:
         gradient, decay = torch.empty_like(weights), first.schedule.weight_decay
         optimizer = optimizer_of_tensor(weights, first.schedule)
         plans = (_steps(each.X.shape[0], each.schedule.batch_size) for each in trainings)
-        parts = [_Part(steps, places, device) for steps in zip(*plans, strict=True)]
+        parts = [_EqualBatches(steps, places, device) for steps in zip(*plans, strict=True)]
         at_once = max(1, _GATHERED_STEPS // len(trainings))
         for epoch in range(1, first.schedule.epochs + 1):
             optimizer.learning_rate = _rates_in(epoch, trainings, device)
@@ -272,8 +272,8 @@ def _train(trainings: Sequence[LinearTraining]) -> list[LinearMap]:
             watch = _Watch(trainings)
             for part in parts:
                 for several in torch.split(part.rows(orders), at_once):  # (steps, B, width)
-                    given = (_shuffled(matrix, several) for matrix in by_label)
-                    for batch, *labels in zip(rows.batches(several), *given, strict=True):
+                    shuffled = (_shuffled(matrix, several) for matrix in by_label)
+                    for batch, *labels in zip(rows.batches(several), *shuffled, strict=True):
                         named = dict(zip(names, labels, strict=True))  # (B, K, width) each
                         logits = rows.logits(batch, weights)  # (B, K, width)
                         watch.see(logits, named, part.sizes)
@@ -283,9 +283,9 @@ def _train(trainings: Sequence[LinearTraining]) -> list[LinearMap]:
                         )
                         optimizer.step(gradient)
             watch.report(epoch)
-        found = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (B, K, width)
+        maps = rows.arrange(weights).cpu().numpy().astype(np.float64)  # (B, K, width)
     d = first.X.shape[1]
-    return [LinearMap(coef=each[:, :d].copy(), intercept=each[:, d].copy()) for each in found]
+    return [LinearMap(coef=each[:, :d].copy(), intercept=each[:, d].copy()) for each in maps]
 
 
 def _initial_weights(trainings: Sequence[LinearTraining], width: int) -> Tensor:
@@ -309,7 +309,7 @@ def _rates_in(epoch: int, trainings: Sequence[LinearTraining], device: torch.dev
     return torch.tensor(rates, dtype=torch.float64, device=device).view(-1, 1, 1)
 
 
-class _Part:
+class _EqualBatches:
     """The part of an epoch in which all batches of a map have the same size b."""
 
     def __init__(
@@ -335,11 +335,11 @@ class _Part:
 
     def rows(self, orders: Sequence[Tensor]) -> Tensor:
         """Return the rows (count, B, width) of all steps among all rows, for orders (n,)."""
-        for found, steps, order, places in zip(
+        for of_map, steps, order, places in zip(
             self._rows, self._steps, orders, self._places, strict=True
         ):
             chosen = order[steps.start : steps.start + steps.count * steps.size]
-            found[:, : steps.size] = places.index_select(0, chosen).view(-1, steps.size)
+            of_map[:, : steps.size] = places.index_select(0, chosen).view(-1, steps.size)
         return self._rows.transpose(0, 1).contiguous().to(self._device)
 
     def scaled(self, through_logits: Tensor) -> Tensor:
@@ -365,12 +365,12 @@ class _LogitGradient:
     ) -> Tensor:
         """Return the gradient (B, K, width) of losses summed over instances."""
         if self._of_all is not None:
-            given = {name: tensor.mT for name, tensor in labels.items()}
-            return self._of_all.logit_gradient(logits.mT, **given).mT
+            of_all = {name: tensor.mT for name, tensor in labels.items()}
+            return self._of_all.logit_gradient(logits.mT, **of_all).mT
         gradient = torch.zeros_like(logits)
         for number, (loss, size) in enumerate(zip(self._losses, sizes, strict=True)):
-            seen, told = _of_map(number, size, logits, labels)
-            gradient[number, :, :size] = loss.logit_gradient(seen, **told).t()
+            seen, marks = _of_map(number, size, logits, labels)
+            gradient[number, :, :size] = loss.logit_gradient(seen, **marks).t()
         return gradient
 
 
@@ -384,8 +384,8 @@ class _Watch:
 
     def see(self, logits: Tensor, labels: Mapping[str, Tensor], sizes: Sequence[int]) -> None:
         for number in self._totals:
-            seen, told = _of_map(number, sizes[number], logits, labels)
-            self._totals[number] += float(self._trainings[number].loss(seen, **told)) * len(seen)
+            seen, marks = _of_map(number, sizes[number], logits, labels)
+            self._totals[number] += float(self._trainings[number].loss(seen, **marks)) * len(seen)
 
     def report(self, epoch: int) -> None:
         for number, total in self._totals.items():
@@ -398,5 +398,5 @@ def _of_map(
     number: int, size: int, logits: Tensor, labels: Mapping[str, Tensor]
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Return the logits and the labels, both (b, K), of one map."""
-    told = {name: tensor[number, :, :size].t() for name, tensor in labels.items()}
-    return logits[number, :, :size].t(), told
+    marks = {name: tensor[number, :, :size].t() for name, tensor in labels.items()}
+    return logits[number, :, :size].t(), marks

@@ -44,7 +44,7 @@ class LinearMap:
         return cls(*(np.average(each, axis=0, weights=weights) for each in (coefs, intercepts)))
 
 
-class _Fits:
+class _FittingThreads:
     """The threads that fit now, and what there was before the first of them."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class _Fits:
         self.blas: Any = None
 
 
-_fits = _Fits()
+_fits = _FittingThreads()
 
 
 @contextlib.contextmanager
@@ -116,7 +116,7 @@ def _limit(kind: str) -> Any:
 def _in_forked_child() -> None:
     """Keep the child of a fork to one thread: it lacks the threads that OpenMP would wait for."""
     global _fits
-    _fits = _Fits()
+    _fits = _FittingThreads()
     _limit("openmp")
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)

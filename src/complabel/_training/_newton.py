@@ -134,12 +134,12 @@ class LabelNewton:
                 return at - step, count
             for halvings in range(_MOST_HALVINGS):
                 there = at - step / 2**halvings
-                found, its_slope = label.evaluate(there)
-                if found < loss:
+                loss_there, slope_there = label.evaluate(there)
+                if loss_there < loss:
                     break
             else:  # only rounding is left
                 return at, count
-            at, loss, slope = there, found, its_slope
+            at, loss, slope = there, loss_there, slope_there
         return at, _MOST_STEPS
 
 
@@ -166,11 +166,11 @@ class _Label:
         weights, bias = self._unscaled(at)
         loss, slope, total = 0.0, np.zeros(d), 0.0
         for batch in _batches(len(self.rows)):
-            X, told = self.X[self.rows[batch]], self.evidence[batch]
+            X, evidence = self.X[self.rows[batch]], self.evidence[batch]
             z = (X @ weights).astype(np.float64) + bias
             yes, no = special.log_expit(z), special.log_expit(-z)
-            loss -= np.logaddexp(yes + np.minimum(told, 0), no + np.minimum(-told, 0)).sum()
-            residual = special.expit(z) - special.expit(z + told)
+            loss -= np.logaddexp(yes + np.minimum(evidence, 0), no + np.minimum(-evidence, 0)).sum()
+            residual = special.expit(z) - special.expit(z + evidence)
             slope += residual.astype(X.dtype) @ X
             total += residual.sum()
         slope = (slope - total * self.scaling.shift) * self.scaling.factor / n
@@ -186,12 +186,12 @@ class _Label:
         n, d = self.n, self.X.shape[1]
         weights, bias = self._unscaled(at)
         every = max(1, len(self.rows) // (_ROWS_PER_FEATURE * d))
-        rows, told = self.rows[::every], self.evidence[::every]
+        rows, evidence = self.rows[::every], self.evidence[::every]
         hessian = np.zeros((d + 1, d + 1), dtype=self.X.dtype)
         for batch in _batches(len(rows)):
             X = self.X[rows[batch]]
             z = (X @ weights).astype(np.float64) + bias
-            p, q = special.expit(z), special.expit(z + told[batch])
+            p, q = special.expit(z), special.expit(z + evidence[batch])
             # Where people may err the loss is not convex; negative curvature is left out.
             root = np.sqrt(np.maximum(p * (1 - p) - q * (1 - q), 0))[:, np.newaxis]
             scaled = (X - self.scaling.shift) * self.scaling.factor
@@ -203,8 +203,8 @@ class _Label:
         if self.prior is not None:
             diagonal[-1] += 1 / (self.prior.variance * n)
         diagonal += _JITTER * diagonal.mean() + np.finfo(hessian.dtype).tiny
-        found = linalg.cholesky(hessian, lower=True, overwrite_a=True, check_finite=False)
-        return np.asarray(found)
+        lower = linalg.cholesky(hessian, lower=True, overwrite_a=True, check_finite=False)
+        return np.asarray(lower)
 
     def _unscaled(self, at: Array) -> tuple[Floats, float]:
         weights = at[:-1] * self.scaling.factor

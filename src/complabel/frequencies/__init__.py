@@ -22,9 +22,9 @@ from complabel.frequencies._estimate import given_frequencies as given_frequenci
 from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
-from complabel.frequencies._said import NOTHING as NOTHING
-from complabel.frequencies._said import Strata as Strata
-from complabel.frequencies._said import said_by as said_by
+from complabel.frequencies._machine_strata import NOTHING as NOTHING
+from complabel.frequencies._machine_strata import Strata as Strata
+from complabel.frequencies._machine_strata import said_by as said_by
 from complabel.frequencies._sequential import answers_left as answers_left
 from complabel.frequencies._sequential import beside_predictions as beside_predictions
 from complabel.frequencies._sequential import interval_at_goal as interval_at_goal

@@ -47,22 +47,22 @@ def _led_by_answers(answers: Answers) -> Bools:
 
     If every pair was judged, none was chosen.
     """
-    found = by_machine(answers)
-    if found.any() and ((answers.complementary > 0) | (answers.known_relevant > 0)).all():
-        return np.zeros_like(found)
-    found[found] = [not draw.planned for draw in _draws_of(answers, np.flatnonzero(found))[0]]
-    return found
+    led = by_machine(answers)
+    if led.any() and ((answers.complementary > 0) | (answers.known_relevant > 0)).all():
+        return np.zeros_like(led)
+    led[led] = [not draw.planned for draw in _draws_of(answers, np.flatnonzero(led))[0]]
+    return led
 
 
 def about_the_others(answers: Answers) -> str:
     """Say how many answers are no sample by what stands in ``drawn``; nothing if there are none."""
     left, led = ~_is_sample(answers), _led_by_answers(answers)
-    told = {
+    reasons = {
         "decided by a rule": left & (answers.drawn == RULE),
         "aimed, and have no probability": left & (answers.drawn == AIMED),
         "asked where earlier answers about a machine led": led,
     }
-    parts = [f"{which.sum():,} were {why}" for why, which in told.items() if which.any()]
+    parts = [f"{which.sum():,} were {why}" for why, which in reasons.items() if which.any()]
     return f"answers that are no random sample: {'; '.join(parts)}" if parts else ""
 
 
@@ -70,14 +70,14 @@ def refuse_without_sample(answers: Answers) -> AnnotationError:
     """Return the error if no answer is to a random question, with advice only where it is right."""
     why = "so nothing tells which part of all pairs of an item and a label was judged"
     ask = "draw random questions with complabel ask, and keep their columns probability and drawn"
-    told = about_the_others(answers)
-    more = f" ({told})" if told else ""
+    reasons = about_the_others(answers)
+    in_brackets = f" ({reasons})" if reasons else ""
     if not (answers.drawn != "").any():
-        more = (
+        in_brackets = (
             ". If chance decided what was asked about, say so with complabel import"
             " --random-questions"
         )
-    return AnnotationError(f"no answer is to a random question, {why}; {ask}{more}")
+    return AnnotationError(f"no answer is to a random question, {why}; {ask}{in_brackets}")
 
 
 def drawn_at_random(answers: Answers) -> Answers:
@@ -154,8 +154,8 @@ class Audit:
         n_yes, n_said = np.bincount(place, self.applies), np.bincount(place)
         agreed = (n_yes == 0) | (n_yes == n_said)
         names = ("item", "label", "annotator", "applies")
-        found = replace(self, **{name: getattr(self, name)[first[agreed]] for name in names})
-        return replace(found, weight=np.bincount(place, self.weight)[agreed])
+        once = replace(self, **{name: getattr(self, name)[first[agreed]] for name in names})
+        return replace(once, weight=np.bincount(place, self.weight)[agreed])
 
     def counts(
         self,
@@ -221,18 +221,18 @@ class Counts:
 
     def log_likelihood(self, logits: Array) -> Array:
         """Return the log-probability (K, N) of what was said about each label, at (K, N)."""
-        found = np.zeros_like(logits)
+        total = np.zeros_like(logits)
         some = np.flatnonzero(self.judged.any(axis=0))  # of most labels, people said nothing
         log_p, log_q = special.log_expit(logits[some]), special.log_expit(-logits[some])
         for groups in self._groups():
             yes, judged, missed, invented = (each[some] for each in groups)
             no = judged - yes
             if not missed.any() and not invented.any():
-                found[some] += yes * log_p + no * log_q
+                total[some] += yes * log_p + no * log_q
                 continue
-            found[some] += yes * np.logaddexp(_log(1 - missed) + log_p, _log(invented) + log_q)
-            found[some] += no * np.logaddexp(_log(missed) + log_p, _log(1 - invented) + log_q)
-        return found
+            total[some] += yes * np.logaddexp(_log(1 - missed) + log_p, _log(invented) + log_q)
+            total[some] += no * np.logaddexp(_log(missed) + log_p, _log(1 - invented) + log_q)
+        return total
 
     def _groups(self) -> Iterator[tuple[Array, ...]]:
         columns = (self.yes, self.judged, self.missed, self.invented)
@@ -317,10 +317,10 @@ def inverse_probability(answers: Answers) -> Array:
     menus = answers.n_offered > 1  # there may be so many that one over a chance is no number
     top = np.zeros(answers.n_labels + 1)
     np.maximum.at(top, answers.n_offered, chance)
-    found = np.where(menus, top[answers.n_offered], 1.0) / chance
+    inverse = np.where(menus, top[answers.n_offered], 1.0) / chance
     rows = np.flatnonzero(by_machine(answers) & ~_led_by_answers(answers))
     if not len(rows):
-        return np.asarray(found)
+        return np.asarray(inverse)
     draws, digest = _draws_of(answers, rows)
     words, word = np.unique([each.word for each in draws], return_inverse=True)
     label = (answers.relevant + answers.absent)[rows].indices
@@ -330,8 +330,8 @@ def inverse_probability(answers: Answers) -> Array:
     latest = np.zeros(len(answered))
     np.maximum.at(latest, stratum, planned)
     seen = _chance_to_be_seen(latest, answered, digest[np.unique(stratum, return_index=True)[1]])
-    found[rows] = pairs / (answered * seen)[stratum]
-    return np.asarray(found)
+    inverse[rows] = pairs / (answered * seen)[stratum]
+    return np.asarray(inverse)
 
 
 def _chance_to_be_seen(planned: Array, answered: Ints, digest: Ints) -> Array:
@@ -359,7 +359,7 @@ def stand_for(weight: Array, place: Ints, numbers: AnyArray) -> Array:
     "Sequential Poisson sampling", Journal of Official Statistics 1998). The factor is such that
     what is found sums to the number. So if all are in the sample, each stands for itself alone.
     """
-    found, order = np.ones(len(weight)), np.lexsort((weight, place))
+    counts, order = np.ones(len(weight)), np.lexsort((weight, place))
     ends = np.searchsorted(place[order], np.arange(len(numbers) + 1))
     for number, first, last in zip(numbers, ends, ends[1:], strict=False):
         if last - first < number and last > first:
@@ -367,8 +367,8 @@ def stand_for(weight: Array, place: Ints, numbers: AnyArray) -> Array:
             # The first ones stand for themselves; the others share what is left.
             factor = (number - np.arange(len(rising))) / np.cumsum(rising[::-1])[::-1]
             times = factor[np.argmax(factor * rising >= 1)]
-            found[order[first:last]] = np.maximum(times * rising, 1.0)
-    return found
+            counts[order[first:last]] = np.maximum(times * rising, 1.0)
+    return counts
 
 
 def forms_of(answers: Answers) -> Ints:

@@ -15,9 +15,9 @@ from complabel._parameters import AnyArray, Array, check_array
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Counts, Named
+from complabel.frequencies._machine_strata import Strata
 from complabel.frequencies._naming import NamingLikelihood
 from complabel.frequencies._posterior import Posterior, from_audit, from_audit_and_named
-from complabel.frequencies._said import Strata
 from complabel.frequencies._strata import Asked
 
 # With a new cardinality, each logit moves by at least this share of the largest move. So all
@@ -225,9 +225,9 @@ def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequ
     if named is None:
         return LabelFrequencies(values, nothing, points, None, 0.0, len(audit.item))
     judged = np.full(len(values), _AS_IF_KNOWN)
-    found = _estimate(Counts.of_one_group(judged * values, judged), named, len(audit.item))
+    estimate = _estimate(Counts.of_one_group(judged * values, judged), named, len(audit.item))
     known = np.zeros(len(values))
-    return replace(found, values=values, covariance=nothing, intervals=points, _of_log_w=known)
+    return replace(estimate, values=values, covariance=nothing, intervals=points, _of_log_w=known)
 
 
 def _estimate(counts: Counts | Asked, named: Named | None, n_audit: int) -> LabelFrequencies:
@@ -235,11 +235,11 @@ def _estimate(counts: Counts | Asked, named: Named | None, n_audit: int) -> Labe
     import joblib
 
     key = str(joblib.hash((counts, named, n_audit)))
-    found = _kept.pop(key, None) or _estimated(counts, named, n_audit)
-    _kept[key] = found
+    estimate = _kept.pop(key, None) or _estimated(counts, named, n_audit)
+    _kept[key] = estimate
     while len(_kept) > _KEPT:
         del _kept[next(iter(_kept))]
-    return copy.deepcopy(found)  # the caller may change its arrays
+    return copy.deepcopy(estimate)  # the caller may change its arrays
 
 
 def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> LabelFrequencies:
@@ -249,21 +249,21 @@ def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> Lab
         by_machine = of_strata.posterior()
         counts = of_strata.as_counts(by_machine)
     if named is None:
-        found = by_machine or from_audit(counts)
+        posterior = by_machine or from_audit(counts)
     elif n_audit:
-        found = from_audit_and_named(counts, NamingLikelihood(named))
+        posterior = from_audit_and_named(counts, NamingLikelihood(named))
     else:
-        found = from_audit_and_named(counts, *NamingLikelihood.with_mistakes(named))
-    log_w = found.log_propensities
+        posterior = from_audit_and_named(counts, *NamingLikelihood.with_mistakes(named))
+    log_w = posterior.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(
-        values=found.values,
-        covariance=found.covariance,
-        intervals=found.intervals,
+        values=posterior.values,
+        covariance=posterior.covariance,
+        intervals=posterior.intervals,
         propensities=propensities,
-        spread=found.spread,
+        spread=posterior.spread,
         n_audit=n_audit,
-        _of_log_w=found.with_cardinality,
+        _of_log_w=posterior.with_cardinality,
     )
 
 
@@ -274,14 +274,14 @@ def rates_of_mistakes(
 
     So annotator -1, who is unknown, has the last row.
     """
-    found = _by_annotator("missed", missed, answers), _by_annotator("invented", invented, answers)
-    highest = float((found[0] + found[1]).max())
+    rates = _by_annotator("missed", missed, answers), _by_annotator("invented", invented, answers)
+    highest = float((rates[0] + rates[1]).max())
     if highest >= 1:
         raise InputError(
             f"missed and invented add up to {highest:g}, so that a yes would speak against a label;"
             " give rates that add up to less than 1"
         )
-    return found
+    return rates
 
 
 def _by_annotator(name: str, rates: ArrayLike, answers: Answers) -> Array:
@@ -327,9 +327,9 @@ def checked_probabilities(
             f"{name} have shape {p.shape}, and the answers or true labels {shape}; give one row per"
             " item and one column per label"
         )
-    given = p[~np.isnan(p)] if gaps else p
-    if len(given) and (given.min() < 0 or given.max() > 1):
-        least, most = given.min(), given.max()
+    present = p[~np.isnan(p)] if gaps else p
+    if len(present) and (present.min() < 0 or present.max() > 1):
+        least, most = present.min(), present.max()
         raise InputError(f"{name} must be from 0 to 1, got values from {least:g} to {most:g}")
     return p
 

@@ -78,14 +78,14 @@ class Likelihood:
             # The chance of a node is divided between the neighbours in the grid.
             place = np.clip((close[narrow] - GRID[0]) / _STEP, 0, len(GRID) - 1.001)
             left = place.astype(np.intp)
-            found = np.zeros((3, *values.shape))
+            sums_of_powers = np.zeros((3, *values.shape))
             rows = np.broadcast_to(narrow[:, np.newaxis], left.shape)
             for at, part in ((left, left + 1 - place), (left + 1, place - left)):
                 for power in range(3):
-                    np.add.at(found[power], (rows, at), chances * part * of_close**power)
-            values[narrow] = found[0, narrow]
+                    np.add.at(sums_of_powers[power], (rows, at), chances * part * of_close**power)
+            values[narrow] = sums_of_powers[0, narrow]
             sums = np.maximum(values[narrow], _TINY)
-            frequencies[narrow], squares[narrow] = found[1:, narrow] / sums
+            frequencies[narrow], squares[narrow] = sums_of_powers[1:, narrow] / sums
         return cls(values, highest, frequencies, squares, log_prior)
 
 
@@ -104,7 +104,7 @@ def _where_likely(log_likelihood: Function, n_labels: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _Given:
+class _AtOneSpread:
     """H means of the logits at one standard deviation, with U shares of labels unlike others."""
 
     likelihood: Likelihood
@@ -121,7 +121,7 @@ class _Given:
         likelihood: Likelihood,
         sd: float,
         prior: tuple[float, float],
-        told: Bools,
+        informed: Bools,
         shares: Array,
     ) -> Self:
         center, width = prior
@@ -133,14 +133,14 @@ class _Given:
                 [np.exp(-apart / each**2) / each for each in (sd, np.hypot(sd, _FURTHER))]
             )
             chances = _mixed(priors, likelihood.values, shares)
-            logs = np.log(np.maximum(chances[..., told], _TINY)).sum(axis=2)
+            logs = np.log(np.maximum(chances[..., informed], _TINY)).sum(axis=2)
             logs -= ((mean - center) / width)[:, np.newaxis] ** 2 / 2
             kept = np.flatnonzero(logs.max(axis=1) >= logs.max() - _NEGLIGIBLE)
             low, high = mean[max(kept[0] - 1, 0)], mean[min(kept[-1] + 1, _MEANS - 1)]
             if len(kept) >= _ENOUGH:
                 break
         logs += likelihood.log_prior + log_prior_of_heterogeneity(sd) + np.log(mean[1] - mean[0])
-        logs += likelihood.log_highest[told].sum()
+        logs += likelihood.log_highest[informed].sum()
         return cls(likelihood, sd, shares, mean, priors, chances, logs)
 
     def posteriors(self, weights: Array) -> Array:
@@ -176,7 +176,7 @@ def _mixed(priors: Array, values: Array, shares: Array) -> Array:
 class Exchangeable:
     """The posterior of the logits of K labels: a mixture over means, spreads and likelihoods."""
 
-    given: list[_Given]
+    by_spread: list[_AtOneSpread]
     weights: list[Array]  # (H, U) of each; all together they add up to 1
 
     @classmethod
@@ -184,23 +184,23 @@ class Exchangeable:
         cls,
         likelihoods: Sequence[Likelihood],
         prior: tuple[float, float],
-        told: Bools | None = None,
+        informed: Bools | None = None,
         shares: Sequence[float] = UNLIKE,
     ) -> Self:
         """Integrate over means, with a normal prior (mean, standard deviation), and over spreads.
 
-        Labels (K,) that are not ``told`` say nothing about the others. ``shares`` are those of
+        Labels (K,) that are not ``informed`` say nothing about the others. ``shares`` are those of
         labels unlike the others; each is as likely.
         """
-        if told is None:
-            told = np.ones(len(likelihoods[0].values), dtype=np.bool_)
-        found = [
-            _Given.of(each, sd, prior, told, np.array(shares))
+        if informed is None:
+            informed = np.ones(len(likelihoods[0].values), dtype=np.bool_)
+        groups = [
+            _AtOneSpread.of(each, sd, prior, informed, np.array(shares))
             for each in likelihoods
             for sd in HETEROGENEITY
         ]
-        highest = max(each.log_weights.max() for each in found)
-        kept = [each for each in found if each.log_weights.max() >= highest - _UNLIKELY]
+        highest = max(each.log_weights.max() for each in groups)
+        kept = [each for each in groups if each.log_weights.max() >= highest - _UNLIKELY]
         weights = [np.exp(each.log_weights - highest) for each in kept]
         total = sum(float(each.sum()) for each in weights)
         return cls(kept, [each / total for each in weights])
@@ -208,14 +208,16 @@ class Exchangeable:
     @cached_property
     def marginals(self) -> list[tuple[Likelihood, Array]]:
         """Each likelihood, and the posterior (K, G) of the logits with its weight."""
-        told = []
-        for likelihood in {id(each.likelihood): each.likelihood for each in self.given}.values():
-            found = np.zeros_like(likelihood.values)
-            for each, weights in zip(self.given, self.weights, strict=True):
+        marginals = []
+        for likelihood in {
+            id(each.likelihood): each.likelihood for each in self.by_spread
+        }.values():
+            marginal = np.zeros_like(likelihood.values)
+            for each, weights in zip(self.by_spread, self.weights, strict=True):
                 if each.likelihood is likelihood:
-                    found += each.posteriors(weights)
-            told.append((likelihood, found))
-        return told
+                    marginal += each.posteriors(weights)
+            marginals.append((likelihood, marginal))
+        return marginals
 
     def moments(self) -> tuple[Array, Array]:
         """Return the mean (K,) and the covariance (K, K) of the frequencies."""
@@ -223,7 +225,7 @@ class Exchangeable:
             (posterior * likelihood.squares).sum(axis=1) for likelihood, posterior in self.marginals
         )
         n_labels = len(np.atleast_1d(square))
-        means = np.concatenate([each.means().reshape(-1, n_labels) for each in self.given])
+        means = np.concatenate([each.means().reshape(-1, n_labels) for each in self.by_spread])
         weights = np.concatenate([each.ravel() for each in self.weights])
         some = weights > _TOO_LITTLE * weights.max()
         means, weights = means[some], weights[some]
@@ -236,35 +238,40 @@ class Exchangeable:
 
     def from_others(self) -> tuple[Array, Array]:
         """Return the mean and the variance (K,) of each logit by what the other labels tell."""
-        n_labels = self.given[0].chances.shape[2]
-        logs = np.concatenate([each.log_weights.ravel() for each in self.given])
-        chances = np.concatenate([each.chances.reshape(-1, n_labels) for each in self.given])
+        n_labels = self.by_spread[0].chances.shape[2]
+        logs = np.concatenate([each.log_weights.ravel() for each in self.by_spread])
+        chances = np.concatenate([each.chances.reshape(-1, n_labels) for each in self.by_spread])
         logs = logs[:, np.newaxis] - np.log(np.maximum(chances, _TINY))
         others = special.softmax(logs, axis=0)
-        mean = np.concatenate([np.repeat(each.mean, len(each.shares)) for each in self.given])
+        mean = np.concatenate([np.repeat(each.mean, len(each.shares)) for each in self.by_spread])
         variance = np.concatenate(
-            [np.tile(each.sd**2 + each.shares * _FURTHER**2, len(each.mean)) for each in self.given]
+            [
+                np.tile(each.sd**2 + each.shares * _FURTHER**2, len(each.mean))
+                for each in self.by_spread
+            ]
         )
         center = mean @ others
         return center, (variance + mean**2) @ others - center**2
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
         """Return draws (n, K) of frequencies; labels of one draw have one mean and one spread."""
-        places = [(each, *at) for each in self.given for at in np.ndindex(each.log_weights.shape)]
+        places = [
+            (each, *at) for each in self.by_spread for at in np.ndindex(each.log_weights.shape)
+        ]
         sums = np.cumsum(np.concatenate([each.ravel() for each in self.weights]))
         different = max(n // _ALIKE, _DIFFERENT)
         chosen = np.searchsorted(sums / sums[-1], (np.arange(different) + 0.5) / different)
-        n_labels = self.given[0].chances.shape[2]
-        label, found = np.arange(n_labels), []
+        n_labels = self.by_spread[0].chances.shape[2]
+        label, draws = np.arange(n_labels), []
         for place, times in zip(*np.unique(chosen, return_counts=True), strict=True):
-            given, at, share = places[place]
+            group, at, share = places[place]
             # Rows of sums, one after the other, rise from 0 to K, so one search finds all nodes.
-            sums = np.cumsum(given.posterior(at, share), axis=1)
+            sums = np.cumsum(group.posterior(at, share), axis=1)
             rising = (sums / sums[:, -1:] + label[:, np.newaxis]).ravel()
             uniform = rng.random((-(-n * times // different), n_labels))
             # Label by label: neighbours in the grid are neighbours in memory.
             at_label = label[:, np.newaxis]
             node = np.searchsorted(rising, uniform.T + at_label) - at_label * len(GRID)
             node = np.clip(node, 0, len(GRID) - 1)
-            found.append(given.likelihood.frequencies[at_label, node].T)
-        return rng.permutation(np.concatenate(found))[:n]
+            draws.append(group.likelihood.frequencies[at_label, node].T)
+        return rng.permutation(np.concatenate(draws))[:n]

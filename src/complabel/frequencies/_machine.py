@@ -20,7 +20,7 @@ from complabel.frequencies._estimate import (
     checked_machines,
     rates_of_mistakes,
 )
-from complabel.frequencies._said import YES, Strata, words_of
+from complabel.frequencies._machine_strata import YES, Strata, words_of
 from complabel.frequencies._strata import Asked, StrataPosterior
 
 RATES = ("precision", "recall", "missed", "invented")
@@ -130,9 +130,9 @@ class MachineAudit:
             return None if np.isnan(value) else float(value)
 
         def rate(name: str, label: int) -> dict[str, Any]:
-            found: MachineRates = getattr(self, name)
-            ends = [told(end) for end in found.intervals[label]]
-            return {"value": told(found.values[label]), "interval": ends}
+            rates: MachineRates = getattr(self, name)
+            ends = [told(end) for end in rates.intervals[label]]
+            return {"value": told(rates.values[label]), "interval": ends}
 
         labels = {
             name: {
@@ -232,13 +232,13 @@ def audit_machine(
         )
     rates = rates_of_mistakes(missed, invented, answers)
     posterior = Asked.of(strata, audit, *rates, unsure=counted).frequencies()
-    found = [
+    audits = [
         _audited(answers, posterior, at, _asked_of(each, audit), least)
         for at, each in enumerate(machines)
     ]
     too_sure = [_too_sure(each, audit, *rates) for each in machines]
     first, *others = (
-        replace(each, too_sure=sure) for each, sure in zip(found, too_sure, strict=True)
+        replace(each, too_sure=sure) for each, sure in zip(audits, too_sure, strict=True)
     )
     return replace(first, others=tuple(others))
 
@@ -256,11 +256,11 @@ def _too_sure(
 
     None if the machine gives no scores, or if chance contradicts as many.
     """
-    said = ~np.isnan(machine)
+    predicted = ~np.isnan(machine)
     if not ((machine > 0) & (machine < 1)).any():
         return None
     p = machine[audit.item, audit.label]
-    sure = said[audit.item, audit.label] & (np.abs(p - 0.5) >= _NEAR - 0.5)
+    sure = predicted[audit.item, audit.label] & (np.abs(p - 0.5) >= _NEAR - 0.5)
     who = audit.annotator[sure] % len(missed), audit.label[sure]
     p, applies = p[sure], audit.applies[sure]
     of_yes = p * (1 - missed[who]) + (1 - p) * invented[who]
@@ -273,19 +273,19 @@ def _too_sure(
 def _audited(
     answers: Answers, posterior: StrataPosterior, machine: int, n_asked: Ints, least: float
 ) -> MachineAudit:
-    found, draws = posterior.posterior(), posterior.draws
+    estimate, draws = posterior.posterior(), posterior.draws
     of_draws = draws.rates(machine)
     sums = np.quantile(draws.frequencies.sum(axis=1), _QUANTILES)
-    said = draws.shares[machine].sum(axis=0)
-    shares = draws.shares[machine, YES] / np.maximum(said, np.finfo(float).tiny)
-    shares[said == 0] = np.nan
+    share_of_words = draws.shares[machine].sum(axis=0)
+    shares = draws.shares[machine, YES] / np.maximum(share_of_words, np.finfo(float).tiny)
+    shares[share_of_words == 0] = np.nan
     with np.errstate(invalid="ignore"):
         good = (of_draws["precision"] >= least) & (of_draws["recall"] >= least)
     names = answers.label_names or [str(label) for label in range(answers.n_labels)]
     frequencies = LabelFrequencies(
-        values=found.values,
-        covariance=found.covariance,
-        intervals=found.intervals,
+        values=estimate.values,
+        covariance=estimate.covariance,
+        intervals=estimate.intervals,
         propensities=None,
         spread=0.0,
         n_audit=int(n_asked.sum()),
@@ -300,7 +300,7 @@ def _audited(
         invented=_summary(of_draws["invented"]),
         good=good.mean(axis=0)[:-1],
         least=least,
-        cardinality=(float(found.values.sum()), float(sums[0]), float(sums[2])),
+        cardinality=(float(estimate.values.sum()), float(sums[0]), float(sums[2])),
         n_asked=n_asked,
         n_more=_to_halve(*posterior.by_cell(), posterior.asked.shares),
     )
@@ -329,5 +329,5 @@ def _to_halve(mean: Array, variance: Array, share: Array) -> Ints:
     goal = (share**2 * variance).sum(axis=0) / 4
     weight = share * np.sqrt(of_one)
     wanted = weight * weight.sum(axis=0) / np.maximum(goal, tiny)
-    more = np.where(share > 0, np.maximum(wanted - so_far, 0), 0).sum(axis=0)
-    return np.asarray(np.ceil(np.minimum(more, 1e9)), dtype=np.intp)
+    still_needed = np.where(share > 0, np.maximum(wanted - so_far, 0), 0).sum(axis=0)
+    return np.asarray(np.ceil(np.minimum(still_needed, 1e9)), dtype=np.intp)

@@ -79,18 +79,18 @@ class NamingLikelihood:
 
     def information(self, parameters: Array) -> Array:
         """Return Fisher's information (2K, 2K): expected for labels named of all, else observed."""
-        found = np.zeros((len(parameters), len(parameters)))
+        information = np.zeros((len(parameters), len(parameters)))
         total = self.named.first.sum()
         if total:
             integrals = Integrals.at(parameters)
             chances = np.exp(integrals.log_chances)
             chances /= chances.sum()
             scores, never_all = integrals.gradients(), self.named.never_all
-            found += _of_scores(scores, (total - never_all) * chances)
-            found += _of_scores(scores - not_all_apply(parameters)[1], never_all * chances)
+            information += _of_scores(scores, (total - never_all) * chances)
+            information += _of_scores(scores - not_all_apply(parameters)[1], never_all * chances)
         if self._rest is not None:
-            found += _of_scores(self._of_rest(parameters)[1], self.named.counts)
-        return found
+            information += _of_scores(self._of_rest(parameters)[1], self.named.counts)
+        return information
 
     def _of_rest(self, parameters: Array) -> tuple[Array, Array]:
         """Return log-probabilities (D,) and gradients (D, 2K) of the distinct other answers."""
@@ -101,10 +101,10 @@ class NamingLikelihood:
             torch.as_tensor(part).expand(self._rest.shape) for part in np.split(parameters, 2)
         )
         rates: Any = {"error_rates": self.error_rate} if self.error_rate else {}
-        found = self._rest(logits, log_propensities=log_w, **rates)
-        assert found.through_log_propensities is not None
-        slopes = torch.cat([found.through_logits, found.through_log_propensities], dim=1)
-        return found.values.numpy(), slopes.numpy()
+        evaluation = self._rest(logits, log_propensities=log_w, **rates)
+        assert evaluation.through_log_propensities is not None
+        slopes = torch.cat([evaluation.through_logits, evaluation.through_log_propensities], dim=1)
+        return evaluation.values.numpy(), slopes.numpy()
 
 
 def _error_rates(named: Named) -> list[tuple[float, float]]:

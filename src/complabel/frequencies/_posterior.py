@@ -56,9 +56,9 @@ def from_audit(counts: Counts) -> Posterior:
     """Return the posterior from judgements alone, by numerical integration."""
     n_labels = counts.yes.shape[1]
     likelihood = Likelihood.of(counts.log_likelihood, special.expit, n_labels)
-    found = Exchangeable.of([likelihood], (PRIOR_MEAN, PRIOR_SD), shares=(0.0,))
-    values, covariance = found.moments()
-    intervals = assisted_intervals(counts, *found.from_others())
+    exchangeable = Exchangeable.of([likelihood], (PRIOR_MEAN, PRIOR_SD), shares=(0.0,))
+    values, covariance = exchangeable.moments()
+    intervals = assisted_intervals(counts, *exchangeable.from_others())
     nothing = np.empty(0)
     # The value that is reported beside an interval lies in it.
     low, high = intervals.T
@@ -77,45 +77,47 @@ def from_audit_and_named(
     spread = max(plain, key=lambda each: each[0])[1].spread
     alike = [each for each in plain if each[1].spread == spread]
     by_others = _log_total(plain) - _log_total(alike)
-    at, found = alike[0][2], list(plain)
+    at, modes_with_others = alike[0][2], list(plain)
     for mistaken in with_mistakes:
         modes = _modes(counts, mistaken, at, [spread])
         at = modes[0][2]
-        found += [(evidence + by_others, target, mode) for evidence, target, mode in modes]
+        modes_with_others += [
+            (evidence + by_others, target, mode) for evidence, target, mode in modes
+        ]
     sure = _average(*_posteriors(plain))
-    return _average(*_posteriors(found), around=sure) if with_mistakes else sure
+    return _average(*_posteriors(modes_with_others), around=sure) if with_mistakes else sure
 
 
-def _posteriors(found: list[_Found]) -> tuple[list[float], list[_Normal]]:
-    kept = _not_negligible(found)
+def _posteriors(modes: list[_Mode]) -> tuple[list[float], list[_Normal]]:
+    kept = _not_negligible(modes)
     return [each[0] for each in kept], [target.posterior(mode) for _, target, mode in kept]
 
 
-def _log_total(found: list[_Found]) -> float:
-    return float(special.logsumexp([evidence for evidence, *_ in found]))
+def _log_total(modes: list[_Mode]) -> float:
+    return float(special.logsumexp([evidence for evidence, *_ in modes]))
 
 
 def _modes(
     counts: Counts, namings: NamingLikelihood, at: Array, spreads: Sequence[float]
-) -> list[_Found]:
+) -> list[_Mode]:
     """Return the modes for each heterogeneity and spread, from the largest heterogeneity on."""
     information = namings.information(at)
-    modes: dict[float, Array] = {}
-    found: list[_Found] = []
+    latest: dict[float, Array] = {}
+    modes: list[_Mode] = []
     for sd in _FEWER:
         for spread in spreads:
             target = _Target(counts, namings, sd, spread)
-            at = modes[spread] = target.maximize(modes.get(spread, at), information)
+            at = latest[spread] = target.maximize(latest.get(spread, at), information)
             information = namings.information(at)
-            found.append((target.log_evidence(at, information), target, at))
+            modes.append((target.log_evidence(at, information), target, at))
         # A spread that is negligible at one heterogeneity is not tried at the next ones.
-        spreads = [each.spread for _, each, _ in _not_negligible(found[-len(spreads) :])]
-    return found
+        spreads = [each.spread for _, each, _ in _not_negligible(modes[-len(spreads) :])]
+    return modes
 
 
-def _not_negligible(found: list[_Found]) -> list[_Found]:
-    least = max(evidence for evidence, *_ in found) - _NEGLIGIBLE
-    return [each for each in found if each[0] >= least]
+def _not_negligible(modes: list[_Mode]) -> list[_Mode]:
+    least = max(evidence for evidence, *_ in modes) - _NEGLIGIBLE
+    return [each for each in modes if each[0] >= least]
 
 
 @dataclass(frozen=True)
@@ -172,14 +174,14 @@ class _Target:
 
         from scipy import optimize  # takes a third of a second
 
-        found = optimize.minimize(
+        maximum = optimize.minimize(
             loss,
             np.zeros_like(start),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": 200, "ftol": 1e-8, "gtol": 1e-3},
         )
-        return start + linalg.solve_triangular(root, found.x, trans="T", **_FAST)
+        return start + linalg.solve_triangular(root, maximum.x, trans="T", **_FAST)
 
     def log_evidence(self, mode: Array, information: Array) -> float:
         root = linalg.cholesky(self.precision(mode, information), lower=True)
@@ -211,24 +213,24 @@ class _Target:
         )
 
 
-_Found: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
+_Mode: TypeAlias = tuple[float, _Target, Array]  # log-evidence, target and mode (2K,)
 
 
 def _average(
-    evidence: Sequence[float], found: list[_Normal], *, around: Posterior | None = None
+    evidence: Sequence[float], posteriors: list[_Normal], *, around: Posterior | None = None
 ) -> Posterior:
     """Average posteriors, weighted by their evidence; take the spread of the likeliest.
 
     With ``around``, only errors are averaged, and they are those of the values there.
     """
     weight = special.softmax(evidence)
-    values = weight @ np.stack([each.values for each in found])
-    covariance = np.zeros_like(found[0].covariance)
-    log_w = weight @ np.stack([each.log_propensities for each in found])
+    values = weight @ np.stack([each.values for each in posteriors])
+    covariance = np.zeros_like(posteriors[0].covariance)
+    log_w = weight @ np.stack([each.log_propensities for each in posteriors])
     if around is not None:
         values, log_w = around.values, around.log_propensities
     of_log_w = np.zeros_like(log_w)
-    for share, each in zip(weight, found, strict=True):
+    for share, each in zip(weight, posteriors, strict=True):
         apart, moved = each.values - values, each.log_propensities - log_w
         covariance += share * (each.covariance + np.outer(apart, apart))
         of_log_w += share * (each.with_cardinality + moved * apart.sum())
@@ -236,7 +238,7 @@ def _average(
     # label of yeast less often.
     reach = _NORMAL_95 * np.sqrt(np.diag(covariance))
     intervals = np.clip(np.stack([values - reach, values + reach], axis=1), 0, 1)
-    spread = found[int(np.argmax(evidence))].spread if around is None else around.spread
+    spread = posteriors[int(np.argmax(evidence))].spread if around is None else around.spread
     return Posterior(values, covariance, intervals, log_w, of_log_w, spread)
 
 

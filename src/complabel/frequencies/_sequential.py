@@ -77,8 +77,8 @@ def interval_whenever(yes: Array, judged: Array) -> Array:
     mixture = special.betaln(yes + _PRIOR, no + _PRIOR) - special.betaln(_PRIOR, _PRIOR)
 
     def left_out(share: Array) -> Array:
-        told = special.xlogy(yes, share) + special.xlog1py(no, -share)
-        return np.asarray(mixture - told >= -np.log(_WHENEVER))
+        log_likelihood = special.xlogy(yes, share) + special.xlog1py(no, -share)
+        return np.asarray(mixture - log_likelihood >= -np.log(_WHENEVER))
 
     middle = np.where(judged > 0, yes / np.maximum(judged, 1), _PRIOR)
     ends = []
@@ -121,16 +121,18 @@ def _drawn_left(
     shape, usual = (n_draws, len(yes)), (yes.sum() + _PRIOR) / (judged.sum() + 2 * _PRIOR)
     # All labels together tell what is usual: as if one more answer said so of each label.
     share = rng.beta(yes + usual, judged - yes + 1 - usual, shape)
-    said, total = np.broadcast_to(yes, shape).copy(), np.broadcast_to(judged, shape).copy()
-    more, step = np.empty(shape), np.ones(shape, dtype=np.intp)
+    drawn_yes, total = np.broadcast_to(yes, shape).copy(), np.broadcast_to(judged, shape).copy()
+    answers_left, step = np.empty(shape), np.ones(shape, dtype=np.intp)
     widths, place = np.unique(within, return_inverse=True)
     for _ in range(_MOST_STEPS):
-        said += rng.binomial(step, share)
+        drawn_yes += rng.binomial(step, share)
         total += step
         for number, width in enumerate(widths.tolist()):
             at = place == number
-            more[:, at] = np.interp(said[:, at] / total[:, at], _SHARES, _answers_needed(width))
-        far = more / (1 + more / n_items) - total  # of so many items
+            answers_left[:, at] = np.interp(
+                drawn_yes[:, at] / total[:, at], _SHARES, _answers_needed(width)
+            )
+        far = answers_left / (1 + answers_left / n_items) - total  # of so many items
         step = np.where(far > 0, np.maximum(far * _STEP, 1), 0).astype(np.intp)
         if not step.any():
             break

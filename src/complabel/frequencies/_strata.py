@@ -30,8 +30,8 @@ from complabel._parameters import Array, Ints
 from complabel.answers import Answers
 from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Likelihood
+from complabel.frequencies._machine_strata import NO, YES, Kind, Strata
 from complabel.frequencies._posterior import Posterior
-from complabel.frequencies._said import NO, YES, Kind, Strata
 
 # So many draws, and of many labels a quarter: an end of an interval of 95 % is then that of a tail
 # of .025, with an error of .0025 or .005.
@@ -49,7 +49,7 @@ class Asked:
     stratum: Ints  # (C,)
     kinds: tuple[Kind, ...]  # (S,)
     shares: Array  # (C, K)
-    said: Array  # (M, 2, C, K)
+    word_shares: Array  # (M, 2, C, K)
     log_odds: Array  # (C, K)
     counts: list[tuple[int, Counts]]  # the cell of each
     n_items: int
@@ -69,7 +69,7 @@ class Asked:
             strata.stratum,
             strata.kinds,
             strata.shares,
-            strata.said,
+            strata.word_shares,
             strata.log_odds,
             asked,
             strata.n_items,
@@ -88,8 +88,8 @@ class Asked:
         overall = n_unsure / (yes + no + n_unsure)
         rates = (overall, overall)
         for _ in range(_ROUNDS_OF_UNSURE):
-            found = StrataPosterior.of(self, self._with_unsure(*rates))
-            chance = np.clip(found.by_cell()[0], _TINY, 1 - _TINY)
+            posterior = StrataPosterior.of(self, self._with_unsure(*rates))
+            chance = np.clip(posterior.by_cell()[0], _TINY, 1 - _TINY)
             odds = rates[0] * chance / (rates[0] * chance + rates[1] * (1 - chance))
             applies = float((self.unsure * odds).sum())
             rates = (
@@ -100,7 +100,7 @@ class Asked:
 
     def _with_unsure(self, of_yes: float, of_no: float) -> list[tuple[int, Counts]]:
         """Return counts of three answers, each with its chance where labels apply and do not."""
-        found = []
+        of_cells = []
         for cell, counts in self.counts:
             no = counts.judged - counts.yes
             said_yes = Counts(
@@ -115,12 +115,12 @@ class Asked:
                 (1 - of_yes) * counts.missed,
                 1 - (1 - of_no) * (1 - counts.invented),
             )
-            found += [(cell, said_yes), (cell, said_no)]
+            of_cells += [(cell, said_yes), (cell, said_no)]
         assert self.unsure is not None
         for cell in np.flatnonzero(self.unsure.any(axis=1)).tolist():
             n = self.unsure[cell]
-            found.append((cell, Counts.of_one_group(n, n, 1 - of_yes, of_no)))
-        return found
+            of_cells.append((cell, Counts.of_one_group(n, n, 1 - of_yes, of_no)))
+        return of_cells
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,10 @@ class StrataPosterior:
 
     def by_cell(self) -> tuple[Array, Array]:
         """Return the mean and the variance (C, K) of the chance that a label applies."""
-        found = np.zeros((2, *self.asked.shares.shape))
+        moments = np.zeros((2, *self.asked.shares.shape))
         for part in self.parts:
-            found[:, part.cells] = part.by_cell
-        return found[0], np.maximum(found[1] - found[0] ** 2, 0)
+            moments[:, part.cells] = part.by_cell
+        return moments[0], np.maximum(moments[1] - moments[0] ** 2, 0)
 
     @cached_property
     def draws(self) -> Draws:
@@ -184,8 +184,10 @@ class StrataPosterior:
         applies = [
             part.share * part.left.draw(part.posterior.draw(n, rng), rng) for part in self.parts
         ]
-        of = [part.said_of_applying(self.asked.said[:, :, part.cells]) for part in self.parts]
-        return Draws(np.array(applies), np.array(of), self.asked.said.sum(axis=2))
+        of = [
+            part.words_of_applying(self.asked.word_shares[:, :, part.cells]) for part in self.parts
+        ]
+        return Draws(np.array(applies), np.array(of), self.asked.word_shares.sum(axis=2))
 
 
 @dataclass(frozen=True)
@@ -204,11 +206,11 @@ class Draws:
     def rates(self, machine: int = 0) -> dict[str, Array]:
         """Return draws (D, K + 1) of a machine's rates; the last column is about all pairs."""
         of = self.of_applying[:, machine, :, np.newaxis]
-        said = np.stack([(self.applies * of[:, word]).sum(axis=0) for word in (NO, YES)])
-        share = np.broadcast_to(self.shares[machine][:, np.newaxis], said.shape)
+        of_words = np.stack([(self.applies * of[:, word]).sum(axis=0) for word in (NO, YES)])
+        share = np.broadcast_to(self.shares[machine][:, np.newaxis], of_words.shape)
         applies, share = (
             np.concatenate([each, each.sum(axis=2, keepdims=True)], axis=2)
-            for each in (said, share)
+            for each in (of_words, share)
         )
         right, missed = applies[YES], applies[NO]
         wrong, rest = np.maximum(share[YES] - right, 0.0), np.maximum(share[NO] - missed, 0.0)
@@ -298,7 +300,7 @@ class _Stratum:
         beside, rises = asked.log_odds[cells], kind.rises
         if not kind.scored:
             # A label that the machine never says may still apply.
-            said_yes = asked.said[:, YES].sum(axis=1).mean(axis=0)
+            said_yes = asked.word_shares[:, YES].sum(axis=1).mean(axis=0)
             rare = np.log(np.maximum(said_yes, _least_share(said_yes)))
             beside = (rare - rare.mean())[np.newaxis]
         if not beside.any():
@@ -310,30 +312,30 @@ class _Stratum:
             _likelihood(offset, here, within, np.log(chance))
             for offset, chance in zip(offsets, rises.values(), strict=True)
         ]
-        told = np.zeros(len(share), dtype=np.bool_)
+        informed = np.zeros(len(share), dtype=np.bool_)
         for _, each in here:
-            told |= each.judged.any(axis=0)
-        found = Exchangeable.of(likelihoods, kind.prior, told)
+            informed |= each.judged.any(axis=0)
+        exchangeable = Exchangeable.of(likelihoods, kind.prior, informed)
         return cls(
             stratum,
             cells,
             share,
             offsets,
             likelihoods,
-            found,
+            exchangeable,
             counts=here,
             pairs=asked.shares[cells] * asked.n_items,
             n_items=asked.n_items,
         )
 
-    def said_of_applying(self, said: Array) -> Array:
+    def words_of_applying(self, word_shares: Array) -> Array:
         """Return what part of the pairs that apply machines say no and yes of, (M, 2, K).
 
-        ``said`` are the shares (M, 2, B, K) in the cells.
+        ``word_shares`` are the shares (M, 2, B, K) in the cells.
         """
         chance, share = self.by_cell[0], self.pairs / self.n_items
         return np.asarray(
-            (said * chance).sum(axis=2) / np.maximum((share * chance).sum(axis=0), _TINY)
+            (word_shares * chance).sum(axis=2) / np.maximum((share * chance).sum(axis=0), _TINY)
         )
 
     @cached_property
@@ -343,14 +345,14 @@ class _Stratum:
     @cached_property
     def by_cell(self) -> Array:
         """Return the means (B, K) of the chances that a label applies, and of their squares."""
-        found = np.zeros((2, len(self.cells), len(self.share)))
+        moments = np.zeros((2, len(self.cells), len(self.share)))
         for likelihood, posterior in self.posterior.marginals:
             at = next(at for at, each in enumerate(self.likelihoods) if each is likelihood)
             for cell, offset in enumerate(self.offsets[at]):
                 chances = special.expit(GRID + offset[:, np.newaxis])
-                found[0, cell] += (posterior * chances).sum(axis=1)
-                found[1, cell] += (posterior * chances**2).sum(axis=1)
-        return found
+                moments[0, cell] += (posterior * chances).sum(axis=1)
+                moments[1, cell] += (posterior * chances**2).sum(axis=1)
+        return moments
 
 
 def _likelihood(

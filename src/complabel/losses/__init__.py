@@ -6,10 +6,10 @@ from complabel.losses._base import check_mistakes as check_mistakes
 from complabel.losses._base import check_propensities as check_propensities
 from complabel.losses._base import check_rates as check_rates
 from complabel.losses._base import differentiable as differentiable
+from complabel.losses._base import labelled_rows as labelled_rows
 from complabel.losses._base import likeness_of as likeness_of
 from complabel.losses._base import no_autocast as no_autocast
 from complabel.losses._base import stacked as stacked
-from complabel.losses._base import told_rows as told_rows
 from complabel.losses._evaluation import Evaluation as Evaluation
 from complabel.losses._mlcl import ComplementaryCrossEntropy, MLCLLoss
 from complabel.losses._mlcl import implied_complementary as implied_complementary

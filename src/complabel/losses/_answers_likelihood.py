@@ -129,9 +129,9 @@ class AnswersLikelihood(torch.nn.Module):
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
 
         def moved(tensor: Tensor) -> Tensor:
-            found = fn(tensor)
-            half = tensor.is_floating_point() and torch.finfo(found.dtype).bits < 32
-            return found.to(tensor.dtype) if half else found
+            changed = fn(tensor)
+            half = tensor.is_floating_point() and torch.finfo(changed.dtype).bits < 32
+            return changed.to(tensor.dtype) if half else changed
 
         with torch.inference_mode(False):
             self._layers = _with_tensors(moved, self._layers)
@@ -225,9 +225,11 @@ class AnswersLikelihood(torch.nn.Module):
                 trained.append(log_w.expand(self.shape))
 
         def evaluate(logits: Tensor, of_items: Tensor | None = log_w) -> tuple[Tensor, ...]:
-            found = self._evaluate(logits, of_items, rates)
-            slopes = (found.through_logits, found.through_log_propensities)
-            return found.values, *(slope for slope in slopes[: len(trained)] if slope is not None)
+            evaluation = self._evaluate(logits, of_items, rates)
+            slopes = (evaluation.through_logits, evaluation.through_log_propensities)
+            return evaluation.values, *(
+                slope for slope in slopes[: len(trained)] if slope is not None
+            )
 
         kind = torch.promote_types(logits.dtype, torch.float32)  # sums overflow in half precision
         return differentiable(evaluate, *trained).to(kind)
@@ -294,9 +296,9 @@ class AnswersLikelihood(torch.nn.Module):
         for group in layer.groups:
             add_namings(group, point, given_facts, Evaluation.empty(point), through)
         p, q = torch.sigmoid(given_facts) + through, torch.sigmoid(-given_facts) - through
-        told = (through != 0) & (given_facts.abs() < _MOST_LOG_ODDS)
+        by_namings = (through != 0) & (given_facts.abs() < _MOST_LOG_ODDS)
         least = torch.finfo(self.dtype).eps
-        return torch.where(told, p.clamp(least).log() - q.clamp(least).log(), given_facts)
+        return torch.where(by_namings, p.clamp(least).log() - q.clamp(least).log(), given_facts)
 
     def _rates(
         self,
@@ -323,28 +325,28 @@ class AnswersLikelihood(torch.nn.Module):
         self, logits: Tensor, log_propensities: Tensor | None, rates: Tensor | None
     ) -> Evaluation:
         point = Point.at(logits, log_propensities, rates)
-        found = Evaluation.empty(point)
+        evaluation = Evaluation.empty(point)
         for layer in self._layers:
-            layer.add_to(found, replace(point, weights=layer.weights))
-        return found
+            layer.add_to(evaluation, replace(point, weights=layer.weights))
+        return evaluation
 
     def _read_rows(self, rows: ArrayLike | Tensor) -> Tensor:
-        found = torch.as_tensor(rows)
-        kind = found.dtype
+        numbers = torch.as_tensor(rows)
+        kind = numbers.dtype
         is_other = kind == torch.bool or kind.is_floating_point or kind.is_complex
-        if found.ndim != 1 or (len(found) and is_other):
+        if numbers.ndim != 1 or (len(numbers) and is_other):
             raise InputError(
-                f"rows are {found.dtype} of shape {tuple(found.shape)}; give the numbers of some"
-                " items as integers of shape (b,)"
+                f"rows are {numbers.dtype} of shape {tuple(numbers.shape)}; give the numbers of"
+                " some items as integers of shape (b,)"
             )
-        if len(found):
-            least, most = (int(end) for end in torch.aminmax(found))
+        if len(numbers):
+            least, most = (int(end) for end in torch.aminmax(numbers))
             if least < 0 or most >= self.shape[0]:
                 raise InputError(
                     f"rows hold {least if least < 0 else most}, but the answers are about"
                     f" {self.shape[0]} items; give numbers from 0 to {self.shape[0] - 1}"
                 )
-        return found.to(self._device, torch.int64)
+        return numbers.to(self._device, torch.int64)
 
     def _check(self, logits: Tensor, rates: Tensor | None) -> None:
         if tuple(logits.shape) != self.shape:
@@ -397,20 +399,20 @@ class _Layer:
     def given_facts(self, point: Point) -> Tensor:
         return point.logits if self.facts is None else self.facts.shifted(point)
 
-    def add_to(self, found: Evaluation, point: Point) -> None:
+    def add_to(self, evaluation: Evaluation, point: Point) -> None:
         if self.facts is not None:
-            self.facts.add_evidence(point, found)
+            self.facts.add_evidence(point, evaluation)
         if not self.groups:
             return
         given_facts = self.given_facts(point)
         through_given = torch.zeros_like(given_facts)
         for group in self.groups:
-            add_namings(group, point, given_facts, found, through_given)
-            add_skips(group, point, found)
+            add_namings(group, point, given_facts, evaluation, through_given)
+            add_skips(group, point, evaluation)
         # The shifts do not depend on the logits, so this gradient passes through unchanged.
-        found.through_logits.add_(through_given)
+        evaluation.through_logits.add_(through_given)
         if self.facts is not None:
-            self.facts.add_through_shift(point, through_given, found)
+            self.facts.add_through_shift(point, through_given, evaluation)
 
 
 def _layers_of(answers: Answers) -> Iterator[tuple[Answers, Array | None]]:
@@ -536,12 +538,12 @@ def _rates_of_mistakes(
     rates = check_rates("error_rates", error_rates, n_annotators, "annotator")
     unknown = rates.mean() if len(rates) else float(np.asarray(error_rates))
     both = {"missed": missed, "invented": invented}
-    found = {name: check_mistakes(name, each, answers) for name, each in both.items()}
-    if not any(values.any() for values in found.values()):
+    one_sided = {name: check_mistakes(name, each, answers) for name, each in both.items()}
+    if not any(values.any() for values in one_sided.values()):
         return {"error_rates": np.append(rates, unknown)} if unknown > 0 else {}
     if unknown > 0:
         raise InputError(
             "there are error_rates, and labels that are missed or invented; give only one sort of"
             " mistakes"
         )
-    return found
+    return one_sided

@@ -106,13 +106,13 @@ class LogitLoss(torch.nn.Module, ABC):
 
     def __call__(self, logits: Tensor, *labels: Tensor | None, **named: Tensor | None) -> Any:
         """Check the arguments, and compute the loss by ``forward``."""
-        precise, given = check_labels(logits, **self._by_name(labels, named))
+        precise, checked = check_labels(logits, **self._by_name(labels, named))
         self._first_outputs = self._first_outputs or FirstOutputs()
         self._first_outputs.look(logits)
         if not len(precise):
             return precise.sum()
         with no_autocast(precise.device):
-            return super().__call__(precise, **given)
+            return super().__call__(precise, **checked)
 
     def _likeness(self) -> Hashable:
         """Return what must be equal for losses that are stacked.
@@ -163,8 +163,8 @@ class LogitLoss(torch.nn.Module, ABC):
         # Linear models train in inference mode. Autograd can record only copies made outside it.
         with torch.inference_mode(False), torch.enable_grad(), no_autocast(logits.device):
             leaf = logits.clone().requires_grad_()
-            given = self._by_name(labels, named).items()
-            copies = {name: tensor.clone() for name, tensor in given if tensor is not None}
+            by_name = self._by_name(labels, named).items()
+            copies = {name: tensor.clone() for name, tensor in by_name if tensor is not None}
             mean = self.forward(leaf, **copies)
             (gradient,) = torch.autograd.grad(mean * len(leaf), leaf)
         return gradient
@@ -207,15 +207,15 @@ def usable(logits: Tensor) -> Tensor:
     return precise.clamp(-_MOST_LOGIT, _MOST_LOGIT)
 
 
-def told_rows(labels: Tensor) -> Tensor:
+def labelled_rows(labels: Tensor) -> Tensor:
     """Tell by 1 and 0, (..., b, 1), which rows of labels (..., b, K) have a label."""
     return labels.amax(dim=-1, keepdim=True)  # in a tenth of the time of any()
 
 
 def check_labels(logits: Tensor, /, **labels: Tensor | None) -> tuple[Tensor, dict[str, Tensor]]:
     """Return usable logits, and the labels that are not None, in their dtype."""
-    given = {name: tensor for name, tensor in labels.items() if tensor is not None}
-    for name, tensor in [("logits", logits), *given.items()]:
+    marks = {name: tensor for name, tensor in labels.items() if tensor is not None}
+    for name, tensor in [("logits", logits), *marks.items()]:
         if not isinstance(tensor, Tensor):
             raise InputError(
                 f"{name} of a loss must be a tensor, got {type(tensor).__name__}; torch.as_tensor"
@@ -226,19 +226,21 @@ def check_labels(logits: Tensor, /, **labels: Tensor | None) -> tuple[Tensor, di
             f"logits of a loss must be floats of shape (b, K), one column per label, got"
             f" {logits.dtype} of shape {tuple(logits.shape)}"
         )
-    if not given:
+    if not marks:
         raise InputError(
             "a loss got logits but no labels; give an indicator of shape (b, K) after the logits"
         )
-    for name, tensor in given.items():
+    for name, tensor in marks.items():
         if tensor.shape != logits.shape or tensor.is_complex():
             raise InputError(_wrong_labels(name, tensor, tuple(logits.shape)))
         _refuse_other_marks(name, tensor)
     precise = usable(logits)
-    found = {name: tensor.to(precise.dtype) for name, tensor in given.items()}
-    if found.keys() >= {"complementary", "relevant"}:
-        _refuse_other_marks("complementary + relevant", found["complementary"] + found["relevant"])
-    return precise, found
+    checked = {name: tensor.to(precise.dtype) for name, tensor in marks.items()}
+    if checked.keys() >= {"complementary", "relevant"}:
+        _refuse_other_marks(
+            "complementary + relevant", checked["complementary"] + checked["relevant"]
+        )
+    return precise, checked
 
 
 def _refuse_other_marks(name: str, marks: Tensor) -> None:
@@ -295,8 +297,8 @@ def check_rates(name: str, rates: ArrayLike, n: int, each: str) -> Array:
         raise InputError(
             f"{name} has shape {values.shape}; give one number, or one for each {each}, {n} in all"
         )
-    found = _where(name, values, (values >= 0) & (values <= 1), "rates between 0 and 1")
-    return np.broadcast_to(found, (n,)).copy()
+    checked = _where(name, values, (values >= 0) & (values <= 1), "rates between 0 and 1")
+    return np.broadcast_to(checked, (n,)).copy()
 
 
 def check_mistakes(name: str, rates: ArrayLike, answers: Answers) -> Array:
@@ -312,8 +314,8 @@ def check_mistakes(name: str, rates: ArrayLike, answers: Answers) -> Array:
             f"{name} has shape {values.shape}; give one number, one for each of {n_annotators}"
             f" annotators, or a table with a row for each and {n_labels} columns, one per label"
         )
-    found = _where(name, values, (values >= 0) & (values <= 1), "rates between 0 and 1")
-    return np.vstack([found, found.mean(axis=0)])
+    checked = _where(name, values, (values >= 0) & (values <= 1), "rates between 0 and 1")
+    return np.vstack([checked, checked.mean(axis=0)])
 
 
 def _where(name: str, values: Array, fine: Bools, advice: str) -> Array:
@@ -329,8 +331,8 @@ def _where(name: str, values: Array, fine: Bools, advice: str) -> Array:
 def differentiable(evaluate: Callable[..., tuple[Tensor, ...]], *inputs: Tensor) -> Tensor:
     """Return values (n,) connected to autograd; value i depends on row i of the inputs only."""
     # ``evaluate`` returns the values and their gradient (n, K) by each input in one call.
-    found: Tensor = _ByHand.apply(evaluate, *inputs)  # type: ignore[no-untyped-call]
-    return found
+    values: Tensor = _ByHand.apply(evaluate, *inputs)  # type: ignore[no-untyped-call]
+    return values
 
 
 class _ByHand(torch.autograd.Function):

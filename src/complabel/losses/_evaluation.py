@@ -30,9 +30,9 @@ class Judged:
     place_if_applies: Tensor  # of that rate, among all
     place_if_not: Tensor
 
-    def add_slopes(self, found: Tensor, if_applies: Tensor, if_not: Tensor) -> None:
-        """Add the rates' gradient to ``found``, from that by both log-chances, (J,)."""
-        every = found.view(-1)
+    def add_slopes(self, slopes: Tensor, if_applies: Tensor, if_not: Tensor) -> None:
+        """Add the rates' gradient to ``slopes``, from that by both log-chances, (J,)."""
+        every = slopes.view(-1)
         every.index_add_(0, self.place_if_applies, if_applies * self.slope_if_applies)
         every.index_add_(0, self.place_if_not, if_not * self.slope_if_not)
 
@@ -125,12 +125,16 @@ class Mistakes:
         )
 
     def add_of_perceived(
-        self, found: Tensor, annotator: Tensor, labels: Tensor | None, slopes: tuple[Tensor, Tensor]
+        self,
+        totals: Tensor,
+        annotator: Tensor,
+        labels: Tensor | None,
+        slopes: tuple[Tensor, Tensor],
     ) -> None:
         """Add slopes (b, L) by the log-odds of perceived labels' rates to those of all rates."""
-        n_rates, n_labels = found.shape[1:]
+        n_rates, n_labels = totals.shape[1:]
         row = annotator.remainder(n_rates)  # -1 becomes the last place
-        for total, slope in zip(found, slopes, strict=True):
+        for total, slope in zip(totals, slopes, strict=True):
             if n_labels == 1:
                 total.index_add_(0, row, slope.sum(dim=1, keepdim=True))
             elif labels is None:
@@ -218,8 +222,8 @@ class Evaluation:
     @classmethod
     def empty(cls, point: Point) -> Evaluation:
         rates = None if point.mistakes is None else point.mistakes.rates
-        given = point.log_propensities, rates
-        rest = (None if each is None else torch.zeros_like(each) for each in given)
+        parameters = point.log_propensities, rates
+        rest = (None if each is None else torch.zeros_like(each) for each in parameters)
         return cls(torch.zeros_like(point.logits[:, 0]), torch.zeros_like(point.logits), *rest)
 
     def add_through_error_rates(self, annotator: Tensor, slope: Tensor) -> None:

@@ -85,12 +85,12 @@ class Facts:
             annotator=annotator,
         )
 
-    def add_evidence(self, point: Point, found: Evaluation) -> None:
+    def add_evidence(self, point: Point, evaluation: Evaluation) -> None:
         z = by_label(point.logits).index_select(0, self.position)
-        slope_at = by_label(found.through_logits)
+        slope_at = by_label(evaluation.through_logits)
         if self.sign is not None:
             evidence = functional.logsigmoid(z * self.sign)
-            found.values.index_add_(0, self.item, point.weighted(evidence, self.item))
+            evaluation.values.index_add_(0, self.item, point.weighted(evidence, self.item))
             slope = point.weighted(evidence.expm1_().mul_(self.sign), self.item)
             slope_at.index_add_(0, self.position, slope, alpha=-1)
             return
@@ -100,13 +100,13 @@ class Facts:
         log_b = log_b + functional.logsigmoid(-z)
         evidence = torch.logaddexp(log_a, log_b)
         applies = torch.exp(log_a - evidence)
-        found.values.index_add_(0, self.item, point.weighted(evidence, self.item))
+        evaluation.values.index_add_(0, self.item, point.weighted(evidence, self.item))
         slope = point.weighted(applies - torch.sigmoid(z), self.item)
         slope_at.index_add_(0, self.position, slope)
-        if judged is not None and found.through_log_odds is not None:
+        if judged is not None and evaluation.through_log_odds is not None:
             chance, item = applies[self.judged], self.item[self.judged]
             both = point.weighted(chance, item), point.weighted(1 - chance, item)
-            judged.add_slopes(found.through_log_odds, *both)
+            judged.add_slopes(evaluation.through_log_odds, *both)
 
     def shifted(self, point: Point) -> Tensor:
         if self.sign is not None:
@@ -118,13 +118,13 @@ class Facts:
         by_label(given_facts)[self.position] += shift
         return given_facts
 
-    def add_through_shift(self, point: Point, slope: Tensor, found: Evaluation) -> None:
+    def add_through_shift(self, point: Point, slope: Tensor, evaluation: Evaluation) -> None:
         """Add the namings' gradient by rates; ``slope`` (n, K) is that by shifted logits."""
         # Mistakes make judgements shift the logits less.
         judged = self._judged_at(point)
-        if judged is not None and found.through_log_odds is not None:
+        if judged is not None and evaluation.through_log_odds is not None:
             of_label = by_label(slope)[self.position[self.judged]]
-            judged.add_slopes(found.through_log_odds, of_label, -of_label)
+            judged.add_slopes(evaluation.through_log_odds, of_label, -of_label)
 
     def _judged_at(self, point: Point) -> Judged | None:
         """Return the chances of judgements; None if there are none that may be mistakes."""
@@ -151,13 +151,15 @@ def lay_out_facts(
 ) -> Facts | None:
     """Collect the facts of some answers; return None if there are only namings."""
     # Without error rates, judgements and complete namings are certain facts.
-    said = answers.statements()
+    statements = answers.statements()
     judging = with_error_rates & answers.judges
     complete = answers.exhausted & (answers.all_apply != "skip") & (not with_error_rates)
     # The names of a complete naming are facts. All other names are choices, which are no facts.
-    by_choice = np.isin(said.kind, (_NAMED, _IMPLIED))
-    certain = said.only(np.where(by_choice, complete[said.answer], ~judging[said.answer]))
-    judged = said.only(~by_choice & judging[said.answer])
+    by_choice = np.isin(statements.kind, (_NAMED, _IMPLIED))
+    certain = statements.only(
+        np.where(by_choice, complete[statements.answer], ~judging[statements.answer])
+    )
+    judged = statements.only(~by_choice & judging[statements.answer])
     known, *logs = _both_cases(answers, certain, exclusion_rates)
     pairs = np.concatenate([known, judged.pair])
     if len(pairs) == 0:
@@ -168,7 +170,7 @@ def lay_out_facts(
     for row, values in zip(log_chances, logs, strict=True):
         np.add.at(row, of_known, values)
     must_apply = position[np.isneginf(log_chances[1])]
-    _refuse_contradictions(answers, said, must_apply, with_error_rates=with_error_rates)
+    _refuse_contradictions(answers, statements, must_apply, with_error_rates=with_error_rates)
 
     def floats(values: Array) -> Tensor:
         return torch.as_tensor(values, dtype=dtype, device=device)
@@ -234,11 +236,15 @@ def _checked(answers: Answers, excluded: Statements, rates: Array | None) -> Arr
 
 
 def _refuse_contradictions(
-    answers: Answers, said: Statements, must_apply: NDArray[np.int64], *, with_error_rates: bool
+    answers: Answers,
+    statements: Statements,
+    must_apply: NDArray[np.int64],
+    *,
+    with_error_rates: bool,
 ) -> None:
     """Refuse answers after which a label can neither apply nor not apply."""
     # ``must_apply`` are pairs that a rule with an exclusion rate of 1 looked at and spared.
-    sure = said.only(sure_statements(answers, said, with_error_rates=with_error_rates))
+    sure = statements.only(sure_statements(answers, statements, with_error_rates=with_error_rates))
     denied = must_apply[np.isin(must_apply, sure.pair[~sure.applies])]
     wrong = np.union1d(sure.contradicted, denied)
     if len(wrong) == 0:

@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from complabel._parameters import check_real
 from complabel.errors import TransitionError
-from complabel.losses._base import LogitLoss, aligned, no_autocast, told_rows
+from complabel.losses._base import LogitLoss, aligned, labelled_rows, no_autocast
 from complabel.transition import check_transition
 
 # Implied probabilities keep at least this distance from 0 and 1, so that their logarithms are
@@ -61,8 +61,8 @@ class ComplementaryCrossEntropy(LogitLoss):
         """Return softmax(logits) minus the shares of labels, all of shape (b, K)."""
         count = named.sum(dim=-1, keepdim=True)
         # Training passes transposed views. A softmax over dimension 1 would copy them.
-        found = torch.softmax(logits.mT, dim=-2).mT.mul_(count.clamp(max=1))
-        return found.sub_(named / count.clamp(min=1))
+        gradient = torch.softmax(logits.mT, dim=-2).mT.mul_(count.clamp(max=1))
+        return gradient.sub_(named / count.clamp(min=1))
 
 
 class MLCLLoss(LogitLoss):
@@ -122,14 +122,14 @@ class MLCLLoss(LogitLoss):
                 f" {len(self.transition)} labels; give the one of these labels"
             )
         scores = torch.sigmoid(logits)
-        told = told_rows(complementary).squeeze(1)
+        has_labels = labelled_rows(complementary).squeeze(1)
         implied = implied_complementary(scores, self.transition.to(scores))
-        squared = self.beta * told * (complementary - implied).square().sum(dim=1)  # (b,)
+        squared = self.beta * has_labels * (complementary - implied).square().sum(dim=1)  # (b,)
         if relevant is not None:
             to_relevant = (relevant - scores).square().sum(dim=1)
             squared = torch.where(relevant.any(dim=1), to_relevant, squared)
         log_likelihood = complementary * implied.log() + (1 - complementary) * torch.log1p(-implied)
-        return -(told * log_likelihood.sum(dim=1)).mean() + squared.mean()
+        return -(has_labels * log_likelihood.sum(dim=1)).mean() + squared.mean()
 
     def logit_gradient(
         self, logits: Tensor, complementary: Tensor, relevant: Tensor | None = None
@@ -141,7 +141,7 @@ class MLCLLoss(LogitLoss):
             # Training passes transposed views of (K, b): these products read them in memory order.
             implied = torch.matmul(transition.mT, scores.mT).mT
             implied.clamp_(PROBABILITY_MARGIN, 1 - PROBABILITY_MARGIN)
-            error = (implied - complementary).mul_(told_rows(complementary))
+            error = (implied - complementary).mul_(labelled_rows(complementary))
             # d BCE / d implied = error / (implied (1 - implied)).
             # Written out, this is three times as fast on large tensors as the kernel of autograd.
             through_implied = error / (1 - implied).mul_(implied)

@@ -64,29 +64,29 @@ class Cells:
             return self.of_items(values)
         return values if self.labels is None else values[self.labels]
 
-    def add_to_items(self, values: Tensor, more: Tensor) -> None:
+    def add_to_items(self, values: Tensor, added: Tensor) -> None:
         if self.item is None:
-            values += more
+            values += added
         elif self.labels is None:
-            values.t().index_add_(1, self.item, more.t())
+            values.t().index_add_(1, self.item, added.t())
         else:
             place = self.labels * values.shape[0] + self.item.unsqueeze(1)
-            by_label(values).index_add_(0, place.flatten(), more.flatten())
+            by_label(values).index_add_(0, place.flatten(), added.flatten())
 
-    def add_values(self, values: Tensor, more: Tensor) -> None:
+    def add_values(self, values: Tensor, added: Tensor) -> None:
         if self.item is None:
-            values += more
+            values += added
         else:
-            values.index_add_(0, self.item, more)
+            values.index_add_(0, self.item, added)
 
-    def add_to_labels(self, values: Tensor, more: Tensor) -> None:
+    def add_to_labels(self, values: Tensor, added: Tensor) -> None:
         """Add values (b, L) to those of each label (K,), or of each item and label (n, K)."""
         if values.ndim == 2:
-            self.add_to_items(values, more)
+            self.add_to_items(values, added)
         elif self.labels is None:
-            values += more.sum(dim=0)
+            values += added.sum(dim=0)
         else:
-            values.index_add_(0, self.labels.flatten(), more.flatten())
+            values.index_add_(0, self.labels.flatten(), added.flatten())
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,9 @@ class _Chances:
 
 
 def add_namings(
-    group: Group, point: Point, given_facts: Tensor, found: Evaluation, slope: Tensor
+    group: Group, point: Point, given_facts: Tensor, evaluation: Evaluation, slope: Tensor
 ) -> None:
-    """Add a group's values to ``found``, and the gradient by ``given_facts`` to ``slope``."""
+    """Add a group's values to ``evaluation``, and the gradient by ``given_facts`` to ``slope``."""
     seen = _Seen.by(group, point, group.cells.of_items(given_facts))
     chances = _of_choice(group, seen.logits, point.log_propensities)
     if point.mistakes is not None and point.mistakes.are_at_random:
@@ -168,17 +168,17 @@ def add_namings(
         )
         chances, mistake = right.or_else(at_random)
         through_rates = point.weighted(mistake - e, group.cells.item)
-        found.add_through_error_rates(group.annotator, through_rates)
+        evaluation.add_through_error_rates(group.annotator, through_rates)
     item = group.cells.item
-    group.cells.add_values(found.values, point.weighted(chances.values, item))
+    group.cells.add_values(evaluation.values, point.weighted(chances.values, item))
     through = point.weighted(chances.through_logits, item)
-    group.cells.add_to_items(slope, seen.back(through, found))
-    if found.through_log_propensities is not None and chances.through_log_w is not None:
+    group.cells.add_to_items(slope, seen.back(through, evaluation))
+    if evaluation.through_log_propensities is not None and chances.through_log_w is not None:
         through = point.weighted(chances.through_log_w, item)
-        group.cells.add_to_labels(found.through_log_propensities, through)
+        group.cells.add_to_labels(evaluation.through_log_propensities, through)
 
 
-def add_skips(group: Group, point: Point, found: Evaluation) -> None:
+def add_skips(group: Group, point: Point, evaluation: Evaluation) -> None:
     """Divide by the probability, without the facts, that a question is not skipped."""
     # It is skipped if all labels on offer apply, except by mistake.
     if group.skipped is None:
@@ -190,11 +190,11 @@ def add_skips(group: Group, point: Point, found: Evaluation) -> None:
     answered = torch.where(group.skipped, e * log_all.exp() - torch.expm1(log_all), 1.0)
     odds = torch.where(group.skipped, (1 - e) * log_all.exp() / answered, 0.0)
     item = group.cells.item
-    group.cells.add_values(found.values, point.weighted(-answered.log(), item))
+    group.cells.add_values(evaluation.values, point.weighted(-answered.log(), item))
     odds = point.weighted(odds, item)
-    through = seen.back(odds.unsqueeze(1) * through_all, found)
-    group.cells.add_to_items(found.through_logits, through)
-    found.add_through_error_rates(group.annotator, -odds * e)
+    through = seen.back(odds.unsqueeze(1) * through_all, evaluation)
+    group.cells.add_to_items(evaluation.through_logits, through)
+    evaluation.add_through_error_rates(group.annotator, -odds * e)
 
 
 @dataclass(frozen=True)
@@ -210,16 +210,16 @@ class _Seen:
     def by(cls, group: Group, point: Point, z: Tensor) -> _Seen:
         if point.mistakes is None or point.mistakes.are_at_random:
             return cls(group, z)
-        found = point.mistakes.perceived(z, group.annotator, group.cells.labels)
-        return cls(group, found.logits, point.mistakes, found)
+        perceived = point.mistakes.perceived(z, group.annotator, group.cells.labels)
+        return cls(group, perceived.logits, point.mistakes, perceived)
 
-    def back(self, slope: Tensor, found: Evaluation) -> Tensor:
+    def back(self, slope: Tensor, evaluation: Evaluation) -> Tensor:
         """Turn a gradient (b, L) by these logits into that by the true ones; add that by rates."""
         if self.perceived is None:
             return slope
-        if self.mistakes is not None and found.through_log_odds is not None:
+        if self.mistakes is not None and evaluation.through_log_odds is not None:
             self.mistakes.add_of_perceived(
-                found.through_log_odds,
+                evaluation.through_log_odds,
                 self.group.annotator,
                 self.group.cells.labels,
                 (slope * self.perceived.by_missed, slope * self.perceived.by_invented),

@@ -35,7 +35,7 @@ from complabel.losses._base import (
     check_labels,
     check_propensities,
     differentiable,
-    told_rows,
+    labelled_rows,
 )
 from complabel.losses._selection_kernel import Namings, log_likelihood_and_gradient
 
@@ -187,7 +187,7 @@ class SelectionLikelihoodLoss(LogitLoss):
 
     def _told(self, complementary: Tensor, relevant: Tensor | None) -> Tensor:
         labels = complementary if relevant is None else torch.maximum(complementary, relevant)
-        return told_rows(labels).squeeze(1)
+        return labelled_rows(labels).squeeze(1)
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return log q_S of each instance, shape (b,), from tensors of shape (b, K)."""

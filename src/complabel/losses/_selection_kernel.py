@@ -185,12 +185,12 @@ def _weighted(
         power.clamp_(min=torch.finfo(logits.dtype).tiny)
         arrivals = None if as_one else _log_arrivals(w.unsqueeze(1) * tau, log_w, marks)[0]
         factors = torch.addcmul(inside.unsqueeze(1), outside.unsqueeze(1), power)
-        found = _log_product(factors, several=several) + log_rate - scale.log()
-        found = found - of_named * tau if arrivals is None else found + arrivals
+        log_terms = _log_product(factors, several=several) + log_rate - scale.log()
+        log_terms = log_terms - of_named * tau if arrivals is None else log_terms + arrivals
         if repeated:
             r = named.sum(dim=0)
-            found = found + (r - 1) * log_tau - torch.lgamma(r)
-        return found, tau, factors
+            log_terms = log_terms + (r - 1) * log_tau - torch.lgamma(r)
+        return log_terms, tau, factors
 
     most = float(named.sum(dim=0).max()) if several else 1.0
     furthest = torch.log((10 - LOG_OF_NOTHING + 3 * most) * scale / least)

@@ -48,8 +48,8 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods.gradient.mlcl import MLCLClassifier
     from complabel.methods.gradient.network_likelihood import NetworkLikelihoodClassifier
     from complabel.methods.matched import FrequencyMatchedClassifier
-    from complabel.methods.selection._beside import BesideMachine, fit_beside_machine
-    from complabel.methods.selection._beside import fit_again as fit_again
+    from complabel.methods.selection._beside_machine import BesideMachine, fit_beside_machine
+    from complabel.methods.selection._beside_machine import fit_again as fit_again
     from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
     from complabel.methods.selection._constant import (
         constant_log_likelihood as constant_log_likelihood,
@@ -85,7 +85,7 @@ _NAMES_IN = {
     "_saving": "MISSING Numbers Rows read_header read_model",
     "gradient._base": "GradientClassifier",
     "gradient._side_by_side": "fit_side_by_side",
-    "selection._beside": "BesideMachine fit_again fit_beside_machine",
+    "selection._beside_machine": "BesideMachine fit_again fit_beside_machine",
     "selection._constant": "constant_log_likelihood",
     "selection._model": "ProgressCallback",
 }

@@ -153,13 +153,13 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         self._forget("thresholds_")  # they were for the probabilities of an earlier fit
         self.classes_, self._single = targets.classes, targets.single
         self._from_answers = isinstance(y, Answers)
-        told = targets.complementary, targets.relevant
+        marks = targets.complementary, targets.relevant
         if targets.answers is not None:
             self._fit_answers(targets.features, targets.answers)
         elif targets.weights is not None:
-            self._fit_weighted(targets.features, *told, targets.weights)
+            self._fit_weighted(targets.features, *marks, targets.weights)
         else:
-            self._fit(targets.features, *told)
+            self._fit(targets.features, *marks)
         return self
 
     def decision_function(self, X: ArrayLike) -> Array:
@@ -327,8 +327,8 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
         answered = weights > 0
         if not answered.any():
             raise AnnotationError("y has no answers; at least one item needs one")
-        found = self._answers_log_likelihood(decision[answered], answers[answered])
-        return float(found.mean() / weights[answered].mean())
+        log_likelihood = self._answers_log_likelihood(decision[answered], answers[answered])
+        return float(log_likelihood.mean() / weights[answered].mean())
 
     def save(self, path: StrPath, *, provenance: Mapping[str, Any] | None = None) -> None:
         """Save the fitted classifier to a file that :func:`complabel.load` reads.

@@ -55,14 +55,14 @@ class Answered:
             exclusion_rates=self.exclusion_rates,
             with_error_rates=self.rates is not None,
         )
-        given = {}
+        parameters = {}
         if self.rates is not None:
             rates = torch.from_numpy(self.rates)
             one_sided = {"missed": rates[0], "invented": rates[-1]}
-            given = {"error_rates": rates} if rates.ndim == 1 else one_sided
+            parameters = {"error_rates": rates} if rates.ndim == 1 else one_sided
         if self.propensities is not None:
-            given["log_propensities"] = torch.from_numpy(np.log(self.propensities))
-        return np.asarray(likelihood.log_odds(torch.from_numpy(logits), **given).numpy())
+            parameters["log_propensities"] = torch.from_numpy(np.log(self.propensities))
+        return np.asarray(likelihood.log_odds(torch.from_numpy(logits), **parameters).numpy())
 
     @property
     def one_sided(self) -> Array:
@@ -72,12 +72,12 @@ class Answered:
             return self.rates
         return np.stack([self.rates / 2] * 2)[:, :, np.newaxis]
 
-    def people(self, answers: Answers, said: Statements) -> Ints:
+    def people(self, answers: Answers, statements: Statements) -> Ints:
         """Return the places (S,) of the rates of those who made statements in some answers."""
         # The model may have replaced answers that it cannot use, and so numbered people anew.
         place = {name: number for number, name in enumerate(self.answers.annotator_names)}
         places = [place.get(name, -1) for name in answers.annotator_names]
-        return np.array([*places, -1])[answers.annotator[said.answer]] % (len(place) + 1)
+        return np.array([*places, -1])[answers.annotator[statements.answer]] % (len(place) + 1)
 
 
 class ConsensusMixin(WeightedClassifier):
@@ -136,7 +136,7 @@ class ConsensusMixin(WeightedClassifier):
 
             - ``item``, ``label``, ``annotator``: names, or numbers of items and labels without
               names; None for unknown annotators;
-            - ``said``: whether the annotator said that the label applies;
+            - ``statements``: whether the annotator said that the label applies;
             - ``wrong``: the probability that this is wrong, given the features and all answers;
             - ``others``: the probability that the label applies, given the features and all
               *other* answers; NaN for labels that were named, of which it is not computed.
@@ -152,19 +152,23 @@ class ConsensusMixin(WeightedClassifier):
         rules exclude is not listed.
         """
         features, answers = self._read_answered(X, answers)
-        said = answers.statements()
-        said = said.only(said.kind != STATEMENT_KINDS.index("excluded"))
+        statements = answers.statements()
+        statements = statements.only(statements.kind != STATEMENT_KINDS.index("excluded"))
         answered = self._answered(answers).fallible()
-        odds, others = self._beliefs(features, answered, said, answered.people(answers, said))
-        others[~answers.judges[said.answer]] = np.nan
-        wrong = special.expit(np.where(said.applies, -odds, odds))
+        odds, others = self._beliefs(
+            features, answered, statements, answered.people(answers, statements)
+        )
+        others[~answers.judges[statements.answer]] = np.nan
+        wrong = special.expit(np.where(statements.applies, -odds, odds))
         labels = np.asarray(self.classes_ if answers.label_names is None else answers.label_names)
         people = np.array([*answers.annotator_names, None], dtype=object)
         columns = {
-            "item": said.item if answers.item_names is None else answers.item_names[said.item],
-            "label": labels[said.label],
-            "annotator": people[answers.annotator[said.answer]],
-            "said": said.applies,
+            "item": statements.item
+            if answers.item_names is None
+            else answers.item_names[statements.item],
+            "label": labels[statements.label],
+            "annotator": people[answers.annotator[statements.answer]],
+            "said": statements.applies,
             "wrong": wrong,
             "others": special.expit(others),
         }
@@ -200,22 +204,22 @@ class ConsensusMixin(WeightedClassifier):
         are not counted here.
         """
         features, answers = self._read_answered(X, answers)
-        said = answers.statements()
-        said = said.only(answers.judges[said.answer])
+        statements = answers.statements()
+        statements = statements.only(answers.judges[statements.answer])
         answered = self._answered(answers).fallible()
-        person = answered.people(answers, said)
-        _, others = self._beliefs(features, answered, said, person)
+        person = answered.people(answers, statements)
+        _, others = self._beliefs(features, answered, statements, person)
         names = np.array([*answered.answers.annotator_names, None], dtype=object)
         judged = np.bincount(person, minlength=len(names))
         rows = np.flatnonzero(judged)
-        found, errors = _log_odds_of_people(
+        log_odds, errors = _log_odds_of_people(
             special.logit(answered.one_sided.mean(axis=2)),
             person,
-            said.applies,
+            statements.applies,
             special.expit(others),
         )
         columns = {"annotator": names[rows], "judged": judged[rows]}
-        sides = zip(("missed", "invented"), found[:, rows], errors[:, rows], strict=True)
+        sides = zip(("missed", "invented"), log_odds[:, rows], errors[:, rows], strict=True)
         for name, odds, error in sides:
             for end, reach in (("", 0.0), ("_low", -_NORMAL_95), ("_high", _NORMAL_95)):
                 columns[name + end] = special.expit(odds + reach * error)
@@ -240,16 +244,16 @@ class ConsensusMixin(WeightedClassifier):
         return features, answers
 
     def _beliefs(
-        self, X: Features, answered: Answered, said: Statements, person: Ints
+        self, X: Features, answered: Answered, statements: Statements, person: Ints
     ) -> tuple[Array, Array]:
         """Return log-odds (S,) that labels apply, by all answers and by all but a judgement."""
-        odds = answered.log_odds(self._decision(X))[said.item, said.label]
+        odds = answered.log_odds(self._decision(X))[statements.item, statements.label]
         # Given the label, a judgement depends on nothing else, so its factor can be taken away.
         rates = answered.one_sided
-        missed, invented = rates[:, person, said.label if rates.shape[2] > 1 else 0]
+        missed, invented = rates[:, person, statements.label if rates.shape[2] > 1 else 0]
         of_yes = np.log1p(-missed) - np.log(invented)
         of_no = np.log(missed) - np.log1p(-invented)
-        return odds, odds - np.where(said.applies, of_yes, of_no)
+        return odds, odds - np.where(statements.applies, of_yes, of_no)
 
 
 def _log_odds_of_people(
@@ -264,9 +268,9 @@ def _log_odds_of_people(
     n_people = known.shape[1]
     judged = np.bincount(person, minlength=n_people) > 0
     is_new = np.isclose(known, known[:, -1:]).all(axis=0)  # a mean is not exact
-    found, mean, variances = known, known[:, -1:], np.ones((2, 1))
+    log_odds, mean, variances = known, known[:, -1:], np.ones((2, 1))
     for _ in range(_ROUNDS):
-        missed, invented = special.expit(found)[:, person]
+        missed, invented = special.expit(log_odds)[:, person]
         p_yes = applies * (1 - missed) + (1 - applies) * invented
         # The slopes (2, J) of the chance of "yes" by both log-odds.
         slopes = np.stack(
@@ -276,13 +280,15 @@ def _log_odds_of_people(
         information = np.zeros((n_people, 2, 2))
         np.add.at(information, person, np.einsum("ij,kj->jik", slopes, weighted))
         posterior = np.linalg.inv(information + np.diag(1 / variances.ravel()))
-        gradient = -(found - mean) / variances
+        gradient = -(log_odds - mean) / variances
         np.add.at(gradient.T, person, (weighted * (yes - p_yes)).T)
-        found = found + np.einsum("rij,jr->ir", posterior, gradient) * is_new
-        found = found.clip(-_MOST_LOG_ODDS, _MOST_LOG_ODDS)
+        log_odds = log_odds + np.einsum("rij,jr->ir", posterior, gradient) * is_new
+        log_odds = log_odds.clip(-_MOST_LOG_ODDS, _MOST_LOG_ODDS)
         squared_errors = np.diagonal(posterior, axis1=1, axis2=2).T
         most = judged.sum() + _PRIOR_PEOPLE
-        mean = (found[:, judged].sum(axis=1, keepdims=True) + _PRIOR_PEOPLE * known[:, -1:]) / most
-        squares = (found - mean) ** 2 + squared_errors
+        mean = (
+            log_odds[:, judged].sum(axis=1, keepdims=True) + _PRIOR_PEOPLE * known[:, -1:]
+        ) / most
+        squares = (log_odds - mean) ** 2 + squared_errors
         variances = (squares[:, judged].sum(axis=1, keepdims=True) + _PRIOR_PEOPLE) / most
-    return found, np.sqrt(squared_errors)
+    return log_odds, np.sqrt(squared_errors)

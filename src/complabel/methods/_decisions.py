@@ -62,17 +62,19 @@ def check_thresholds(
         known = zip(names, np.broadcast_to(now, len(names)), strict=True)
         values = [values.get(name, kept) for name, kept in known]
     axes = ("label",) if np.ndim(values) else ()
-    found = check_array("thresholds", values, *axes)
-    if axes and len(found) != len(names):
-        raise InputError(f"there are {len(found)} thresholds for {len(names)} labels; give as many")
-    found = np.array(np.broadcast_to(found, len(names)))
-    wrong = (found <= 0) | (found >= 1)
+    thresholds = check_array("thresholds", values, *axes)
+    if axes and len(thresholds) != len(names):
+        raise InputError(
+            f"there are {len(thresholds)} thresholds for {len(names)} labels; give as many"
+        )
+    thresholds = np.array(np.broadcast_to(thresholds, len(names)))
+    wrong = (thresholds <= 0) | (thresholds >= 1)
     if wrong.any():
         at = int(wrong.argmax())
         raise InputError(
-            f"the threshold of label {names[at]!r} is {found[at]:g}; give one between 0 and 1"
+            f"the threshold of label {names[at]!r} is {thresholds[at]:g}; give one between 0 and 1"
         )
-    return found
+    return thresholds
 
 
 class ScoresAroundHalf:

@@ -88,8 +88,8 @@ class Targets:
         targets = _of_answers(X, y.only(y.weight > 0), learner)
         if not learner.understands_answers:
             return _as_named(targets, type(learner).__name__)
-        said: Any = targets.answers  # of labels that somebody was asked about
-        applies = np.asarray(said.relevant[said.judges].sum(axis=0)) > 0
+        answers: Any = targets.answers  # of labels that somebody was asked about
+        applies = np.asarray(answers.relevant[answers.judges].sum(axis=0)) > 0
         _warn_unless_ruled_out(targets.complementary.any(axis=0) | applies, targets.classes)
         return targets
 
@@ -107,14 +107,14 @@ class Targets:
         )
 
 
-def refuse_arguments(given: Mapping[str, Any], learner: str) -> None:
+def refuse_arguments(arguments: Mapping[str, Any], learner: str) -> None:
     """Refuse arguments that the ``fit`` of a learner does not have."""
-    if "sample_weight" in given:
+    if "sample_weight" in arguments:
         raise InputError(
             f"{learner} cannot use sample_weight; leave it out, or take one of"
             f" {', '.join(WEIGHTED)}"
         )
-    for name in given:
+    for name in arguments:
         raise TypeError(f"{learner}.fit() got an unexpected keyword argument {name!r}")
 
 
@@ -177,7 +177,7 @@ def _depth() -> int:
     return depth
 
 
-def _is_new(said: object, message: str, category: type[Warning]) -> bool:
+def _is_new(warned: object, message: str, category: type[Warning]) -> bool:
     """Tell whether to say something that is said once, unless a filter asks for each time."""
     actions = (
         action
@@ -189,10 +189,10 @@ def _is_new(said: object, message: str, category: type[Warning]) -> bool:
         return True
     name, _, number = current_process().name.rpartition("-")
     # Of the workers of a search, the first speaks for all: each would say the same.
-    if said in _assumed or (name == "LokyProcess" and number != "1"):
+    if warned in _assumed or (name == "LokyProcess" and number != "1"):
         return False
     if action != "ignore":
-        _assumed.add(said)
+        _assumed.add(warned)
     return True
 
 
@@ -269,8 +269,8 @@ def _of_answers(X: Features, answers: Answers, learner: Any) -> Targets:
             IgnoredAnswersWarning,
         )
         answers = answers.with_weight(1.0)
-    found = Targets(X, answers.complementary, classes, answers=answers, weights=weights)
-    return found.keep(rows)
+    targets = Targets(X, answers.complementary, classes, answers=answers, weights=weights)
+    return targets.keep(rows)
 
 
 def _as_named(targets: Targets, learner: str) -> Targets:
@@ -289,31 +289,40 @@ def _as_named(targets: Targets, learner: str) -> Targets:
             " answers"
         )
     relevant = answers.known_relevant * (1 - complementary)
-    told: Rows = np.asarray(relevant.any(axis=1) & rows)
-    found = replace(targets, relevant=relevant if told.any() else None, answers=None).keep(rows)
-    check_complementary(found.complementary, name="y")
-    ignored = _ignored(answers, rows, full, told)
+    has_relevant: Rows = np.asarray(relevant.any(axis=1) & rows)
+    named = replace(targets, relevant=relevant if has_relevant.any() else None, answers=None).keep(
+        rows
+    )
+    check_complementary(named.complementary, name="y")
+    ignored = _ignored(answers, rows, full, has_relevant)
     if ignored:
         warn_user(
             f"{learner} learns from labels that do not apply: {'; '.join(ignored)}."
             " SelectionLikelihoodClassifier understands every answer.",
             IgnoredAnswersWarning,
         )
-    _warn_unless_ruled_out(found.complementary.any(axis=0), targets.classes)
-    return found
+    _warn_unless_ruled_out(named.complementary.any(axis=0), targets.classes)
+    return named
 
 
-def _ignored(answers: Answers, rows: Rows, full: Rows, told: Rows) -> list[str]:
+def _ignored(answers: Answers, rows: Rows, full: Rows, has_relevant: Rows) -> list[str]:
     """Describe, with counts, the answers that are ignored or treated as another kind."""
     marks = (answers.named, answers.absent, answers.excluded)
     rules_out = np.logical_or.reduce([np.diff(mask.indptr) > 0 for mask in marks])
-    used, full, told = rules_out & rows[answers.item], full[answers.item], told[answers.item]
+    used, full, has_relevant = (
+        rules_out & rows[answers.item],
+        full[answers.item],
+        has_relevant[answers.item],
+    )
     menu = (answers.question == "named") & (answers.n_offered < answers.n_labels)
     judged = answers.judges
     several = np.bincount(answers.item[used], minlength=answers.n_items) > 1
     left_out = (
-        (~rules_out & ~told & ~full, "rule out no label and are ignored"),
-        (~rules_out & told, "say only which labels apply, which are used as known relevant labels"),
+        (~rules_out & ~has_relevant & ~full, "rule out no label and are ignored"),
+        (
+            ~rules_out & has_relevant,
+            "say only which labels apply, which are used as known relevant labels",
+        ),
         (full, "are about items for which all labels are ruled out, and are ignored"),
     )
     misread = (
@@ -367,10 +376,10 @@ def check_new(answers: Answers, classes: AnyArray) -> None:
     _refuse_other_number_of_labels(answers.n_labels, len(classes))
 
 
-def _refuse_other_number_of_labels(found: int, expected: int) -> None:
-    if found != expected:
+def _refuse_other_number_of_labels(n_labels: int, expected: int) -> None:
+    if n_labels != expected:
         raise AnnotationError(
-            f"y has {found} labels, but fit was given {expected}; give the same labels"
+            f"y has {n_labels} labels, but fit was given {expected}; give the same labels"
         )
 
 
@@ -463,9 +472,9 @@ def _refuse_two(classes: AnyArray) -> None:
 
 def _warn_of_doubtful_classes(y: Any, classes: AnyArray) -> None:
     """Warn of one name per row and of a column: several labels per row may be meant."""
-    found, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
+    form, way_out = "classes in a column", "indicator_from_indices(y, n_labels)"
     if classes.dtype.kind in "US" or any(isinstance(label, str) for label in classes):
-        found, way_out = "names", "indicator_from_names(y, labels)"
+        form, way_out = "names", "indicator_from_names(y, labels)"
     elif len(_shape_of(y)) == 1:
         warn_assumed(
             "each row of y holds the class that does NOT apply. If yours hold the class that"
@@ -474,7 +483,7 @@ def _warn_of_doubtful_classes(y: Any, classes: AnyArray) -> None:
         )
         return
     warn_user(
-        f"y holds {found}, one per row. Each is read as a complementary class, and exactly one"
+        f"y holds {form}, one per row. Each is read as a complementary class, and exactly one"
         " class applies to each row, so predict returns one class per row. If several labels"
         f" may apply to a row, pass {way_out} instead; if not, filter ClassPerRowWarning.",
         ClassPerRowWarning,

@@ -244,7 +244,7 @@ def cross_fit_probabilities(
     _last_step(classifier)
     check_integer("n_folds", n_folds, at_least=2)
     rows, answers = _paired(X, answers)
-    found = np.empty(answers.shape)
+    probabilities = np.empty(answers.shape)
     folds = folds_of(answers.answered, n_folds, random_state)
     for number in range(n_folds):
         left_out = np.flatnonzero(folds == number)
@@ -256,10 +256,10 @@ def cross_fit_probabilities(
             else:
                 items = np.flatnonzero(folds != number)
                 model = fit(items, rows[items], answers[items])
-        found[left_out] = model.predict_proba(rows[left_out])
+        probabilities[left_out] = model.predict_proba(rows[left_out])
         if on_fold is not None:
             on_fold(number + 1)
-    return found
+    return probabilities
 
 
 def _paired(X: ArrayLike, answers: Answers) -> tuple[Any, Answers]:
@@ -280,13 +280,13 @@ def folds_of(answered: Bools, n_folds: int, random_state: int = 0) -> Ints:
             f"only {len(items)} items have answers, which is too few for {n_folds} folds; give"
             " fewer folds or more answers"
         )
-    found = np.empty(len(answered), dtype=np.intp)
+    numbers = np.empty(len(answered), dtype=np.intp)
     folds = KFold(n_folds, shuffle=True, random_state=random_state)
     # All items have like predictions if the others are spread.
     rest = np.array_split(np.random.default_rng(random_state).permutation(others), n_folds)
-    for number, ((_, test), more) in enumerate(zip(folds.split(items), rest, strict=True)):
-        found[items[test]] = found[more] = number
-    return found
+    for number, ((_, test), of_rest) in enumerate(zip(folds.split(items), rest, strict=True)):
+        numbers[items[test]] = numbers[of_rest] = number
+    return numbers
 
 
 def _last_step(classifier: Any) -> ComplementaryClassifier:
@@ -309,15 +309,17 @@ def _last_step(classifier: Any) -> ComplementaryClassifier:
 
 def _clone(classifier: Any, *, same_features: bool) -> Any:
     """Return a clone, with the kind of features that a fitted classifier chose if it shall."""
-    found, fitted = clone(classifier), _last_step(classifier)
+    copied, fitted = clone(classifier), _last_step(classifier)
     if same_features and hasattr(fitted, "kernel_"):
-        given = fitted.get_params(deep=False)
+        parameters = fitted.get_params(deep=False)
         chosen = {"rank": getattr(fitted, "rank_", None)}  # without it, the rank is full
         for name in ("kernel", "scaling", "gamma"):
             if hasattr(fitted, f"{name}_"):
                 chosen[name] = getattr(fitted, f"{name}_")
-        _last_step(found).set_params(**{n: v for n, v in chosen.items() if given[n] == "auto"})
-    return found
+        _last_step(copied).set_params(
+            **{n: v for n, v in chosen.items() if parameters[n] == "auto"}
+        )
+    return copied
 
 
 def _without_features(
@@ -334,6 +336,6 @@ def _without_features(
     # The weights are 0 under any penalty.
     settings = {"kernel": "linear", "scaling": "global", "alpha": 1.0, "callback": None}
     known = blind.get_params(deep=False)
-    given = {**classifier.get_params(deep=False), **settings}
-    blind.set_params(**{name: value for name, value in given.items() if name in known})
+    parameters = {**classifier.get_params(deep=False), **settings}
+    blind.set_params(**{name: value for name, value in parameters.items() if name in known})
     return blind.fit(nothing, answers)

@@ -52,13 +52,13 @@ class AnswerKinds:
         )
 
 
-def given_propensities(given: Any, n_labels: int) -> Array | None:
+def given_propensities(propensities: Any, n_labels: int) -> Array | None:
     """Return the propensities (K,) that the caller gave; None if there are none."""
-    if given is not None and not isinstance(given, str):
-        return check_propensities(given, n_labels)
-    if given not in (None, "auto", "equal"):
+    if propensities is not None and not isinstance(propensities, str):
+        return check_propensities(propensities, n_labels)
+    if propensities not in (None, "auto", "equal"):
         raise InputError(
-            f"propensities is {given!r}; give None, 'auto', 'equal' or one number per label"
+            f"propensities is {propensities!r}; give None, 'auto', 'equal' or one number per label"
         )
     return None
 

@@ -95,10 +95,10 @@ def _checked(text: str, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
     try:
         header: dict[str, Any] = json.loads(text)
         digest = header.pop("sha256")
-        found = _digest(header, arrays)
+        expected = _digest(header, arrays)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError(f"its header is not JSON written by complabel. {_DAMAGED}") from None
-    if digest != found:
+    if digest != expected:
         raise InputError(f"it has changed since it was written. {_DAMAGED}")
     if (made := {name: header.pop(name, None) for name in _FORMAT}) != _FORMAT:
         raise InputError(f"it has version {made['version']!r:.9} of the format. {OTHER_VERSION}")
@@ -106,13 +106,13 @@ def _checked(text: str, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, AnyArray]) -> str:
-    found = hashlib.sha256(_canonical(header).encode())
+    digest = hashlib.sha256(_canonical(header).encode())
     for name in sorted(arrays):
         array = arrays[name]
-        found.update(f"{name} {array.dtype.name} {array.shape}".encode())
+        digest.update(f"{name} {array.dtype.name} {array.shape}".encode())
         in_order = np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-        found.update(in_order.reshape(-1).view(np.uint8).data)
-    return found.hexdigest()
+        digest.update(in_order.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def _canonical(header: object) -> str:

@@ -132,9 +132,9 @@ class _Graph:
 
     def add(self, operator: str, *inputs: str | AnyArray, name: str = "", **attributes: Any) -> str:
         """Add a node and return the name of its result; inputs that are arrays are constants."""
-        given = [each if isinstance(each, str) else self._constant(each) for each in inputs]
+        names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         made = name or f"{operator}_{len(self.nodes)}"
-        self.nodes.append(self._onnx.helper.make_node(operator, given, [made], **attributes))
+        self.nodes.append(self._onnx.helper.make_node(operator, names, [made], **attributes))
         return made
 
     def cast(self, value: str, kind: str, name: str = "") -> str:

@@ -185,11 +185,11 @@ def literal(text: str) -> Any:
 def _with_settings(method: Method, name: str, settings: Mapping[str, Any]) -> Method:
     for parameter in settings:
         check_parameter(method, parameter)
-    said = ", ".join(f"{key} = {value}" for key, value in settings.items())
+    words = ", ".join(f"{key} = {value}" for key, value in settings.items())
     return replace(
         method,
         name=name,
-        title=f"{method.title.partition(' (')[0]} ({said})",
+        title=f"{method.title.partition(' (')[0]} ({words})",
         grid={key: values for key, values in method.grid.items() if key not in settings},
         settings={**method.settings, **settings},
     )
@@ -209,18 +209,18 @@ def _of_somebody(name: str) -> Method:
     entry = offered.get(name)
     place = name if entry is None else f"{entry.module}:{entry.attr}"
     try:
-        found = resolve_name(place)
+        loaded = resolve_name(place)
     except Exception as error:
         raise InputError(
             f"the method {name!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
     from complabel.methods._base import ComplementaryClassifier  # takes a while
 
-    if not (isinstance(found, type) and issubclass(found, ComplementaryClassifier)):
+    if not (isinstance(loaded, type) and issubclass(loaded, ComplementaryClassifier)):
         raise InputError(
-            f"the method {name!r} is {found!r}; it must be a class that derives from"
+            f"the method {name!r} is {loaded!r}; it must be a class that derives from"
             " complabel.methods.ComplementaryClassifier"
         )
-    answers = found.understands_answers and found.learns_from == "complementary"
-    learns = "answers" if answers else found.learns_from
-    return Method(name, found.__name__, place, learns=learns)
+    answers = loaded.understands_answers and loaded.learns_from == "complementary"
+    learns = "answers" if answers else loaded.learns_from
+    return Method(name, loaded.__name__, place, learns=learns)

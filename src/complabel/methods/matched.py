@@ -186,21 +186,21 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         used = answers if predictions is None else drawn_at_random(answers)
         return self._given_or(estimate_label_frequencies(used, predictions=predictions))
 
-    def _given_or(self, found: LabelFrequencies | None) -> Array:
+    def _given_or(self, estimate: LabelFrequencies | None) -> Array:
         """Return frequencies (K,) that were found, or else given; store what belongs to them."""
         self._forget("propensities_")
-        self.label_frequencies_errors_ = None if found is None else found.standard_errors
-        self.label_frequencies_intervals_ = None if found is None else found.intervals
+        self.label_frequencies_errors_ = None if estimate is None else estimate.standard_errors
+        self.label_frequencies_intervals_ = None if estimate is None else estimate.intervals
         self._log_propensities: Array | None = None
-        if found is None:
+        if estimate is None:
             values = given_frequencies(
                 self.label_frequencies, self.classes_, one_applies=self._single
             )
         else:
-            values = found.values
-            if found.propensities is not None:
-                self.propensities_ = found.propensities
-                self._log_propensities = np.log(found.propensities)
+            values = estimate.values
+            if estimate.propensities is not None:
+                self.propensities_ = estimate.propensities
+                self._log_propensities = np.log(estimate.propensities)
         values = np.clip(values, _RAREST, 1 - _RAREST)
         return values / values.sum() if self._single else values
 
@@ -219,8 +219,8 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
         made = model_of(state["classifier_"], sizes=sizes)
         super()._set_state({**state, "classifier_": made}, sizes)
-        found = getattr(self, "propensities_", None)
-        self._log_propensities = None if found is None else np.log(found)
+        propensities = getattr(self, "propensities_", None)
+        self._log_propensities = None if propensities is None else np.log(propensities)
 
     def _held_out_scores(
         self, X: Features, y: Any, relevant: Indicator | None, *, cv: int
@@ -236,11 +236,11 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
             with warnings.catch_warnings():  # the fit to all rows has warned
                 warnings.simplefilter("ignore")
                 fitted = clone(self.classifier).fit(X[rest], y[rest], relevant=known)
-            found = _scores(fitted, X[rows])
+            held_out = _scores(fitted, X[rows])
             # A class of a single row is unknown to a fit to the others: give it the mean score.
-            scores[rows] = found.mean(axis=1, keepdims=True)
+            scores[rows] = held_out.mean(axis=1, keepdims=True)
             known_to_it = np.isin(self.classes_, fitted.classes_) | (not self._single)
-            scores[np.ix_(rows, known_to_it)] = found
+            scores[np.ix_(rows, known_to_it)] = held_out
         return scores
 
     def _likeliest_scale(self, scores: Array, frequencies: Array, answers: Answers) -> float:
@@ -277,18 +277,18 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
         fitted: ComplementaryClassifier,
         X: ArrayLike,
         scale: float,
-        found: LabelFrequencies,
+        estimate: LabelFrequencies,
     ) -> FrequencyMatchedClassifier:
         """Return a clone around a fitted classifier, which matches scores times ``scale``.
 
-        Its frequencies are those that were given, or else ``found``.
+        Its frequencies are those that were given, or else ``estimate``.
         """
         made: FrequencyMatchedClassifier = clone(self)
         for name in ("classes_", "_single", "_from_answers", "n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(made, name, getattr(fitted, name))
         estimates = isinstance(made.label_frequencies, str)
-        made.label_frequencies_ = made._given_or(found if estimates else None)
+        made.label_frequencies_ = made._given_or(estimate if estimates else None)
         made.classifier_, made.scale_, made._exclusion_rates = fitted, scale, None
         scores = _scores(fitted, fitted._validate_new(X))
         made.shift_ = made._shifts(scale * scores, made.label_frequencies_)
@@ -357,10 +357,10 @@ def likeliest_scale(
         scaled = unit * np.exp(log_ratio) * scores
         return log_ratio**2 / (2 * _SPREAD**2) - log_likelihood(scaled + shifts_of(scaled))
 
-    found: Any = optimize.minimize_scalar(
+    minimum: Any = optimize.minimize_scalar(
         loss, bounds=(-_RANGE, _RANGE), method="bounded", options={"xatol": _EXACTLY}
     )
-    return float(unit * np.exp(found.x))
+    return float(unit * np.exp(minimum.x))
 
 
 def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikelihood | None:
@@ -390,8 +390,8 @@ def log_likelihood_of(
     log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
 
     def of_items(logits: Array) -> Array:
-        found = likelihood(torch.from_numpy(logits), log_propensities=log_w)
-        return np.asarray(found.values.numpy())
+        evaluated = likelihood(torch.from_numpy(logits), log_propensities=log_w)
+        return np.asarray(evaluated.values.numpy())
 
     return of_items
 

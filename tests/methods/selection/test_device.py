@@ -12,7 +12,7 @@ from tests.training.test_blocks import Pieces
 import complabel
 from complabel._training import _full_batch, device_for
 from complabel.errors import InputError
-from complabel.methods.selection._refit import Kept
+from complabel.methods.selection._refit import LastFit
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::complabel.answers.AssumedUniformWarning"),
@@ -95,7 +95,7 @@ def test_a_refit_uses_the_device_and_goes_on_on_another():
         before = len(used.brought)
         found.fit(X, both)
         assert len(used.brought) > before
-    assert Kept.usable(found.set_params(device="cpu"), X, both) is not None
+    assert LastFit.usable(found.set_params(device="cpu"), X, both) is not None
     np.testing.assert_array_equal(found.predict_proba(X), expected.predict_proba(X))
 
 

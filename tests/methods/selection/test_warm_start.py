@@ -158,7 +158,7 @@ def test_other_columns_and_labels_are_refused_and_the_classifier_stays():
 def test_without_warm_start_nothing_is_kept_and_files_hold_no_more(tmp_path):
     first, both = answers_in_two_parts("asked")
     plain, warm = fixed().fit(X, first), fixed(warm_start=True).fit(X, first)
-    assert not hasattr(plain, "_kept")
+    assert not hasattr(plain, "_last_fit")
     warm.save(tmp_path / "model.safetensors")
     loaded = load(tmp_path / "model.safetensors")
     assert loaded.warm_start

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from complabel.losses import LogitLoss, told_rows
+from complabel.losses import LogitLoss, labelled_rows
 
 # Candidates with scaled scores up to this count as doubted; the value in CTL's released code.
 DOUBTED_UP_TO = 0.3
@@ -62,12 +62,12 @@ class GDFLoss(LogitLoss):
 
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        return _cross_entropy(logits, 1 - complementary, told_rows(complementary))
+        return _cross_entropy(logits, 1 - complementary, labelled_rows(complementary))
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return sigmoid(logits) - (1 - complementary), all of shape (b, K)."""
         found = torch.sigmoid(logits).add_(complementary).sub_(1)
-        return found.mul_(told_rows(complementary))
+        return found.mul_(labelled_rows(complementary))
 
 
 class UnbiasedBCELoss(LogitLoss):
@@ -105,12 +105,14 @@ class UnbiasedBCELoss(LogitLoss):
 
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
-        return _cross_entropy(logits, _expected_relevance(complementary), told_rows(complementary))
+        return _cross_entropy(
+            logits, _expected_relevance(complementary), labelled_rows(complementary)
+        )
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return sigmoid(logits) minus the expected relevance, all of shape (b, K)."""
         found = torch.sigmoid(logits).sub_(_expected_relevance(complementary))
-        return found.mul_(told_rows(complementary))
+        return found.mul_(labelled_rows(complementary))
 
 
 def _cross_entropy(logits: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
@@ -157,14 +159,14 @@ class LUWLoss(LogitLoss):
     def forward(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Compute the loss from tensors of shape (b, K)."""
         return functional.binary_cross_entropy_with_logits(
-            1 - torch.sigmoid(logits), complementary, weight=told_rows(complementary)
+            1 - torch.sigmoid(logits), complementary, weight=labelled_rows(complementary)
         )
 
     def logit_gradient(self, logits: Tensor, complementary: Tensor) -> Tensor:
         """Return -(Q - complementary) g (1 - g) / K, all of shape (b, K)."""
         scores = torch.sigmoid(logits)
         through_scores = complementary - torch.sigmoid(1 - scores)
-        through_scores.mul_(told_rows(complementary))
+        through_scores.mul_(labelled_rows(complementary))
         return through_scores.mul_(scores).mul_(1 - scores).div_(logits.shape[-1])
 
     def log_likelihood(self, logits: Tensor, complementary: Tensor) -> Tensor:
@@ -219,7 +221,7 @@ class CTLLoss(LogitLoss):
 
 def _weights(scores: Tensor, complementary: Tensor) -> tuple[Tensor, Tensor]:
     n_complementary = complementary.sum(dim=-1, keepdim=True)
-    on_candidates = torch.exp(-torch.exp2(-n_complementary)) * told_rows(complementary)
+    on_candidates = torch.exp(-torch.exp2(-n_complementary)) * labelled_rows(complementary)
     on_complementary = torch.exp(torch.exp2(1 - n_complementary))
     relevant = on_candidates * (1 - complementary)
     irrelevant = relevant * _doubted(scores)

@@ -145,11 +145,11 @@ class GradientClassifier(ComplementaryClassifier):
         return torch.Generator(device="cpu").manual_seed(seed)
 
     def _train(
-        self, X: Features, loss: LogitLoss, labels: Mapping[str, AnyArray], **how: Any
+        self, X: Features, loss: LogitLoss, labels: Mapping[str, AnyArray], **settings: Any
     ) -> Model:
-        """Train a new linear map or network, and return it; ``how`` is as for ``_training``."""
-        found: Model = finished(self._training(X, loss, labels, **how))
-        return found
+        """Train a new linear map or network, and return it; ``settings`` as for ``_training``."""
+        model: Model = finished(self._training(X, loss, labels, **settings))
+        return model
 
     def _fit_model(self, X: Features, loss: LogitLoss, labels: Mapping[str, AnyArray]) -> None:
         """Train ``model_``, side by side with those of other classifiers if they are fitted so."""
@@ -230,18 +230,18 @@ class GradientClassifier(ComplementaryClassifier):
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
             row = _infinite_row(self._raw_outputs(model, X[rows]))
             if row is not None:
-                found = f"the training of the {stage} diverged: row {rows.start + row} of X"
-                raise not_learnable(X, f"{found} has scores that are not finite")
+                problem = f"the training of the {stage} diverged: row {rows.start + row} of X"
+                raise not_learnable(X, f"{problem} has scores that are not finite")
 
     def _validate_new(self, X: ArrayLike) -> Features:
-        shape = getattr(self, "_item_shape", None)
-        if shape is None:
+        fitted = getattr(self, "_item_shape", None)
+        if fitted is None:
             return super()._validate_new(X)
-        found = tuple(getattr(X, "shape", ()) or np.asarray(X).shape)[1:]
-        if found != shape:
+        shape = tuple(getattr(X, "shape", ()) or np.asarray(X).shape)[1:]
+        if shape != fitted:
             raise InputError(
-                f"the items of X have shape {found}, but fit was given items of shape {shape}; give"
-                " items of the same shape"
+                f"the items of X have shape {shape}, but fit was given items of shape {fitted};"
+                " give items of the same shape"
             )
         return super()._validate_new(X)
 
@@ -285,10 +285,10 @@ class GradientClassifier(ComplementaryClassifier):
             return model(X)
 
 
-def not_learnable(X: Features, found: str) -> InputError:
+def not_learnable(X: Features, problem: str) -> InputError:
     """Return the error for features that gradient descent cannot learn from."""
     return InputError(
-        f"{found}. {range_of(X)}; centre and scale the features to values near 1 first, as"
+        f"{problem}. {range_of(X)}; centre and scale the features to values near 1 first, as"
         " scikit-learn's StandardScaler does, or lower learning_rate"
     )
 
@@ -308,11 +308,11 @@ def _check_network(network: object, shape: tuple[int, ...], n_labels: int) -> No
     network.eval()
     try:
         with torch.no_grad():
-            found = tuple(network(torch.zeros(1, *shape)).shape)
+            shape_of_outputs = tuple(network(torch.zeros(1, *shape)).shape)
     except (RuntimeError, ValueError) as error:
         raise InputError(f"network does not take {inputs}: {error}") from error
-    if found != (1, n_labels):
+    if shape_of_outputs != (1, n_labels):
         raise InputError(
-            f"network maps one instance of {inputs} to shape {found},"
+            f"network maps one instance of {inputs} to shape {shape_of_outputs},"
             f" expected (1, {n_labels}): one output per label"
         )

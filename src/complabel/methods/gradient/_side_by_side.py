@@ -57,14 +57,14 @@ def together(fittings: Sequence[Fitting]) -> Generator[Any, Any, list[Exception 
         advance(number, None)
     while wanted:
         asked = {**wanted}
-        found = iter((yield [training for each in asked.values() for training in each]))
+        trained = iter((yield [training for each in asked.values() for training in each]))
         for number, each in asked.items():
-            advance(number, list(islice(found, len(each))))
+            advance(number, list(islice(trained, len(each))))
     return errors
 
 
 def fit_side_by_side(
-    classifiers: Sequence[Any], given: Sequence[tuple[Any, Any, dict[str, Any]]]
+    classifiers: Sequence[Any], arguments: Sequence[tuple[Any, Any, dict[str, Any]]]
 ) -> list[Exception | None]:
     """Fit each classifier to its X, y and further arguments; return the error of each, or None.
 
@@ -74,23 +74,25 @@ def fit_side_by_side(
     """
     errors: list[Exception | None] = [None] * len(classifiers)
     numbers, fittings = [], []
-    for number, (classifier, (X, y, more)) in enumerate(zip(classifiers, given, strict=True)):
+    for number, (classifier, (X, y, options)) in enumerate(
+        zip(classifiers, arguments, strict=True)
+    ):
         with _waits(classifier) as own:
             try:
-                classifier.fit(X, y, **more)
+                classifier.fit(X, y, **options)
             except Exception as error:
                 errors[number] = error
                 continue
         numbers += [number] * len(own)
         fittings += own
     try:
-        found = finished(together(fittings))
+        fitted = finished(together(fittings))
     except Exception as error:  # a training raised, for example by a loss of the user's
         if len(classifiers) == 1:
             return [error]
-        alone = zip(classifiers, given, strict=True)
+        alone = zip(classifiers, arguments, strict=True)
         return [fit_side_by_side([each], [its])[0] for each, its in alone]
-    for number, failed in zip(numbers, found, strict=True):
+    for number, failed in zip(numbers, fitted, strict=True):
         errors[number] = failed
     return errors
 

@@ -197,8 +197,8 @@ class MLCLClassifier(GradientClassifier):
         if relevant is not None:
             labels["relevant"] = relevant
         start = None if self.bias_init == "random" else float(special.logit(1 / n_labels))
-        how: dict[str, Any] = {"generator": generator, "initial_bias": start}
-        self.model_ = yield from self._training(X, loss, labels, **how)
+        settings: dict[str, Any] = {"generator": generator, "initial_bias": start}
+        self.model_ = yield from self._training(X, loss, labels, **settings)
 
     def _estimate_transition(
         self, X: Features, complementary: Indicator, generator: torch.Generator
@@ -214,8 +214,8 @@ class MLCLClassifier(GradientClassifier):
         self.initial_transition_ = matrices.initial_transition(predicted, complementary)
         # A softmax is positive, except where it underflows.
         if not self.initial_transition_.any(axis=1).all():
-            found = "the predicted probabilities of complementary labels are all 0 or 1"
-            raise not_learnable(X, f"{found}, so no transition matrix can be estimated")
+            problem = "the predicted probabilities of complementary labels are all 0 or 1"
+            raise not_learnable(X, f"{problem}, so no transition matrix can be estimated")
         correlation = None
         if self.correlation is not None:
             phi = self.correlation == "phi"

@@ -147,8 +147,8 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
             )
             descend(network, rows, objective, others=objective.trained, **settings)
         for trained in objective.trained:
-            found = trained.detach().double().cpu().numpy()
-            log_w = found - found.mean()
+            log_propensities = trained.detach().double().cpu().numpy()
+            log_w = log_propensities - log_propensities.mean()
         if log_w is not None:
             self.propensities_ = np.exp(log_w)
         self.model_ = network
@@ -173,9 +173,9 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
 
     def _start_of_propensities(self, answers: Answers) -> tuple[Array | None, bool]:
         """Return log-propensities (K,), or None if all are alike; and whether to train them."""
-        given = given_propensities(self.propensities, answers.n_labels)
-        if given is not None:
-            return np.log(given), False
+        propensities = given_propensities(self.propensities, answers.n_labels)
+        if propensities is not None:
+            return np.log(propensities), False
         kinds = AnswerKinds.of(answers)
         if self.propensities == "auto":
             refuse_undetermined_propensities(kinds)
@@ -186,14 +186,14 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         return None, False
 
     def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
-        found = answers_log_likelihood(
+        log_likelihood = answers_log_likelihood(
             torch.from_numpy(decision),
             answers,
             propensities=getattr(self, "propensities_", None),
             **self._mistakes(),
             exclusion_rates=self.exclusion_rates,
         )
-        return np.asarray(found.numpy())
+        return np.asarray(log_likelihood.numpy())
 
     def _answered(self, answers: Answers, /) -> Answered:
         mistakes, excluded = self._mistakes(), self.exclusion_rates
@@ -231,10 +231,10 @@ class _Objective:
         """Return the loss of the items ``rows`` (b,) for logits (b, K)."""
         # Divided by the mean weight of all items, it has the mean over batches that it has of all.
         size = self.mean_weight
-        found = self.likelihood.batch(rows).log_likelihood(
+        log_likelihood = self.likelihood.batch(rows).log_likelihood(
             logits, log_propensities=self.log_propensities, **self.mistakes
         )
-        loss = -found.mean() / size
+        loss = -log_likelihood.mean() / size
         if self.cardinality is not None:
             excess = torch.sigmoid(logits).sum(dim=1) - self.cardinality
             loss = loss + (self.weights[rows] * excess.square()).mean() / size

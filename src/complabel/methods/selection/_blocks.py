@@ -76,13 +76,13 @@ class PreparedBlocks:
     def mean_cardinality(self, linear: LinearMap, weights: Array | None) -> float:
         """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
         blocks = self.some.blocks
-        found = blocks.map(_cardinality, self.model(linear), each=blocks.split(weights))
-        return float(sum(found)) / self.moments.n
+        sums = blocks.map(_cardinality, self.model(linear), each=blocks.split(weights))
+        return float(sum(sums)) / self.moments.n
 
 
 def _cardinality(X: Features, weights: Any, model: Callable[[Features], Array]) -> float:
-    found = _probabilities(X, None, model)
-    return float(found.sum() if weights is None else weights @ found.sum(axis=1))
+    probabilities = _probabilities(X, None, model)
+    return float(probabilities.sum() if weights is None else weights @ probabilities.sum(axis=1))
 
 
 def _probabilities(X: Features, _: None, model: Callable[[Features], Array]) -> Array:

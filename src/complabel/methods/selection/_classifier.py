@@ -16,7 +16,7 @@ from complabel.methods.selection._model import SelectionModel, plain_annotators,
 _ONLY_SOME = (
     *(name for name, each in SelectionModel._fitted.items() if may_miss(each)),
     *("coef_", "intercept_", "propensities_", "error_rates_", "exclusion_rates_"),
-    *("missed_", "invented_", "missed_by_label_", "invented_by_label_", "_kept"),
+    *("missed_", "invented_", "missed_by_label_", "invented_by_label_", "_last_fit"),
 )
 
 
@@ -265,11 +265,11 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
 
         if not isinstance(X, Blocks):  # of blocks, values are checked in the first pass
             refuse_overflow(X)
-        found = learn(self, X, answers, self._report)
-        if "cardinality_" in found:  # a refit leaves what was chosen
+        attributes = learn(self, X, answers, self._report)
+        if "cardinality_" in attributes:  # a refit leaves what was chosen
             self._forget(*_ONLY_SOME)
-            self.cardinality_ = found.pop("cardinality_")  # may be None
-        self._set_some(found)
+            self.cardinality_ = attributes.pop("cardinality_")  # may be None
+        self._set_some(attributes)
         self._set_derived()
 
     def _refit_to_rows(self, X: Features, answers: Answers, rows: Bools) -> bool:

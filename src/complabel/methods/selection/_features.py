@@ -116,9 +116,9 @@ class PreparedFeatures:
 
     def with_prepared(self, X: Features) -> PreparedFeatures:
         """Return the same with other rows, to which the map was applied."""
-        found = replace(self, X=X)
-        vars(found)["spread"] = self.spread
-        return found
+        prepared = replace(self, X=X)
+        vars(prepared)["spread"] = self.spread
+        return prepared
 
     def in_short(self, n_labels: int = 1) -> PreparedFeatures:
         """Return the features in float32, for maps of which only the logits are used."""
@@ -244,10 +244,10 @@ def _transformed(
         transform = partial(_kernel_there, transformer, device)
     if isinstance(transformer, RowsToLengthOne) or n_rows <= _MANY_KERNEL_ROWS:
         return transform(X)
-    found = np.empty((n_rows, len(transformer.factor)), dtype=np.float32)
+    transformed = np.empty((n_rows, len(transformer.factor)), dtype=np.float32)
     for batch in gen_batches(n_rows, BATCH):
-        found[batch] = transform(X[batch])
-    return found
+        transformed[batch] = transform(X[batch])
+    return transformed
 
 
 def _kernel_there(kernel: LandmarkKernel, device: torch.device | None, X: Any) -> Any:
@@ -264,8 +264,8 @@ def _kernel_there(kernel: LandmarkKernel, device: torch.device | None, X: Any) -
     distances = squares[0].unsqueeze(1) - 2 * rows.double() @ landmarks.double().t() + squares[1]
     values = distances.clamp_(min=0).to(rows.dtype).mul_(-kernel.gamma).exp_()
     factor = factor.to(rows.dtype)
-    found = torch.linalg.solve_triangular(factor, values.t(), upper=False).t()
-    return found.cpu().numpy()
+    features = torch.linalg.solve_triangular(factor, values.t(), upper=False).t()
+    return features.cpu().numpy()
 
 
 def in_trials(X: Features) -> Features:

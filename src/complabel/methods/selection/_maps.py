@@ -35,10 +35,10 @@ class LandmarkKernel:
 
         centre = centre_of(self.landmarks)
         kernel = _rbf_kernel(minus(X, centre), minus(self.landmarks, centre), self.gamma)
-        found: Floats = linalg.solve_triangular(
+        features: Floats = linalg.solve_triangular(
             self.factor.astype(kernel.dtype, copy=False), kernel.T, lower=True, overwrite_b=True
         ).T
-        return found
+        return features
 
 
 def _rbf_kernel(X: Features, landmarks: Features, gamma: float) -> Floats:

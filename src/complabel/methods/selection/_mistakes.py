@@ -74,16 +74,16 @@ class Repeats:
     @classmethod
     def of(cls, answers: Answers) -> Repeats:
         judging = answers.judges
-        said = answers.statements()
-        said = said.only(judging[said.answer])
-        person = answers.annotator[said.answer]
+        statements = answers.statements()
+        statements = statements.only(judging[statements.answer])
+        person = answers.annotator[statements.answer]
         # Nobody knows whether two unknown annotators are one person; they count as two.
-        person = np.where(person < 0, len(answers.annotator_names) + said.answer, person)
-        unique = np.unique(np.stack([said.pair, person]), axis=1)[0]
+        person = np.where(person < 0, len(answers.annotator_names) + statements.answer, person)
+        unique = np.unique(np.stack([statements.pair, person]), axis=1)[0]
         pairs, people = np.unique(unique, return_counts=True)
         repeated = pairs[people > 1]
-        with_yes = np.isin(repeated, said.pair[said.applies])
-        share = max(float(said.applies.mean()) if len(said) else 0.0, 0.01)
+        with_yes = np.isin(repeated, statements.pair[statements.applies])
+        share = max(float(statements.applies.mean()) if len(statements) else 0.0, 0.01)
         needed = math.ceil(_PAIRS_WITH_YES / share)
         return cls(n_pairs=len(repeated), n_with_yes=int(with_yes.sum()), needed=needed)
 
@@ -103,19 +103,19 @@ def given_mistakes(classifier: Any, answers: Answers) -> Array | str | None:
             f"missed is {both['missed']!r} and invented is {both['invented']!r}; give rates, or"
             " 'auto' for both"
         )
-    found: Array | str | None = "auto"
+    rates: Array | str | None = "auto"
     if not words:
-        rates = [check_mistakes(name, value, answers) for name, value in both.items()]
-        n_labels = max(each.shape[1] for each in rates)
-        found = np.stack([np.broadcast_to(each, (len(each), n_labels)) for each in rates])
-        if not found.any():
+        each_rates = [check_mistakes(name, value, answers) for name, value in both.items()]
+        n_labels = max(each.shape[1] for each in each_rates)
+        rates = np.stack([np.broadcast_to(each, (len(each), n_labels)) for each in each_rates])
+        if not rates.any():
             return None
     if isinstance(classifier.error_rate, str) or classifier.error_rate > 0:
         raise InputError(
             f"error_rate is {classifier.error_rate!r}, and labels are missed or invented; give"
             " only one sort of mistakes"
         )
-    return found
+    return rates
 
 
 def first_rates(answers: Answers, repeats: Repeats) -> OneSided:
@@ -145,13 +145,13 @@ def warn_of_unknown_mistakes(repeats: Repeats, interval: tuple[float, float] | N
     )
 
 
-def warn_of_other_number(number: float, told: tuple[float, float] | None) -> None:
+def warn_of_other_number(number: float, interval: tuple[float, float] | None) -> None:
     """Warn if the labels per item of a model are not among the numbers that answers tell."""
-    if told is not None and not told[0] <= number <= told[1]:
+    if interval is not None and not interval[0] <= number <= interval[1]:
         warn_user(
-            f"by the rates of people, {told[0]:.3g} to {told[1]:.3g} labels apply to an item; by"
-            f" this model, {number:.3g}. Do not trust its probabilities; give missed and invented,"
-            " or ask other people again about more pairs of an item and a label",
+            f"by the rates of people, {interval[0]:.3g} to {interval[1]:.3g} labels apply to an"
+            f" item; by this model, {number:.3g}. Do not trust its probabilities; give missed and"
+            " invented, or ask other people again about more pairs of an item and a label",
             UserWarning,
         )
 
@@ -166,13 +166,13 @@ def likeliest_mistakes(
 
 
 def labels_per_item(
-    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, found: OneSided
+    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, rates: OneSided
 ) -> tuple[float, float]:
     """Return between which numbers of labels per item the answers are about as likely (95 %)."""
-    return _Profile(likelihood, logits, log_propensities).interval(found)
+    return _Profile(likelihood, logits, log_propensities).interval(rates)
 
 
-def are_told(interval: tuple[float, float]) -> bool:
+def are_determined(interval: tuple[float, float]) -> bool:
     """Return whether an interval of labels per item is short enough to take the rates found."""
     return interval[1] <= _WIDEST * interval[0]
 
@@ -184,13 +184,13 @@ def balanced_rates(answers: Answers) -> OneSided:
     chance, 1 - missed - invented = sqrt(kappa), and as many labels are missed as invented if
     missed = (1 - q) (1 - sqrt(kappa)) and invented = q (1 - sqrt(kappa)).
     """
-    said = answers.statements()
-    said = said.only(answers.judges[said.answer])
-    yes = np.bincount(said.label, weights=said.applies, minlength=answers.n_labels)
-    judged = np.bincount(said.label, minlength=answers.n_labels)
+    statements = answers.statements()
+    statements = statements.only(answers.judges[statements.answer])
+    yes = np.bincount(statements.label, weights=statements.applies, minlength=answers.n_labels)
+    judged = np.bincount(statements.label, minlength=answers.n_labels)
     share = (yes + yes.sum() / max(judged.sum(), 1)) / (judged + 1)
-    pairs, inverse, times = np.unique(said.pair, return_inverse=True, return_counts=True)
-    of_pair = np.bincount(inverse, weights=said.applies, minlength=len(pairs))
+    pairs, inverse, times = np.unique(statements.pair, return_inverse=True, return_counts=True)
+    of_pair = np.bincount(inverse, weights=statements.applies, minlength=len(pairs))
     # Of t judgements of a pair, a share 2 y (t - y) / (t (t - 1)) of its pairs of people disagree.
     often = times > 1
     t, y = times[often], of_pair[often]
@@ -222,10 +222,10 @@ class _Search:
     def run(self, start: OneSided) -> OneSided:
         at = self._start(start)
         for _ in range(_ROUNDS):
-            found = optimize.minimize(
+            minimum = optimize.minimize(
                 self._loss, at, jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
             )
-            at = found.x
+            at = minimum.x
             if not any(self._sizes):
                 break
             before, self._spreads = self._spreads, self._likelier_spreads(at)
@@ -300,8 +300,8 @@ class _Search:
                 # Noise must not make the curvature less than that of the prior.
                 least = 1 / spreads[:, number] ** 2
                 variance = 1 / np.maximum(curvature, least[:, np.newaxis])
-                found = np.sqrt((effect**2 + variance).mean(axis=1))
-                spreads[:, number] = np.maximum(found, _LEAST_SPREAD)
+                likelier = np.sqrt((effect**2 + variance).mean(axis=1))
+                spreads[:, number] = np.maximum(likelier, _LEAST_SPREAD)
         return spreads
 
     def _curvature(self, at: Array) -> Array:
@@ -334,8 +334,8 @@ class _Profile(_Search):
         super().__init__(likelihood, logits, log_propensities)
         self._loss_of_logits = self._strained
 
-    def interval(self, found: OneSided) -> tuple[float, float]:
-        first = self._least(self._start(found), None)
+    def interval(self, rates: OneSided) -> tuple[float, float]:
+        first = self._least(self._start(rates), None)
         points, best = [(first[1], first[2])], first[2]
         for side in (-1, 1):
             at, aim, leap, height = first[0], first[1], _FIRST_LEAP, 0.0
@@ -358,11 +358,11 @@ class _Profile(_Search):
     def _least(self, at: Array, aim: float | None) -> tuple[Array, float, float]:
         """Return the point nearest to the aim, the logarithm of its labels per item, its loss."""
         self._aim = aim
-        found = optimize.minimize(
+        minimum = optimize.minimize(
             self._loss, at, jac=True, method="L-BFGS-B", options={"ftol": _TOLERANCE}
         )
-        loss, _ = self._loss(found.x)
-        return found.x, self._log_number, loss - self._strain
+        loss, _ = self._loss(minimum.x)
+        return minimum.x, self._log_number, loss - self._strain
 
     def _drawn(self, shifts: Array) -> Array:
         return np.asarray(shifts - shifts.mean())

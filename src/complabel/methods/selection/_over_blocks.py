@@ -71,17 +71,17 @@ def fit_blocks(
     X = prepared.some.X if prepared.transform is None else prepared.transform(prepared.some.X)
     intercept = likelihood.constant_logits(setting.cardinality)
     first = LinearMap(np.zeros((len(intercept), len(prepared.scaling.shift))), intercept)
-    found = LinearFits.starting_at([first], Objective(likelihood, setting).start_of_others(1))
+    fits = LinearFits.starting_at([first], Objective(likelihood, setting).start_of_others(1))
     dtype = torch.float32 if X.dtype == np.float32 else torch.float64
     if prepared.some.blocks.client is not None:  # the blocks are on the workers' processors
         likelihood = replace(likelihood, device=CPU)
     objective_near = _objective(prepared, likelihood, setting, dtype)
     for stage, tolerance in enumerate(stages):
-        last, near = stage == len(stages) - 1, found.models[0](X)
-        found = minimize_maps(
+        last, near = stage == len(stages) - 1, fits.models[0](X)
+        fits = minimize_maps(
             objective_near(near),
-            start=found.models,
-            others=found.others,
+            start=fits.models,
+            others=fits.others,
             rank=setting.rank,
             alpha=setting.alpha,
             scaling=prepared.scaling,
@@ -92,7 +92,7 @@ def fit_blocks(
             warn=last,
             on_iteration=on_iteration if last else None,
         )
-    return found
+    return fits
 
 
 def over_cells(
@@ -125,7 +125,7 @@ def over_cells(
     totals = torch.from_numpy(np.stack(counted).astype(X.dtype) @ X)
     means = totals / sizes.to(dtype).unsqueeze(1)  # (B, d), of the rows of each map
 
-    def minimize(near: Floats | None, **how: Any) -> LinearFits:
+    def minimize(near: Floats | None, **settings: Any) -> LinearFits:
         prior = objective.prior(counts, sizes, near)
 
         def means_and_gradients(
@@ -144,10 +144,10 @@ def over_cells(
             return values, w, b, others
 
         with one_thread():  # the products with the rows of one output are small
-            found = minimize_maps(means_and_gradients, dtype=dtype, **how)
-        logits = [products_of(X).logits(torch.from_numpy(m.coef).to(dtype)) for m in found.models]
-        biases = torch.from_numpy(np.stack([each.intercept for each in found.models])).to(dtype)
-        return replace(found, logits=torch.stack(logits).add_(biases.unsqueeze(2)))
+            fits = minimize_maps(means_and_gradients, dtype=dtype, **settings)
+        logits = [products_of(X).logits(torch.from_numpy(m.coef).to(dtype)) for m in fits.models]
+        biases = torch.from_numpy(np.stack([each.intercept for each in fits.models])).to(dtype)
+        return replace(fits, logits=torch.stack(logits).add_(biases.unsqueeze(2)))
 
     return minimize
 
@@ -190,15 +190,15 @@ def _objective(
         value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
         values = value.reshape(1)
         if penalties.of(MEAN_LOGITS):
-            more, slope = penalties.at(MEAN_LOGITS, coef @ mean + bias)
-            values, w, b = values + more, w + slope[0].unsqueeze(1) * mean, b + slope[0]
+            penalty, slope = penalties.at(MEAN_LOGITS, coef @ mean + bias)
+            values, w, b = values + penalty, w + slope[0].unsqueeze(1) * mean, b + slope[0]
         if has_frequencies:
-            more, slope = penalties.at(MEAN_PROBABILITIES, by_p[0].unsqueeze(0))
-            values = values + more
+            penalty, slope = penalties.at(MEAN_PROBABILITIES, by_p[0].unsqueeze(0))
+            values = values + penalty
             w, b = w + slope[0].unsqueeze(1) * by_p[1], b + slope[0] * by_p[2]
         if setting.spread is not None:
-            more, slope = penalties.at(LOG_PROPENSITIES, others)
-            values, u = values + more / n, (slope - n * u.unsqueeze(0)) / n
+            penalty, slope = penalties.at(LOG_PROPENSITIES, others)
+            values, u = values + penalty / n, (slope - n * u.unsqueeze(0)) / n
         return values, w.unsqueeze(0), b.unsqueeze(0), u.reshape(others.shape)
 
     def near(logits: Floats) -> MapObjective:
@@ -246,16 +246,16 @@ def _sums_of(
             where = likelihood.device, products.dtype
             logits = products.logits(coef.to(*where)).t()
             logits += bias.to(*where)
-            given = None if log_w is None else log_w.to(*where)
+            log_w_there = None if log_w is None else log_w.to(*where)
             of_rows = Objective(likelihood, setting).of_rows()
-            losses, slope, through_log_w = of_rows(logits, given)
-            found = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
-            found.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
+            losses, slope, through_log_w = of_rows(logits, log_w_there)
+            sums = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
+            sums.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
             if has_frequencies:
                 p = torch.sigmoid(logits)
                 steep = likelihood.weighted(p * (1 - p))
-                found += [likelihood.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]
-            each.append([part.double().cpu().numpy() for part in found])
+                sums += [likelihood.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]
+            each.append([part.double().cpu().numpy() for part in sums])
     return _sums(each)
 
 
@@ -277,7 +277,7 @@ def _slope_if_alike(
 
 def _sums(several: Any) -> list[Any]:
     """Add lists of arrays entry by entry."""
-    found: list[Any] = []
+    sums: list[Any] = []
     for each in several:
-        found = [a + b for a, b in zip(found, each, strict=True)] if found else each
-    return found
+        sums = [a + b for a, b in zip(sums, each, strict=True)] if sums else each
+    return sums

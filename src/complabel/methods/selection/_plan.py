@@ -47,16 +47,16 @@ from complabel.methods.selection._known import KnownRates, OneSided
 from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._mistakes import (
     Repeats,
-    are_told,
+    are_determined,
     first_rates,
     given_mistakes,
     warn_of_other_number,
     warn_of_unknown_mistakes,
 )
-from complabel.methods.selection._refit import Kept, relearn
+from complabel.methods.selection._refit import LastFit, relearn
 from complabel.methods.selection._search import (
     FIRST_ALPHA,
-    Rungs,
+    HalvingSearch,
     Space,
     cardinality_grid,
     rung_sizes,
@@ -111,10 +111,10 @@ def learn(classifier: Any, X: Features, answers: Answers, report: Report) -> dic
 def _learned(
     classifier: Any, X: Features, answers: Answers, report: Report, device: torch.device
 ) -> dict[str, Any]:
-    if hasattr(classifier, "_kept") and not isinstance(X, Blocks):
-        kept = Kept.usable(classifier, X, answers)
-        if kept is not None:
-            return relearn(classifier, kept, X, answers, device=device)
+    if hasattr(classifier, "_last_fit") and not isinstance(X, Blocks):
+        last_fit = LastFit.usable(classifier, X, answers)
+        if last_fit is not None:
+            return relearn(classifier, last_fit, X, answers, device=device)
     # Estimated label frequencies are improved by the predictions of a fit without the judgements of
     # random labels. Then the sum of frequencies and alpha are chosen again.
     likelihood, space = plan_for(classifier, answers, n_features=X.shape[1])
@@ -126,8 +126,8 @@ def _learned(
         landmarks = landmark_rows(n, classifier.n_components, rows_seed)
         searched = search_order(n, folds_seed)[: rung_sizes(n)[-1]]
         X = SomeRows.of(X, np.concatenate([searched, landmarks]))
-    rungs_for = partial(
-        Rungs,
+    search_of = partial(
+        HalvingSearch,
         X,
         cv=classifier.cv,
         seed=folds_seed,
@@ -138,25 +138,25 @@ def _learned(
     work = X.shape[0] * X.shape[1] * answers.n_labels
     with one_thread() if work < MUCH_WORK else nullcontext():
         names = ("kernel", "scaling", "gamma", "n_components")
-        given = {name: getattr(classifier, name) for name in names}
-        space = replace(space, features=feature_maps(X, **given, seed=rows_seed))
-        rungs = rungs_for(likelihood, tunes_gamma=classifier.gamma == "auto")
+        feature_settings = {name: getattr(classifier, name) for name in names}
+        space = replace(space, features=feature_maps(X, **feature_settings, seed=rows_seed))
+        search = search_of(likelihood, tunes_gamma=classifier.gamma == "auto")
         # Penalties are averaged where most answers name labels, which hardly tell them apart. The
         # next fit of a warm start goes on from one setting; blocks have rows enough.
         names_most = len(space.cardinalities) > 1 and likelihood.known.frequencies is None
         average = names_most and not classifier.warm_start and not isinstance(X, SomeRows)
         few_forms = _are_few_forms(classifier, likelihood, space)
-        weights = rungs.choose_settings(space, average=average, few_forms=few_forms)
+        weights = search.choose_settings(space, average=average, few_forms=few_forms)
         setting, *others = weights
         curve, interval = None, None
         if len(space.cardinalities) > 1:
-            curve = rungs.cardinality_curve()
+            curve = search.cardinality_curve()
             interval = (
-                rungs.cardinality_interval() if likelihood.known.frequencies is None else None
+                search.cardinality_interval() if likelihood.known.frequencies is None else None
             )
-        told = _told_numbers(rungs, answers)
-        results = rungs.results()
-        prepared = rungs.prepare(setting.features)
+        labels_per_item = _labels_per_item(search, answers)
+        results = search.results()
+        prepared = search.prepare(setting.features)
         if (
             likelihood.known.frequencies is not None
             and likelihood.known.frequencies.cardinality_error > 0
@@ -169,15 +169,15 @@ def _learned(
             again = space.around(setting)
             if len(again.cardinalities) > 1:
                 again = replace(again, cardinalities=_cardinalities_near(sharpened))
-            (setting,) = rungs_for(likelihood, tunes_gamma=False).choose_settings(again)
+            (setting,) = search_of(likelihood, tunes_gamma=False).choose_settings(again)
         iterations = partial(report, "classifier")
-        found = fit_maps(prepared, likelihood, setting, on_iteration=iterations)
-        maps = [found, *(fit_maps(prepared, likelihood, each, start=found) for each in others)]
-        log_w = None if setting.spread is None else found.others[0]
+        fits = fit_maps(prepared, likelihood, setting, on_iteration=iterations)
+        maps = [fits, *(fit_maps(prepared, likelihood, each, start=fits) for each in others)]
+        log_w = None if setting.spread is None else fits.others[0]
         annotators = Annotators.of(likelihood, setting, log_w)
-        kept = None
+        last_fit = None
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
-            kept = Kept.of(classifier, setting, likelihood, prepared, found, annotators)
+            last_fit = LastFit.of(classifier, setting, likelihood, prepared, fits, annotators)
     models = [each.models[0] for each in maps]
     if few_forms:
         constant = likelihood.constant_logits(None)
@@ -187,8 +187,8 @@ def _learned(
         ]
     linear = LinearMap.mean(models, [*weights.values()]) if others else models[0]
     mean = prepared.mean_cardinality(linear, likelihood.weights)
-    warn_of_other_number(mean, told)
-    interval = interval or told
+    warn_of_other_number(mean, labels_per_item)
+    interval = interval or labels_per_item
     return {
         "alpha_": setting.alpha,
         "cardinality_": setting.cardinality,
@@ -203,20 +203,20 @@ def _learned(
         "cardinality_curve_": curve,
         "cardinality_interval_": interval and np.sort([*interval, mean])[[0, 2]],
         "model_": prepared.model(linear),
-        "n_iter_": found.n_iter,
+        "n_iter_": fits.n_iter,
         "_annotators": annotators,
         "_setting": setting,
-        "_kept": kept,
+        "_last_fit": last_fit,
     }
 
 
-def _told_numbers(rungs: Rungs, answers: Answers) -> tuple[float, float] | None:
+def _labels_per_item(search: HalvingSearch, answers: Answers) -> tuple[float, float] | None:
     """Return between which numbers of labels per item the rates that were found are; else None.
 
     If the answers do not tell the rates, warn.
     """
-    interval = rungs.labels_per_item
-    if interval is None or are_told(interval):
+    interval = search.labels_per_item
+    if interval is None or are_determined(interval):
         return interval
     warn_of_unknown_mistakes(Repeats.of(answers), interval)
     return None
@@ -229,12 +229,12 @@ def answers_without_audit(answers: Answers) -> Answers:
 def _of_frequencies(likelihood: Likelihood, cardinality: float | None) -> dict[str, Any]:
     if likelihood.known.frequencies is None:
         return {}
-    found = likelihood.known.frequencies_at(cardinality)
-    shown = {"label_frequencies_": found.values}
-    if found.cardinality_error > 0:
-        shown["label_frequencies_errors_"] = found.standard_errors
-        shown["label_frequencies_covariance_"] = found.covariance
-        shown["label_frequencies_intervals_"] = found.intervals
+    frequencies = likelihood.known.frequencies_at(cardinality)
+    shown = {"label_frequencies_": frequencies.values}
+    if frequencies.cardinality_error > 0:
+        shown["label_frequencies_errors_"] = frequencies.standard_errors
+        shown["label_frequencies_covariance_"] = frequencies.covariance
+        shown["label_frequencies_intervals_"] = frequencies.intervals
     return shown
 
 
@@ -243,11 +243,11 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
     weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
-    given = given_propensities(classifier.propensities, answers.n_labels)
+    propensities = given_propensities(classifier.propensities, answers.n_labels)
     spreads: Sequence[float | None] = [None]
-    if frequencies is not None and given is None and classifier.propensities == "equal":
+    if frequencies is not None and propensities is None and classifier.propensities == "equal":
         frequencies = replace(frequencies, propensities=None)
-    elif given is None and (frequencies is None or frequencies.propensities is None):
+    elif propensities is None and (frequencies is None or frequencies.propensities is None):
         spreads = _spreads(classifier, kinds, answers.n_labels)
     rates = _exclusion_rates(classifier, kinds, answers, frequencies)
     if rates is None and kinds.excluded:
@@ -263,7 +263,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
         by_annotator=classifier.error_rate == "per-annotator",
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
-    known = KnownRates(given, known_rates, rates, frequencies)
+    known = KnownRates(propensities, known_rates, rates, frequencies)
     mean_weight = 1.0 if weights is None else float(weights.mean())
     return Likelihood(answers, known, weights, mean_weight), space
 
@@ -272,15 +272,15 @@ def _frequencies(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Label
     """Return the label frequencies, given or estimated, that a fit should use; else None."""
     # If most answers determine them, the likelihood uses these directly. Fewer random judgements
     # than labels say too little.
-    given = classifier.label_frequencies
-    if given is None:
+    values = classifier.label_frequencies
+    if values is None:
         return None
-    if not isinstance(given, str):
-        values = given_frequencies(given, classifier.classes_, one_applies=classifier._single)
-        return frequencies_with_propensities(np.clip(values, _RAREST, 1 - _RAREST), answers)
-    if given != "auto":
+    if not isinstance(values, str):
+        checked = given_frequencies(values, classifier.classes_, one_applies=classifier._single)
+        return frequencies_with_propensities(np.clip(checked, _RAREST, 1 - _RAREST), answers)
+    if values != "auto":
         raise InputError(
-            f"label_frequencies is {given!r}; give None, 'auto' or one number per label"
+            f"label_frequencies is {values!r}; give None, 'auto' or one number per label"
         )
     known = classifier.cardinality is None or classifier._single
     given_w = classifier.propensities
@@ -372,14 +372,14 @@ def _ranks(
 
 def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[float | None]:
     """Return the spreads of propensities to choose from; None means that all labels are alike."""
-    given = classifier.propensities
-    if given == "auto":
+    propensities = classifier.propensities
+    if propensities == "auto":
         refuse_undetermined_propensities(kinds)
         return _SPREADS
     enough = kinds.menus + min(kinds.judged, kinds.free) >= _ENOUGH_PER_LABEL * n_labels
-    if given is None and kinds.determine_propensities and enough:
+    if propensities is None and kinds.determine_propensities and enough:
         return [None, *_SPREADS]
-    if given is None and kinds.free:
+    if propensities is None and kinds.free:
         warn_of_free_namings()
     return [None]
 
@@ -388,11 +388,11 @@ def _rates_of_mistakes(
     classifier: Any, answers: Answers, exclusion_rates: Array | None
 ) -> tuple[Array | None, Sequence[float | OneSided | None]]:
     """Return the given rates of any mistakes, or None, and the rates to choose from."""
-    given = given_mistakes(classifier, answers)
-    if given is None:
+    known = given_mistakes(classifier, answers)
+    if known is None:
         return _error_rates(classifier, answers, exclusion_rates)
-    if not isinstance(given, str):
-        return given, [None]
+    if not isinstance(known, str):
+        return known, [None]
     contradictory = _contradict(answers, exclusion_rates)
     repeats = Repeats.of(answers)
     if not (repeats.tell or contradictory):
@@ -416,33 +416,35 @@ def _error_rates(
     """Return the given error rates (R + 1,) or None, and the rates to choose from."""
     # A common rate is chosen by held-out answers. Fitted together with the map, it would be too
     # small: a map that fits the training answers closely also explains their mistakes.
-    given = classifier.error_rate
-    if given == "per-annotator":
+    error_rate = classifier.error_rate
+    if error_rate == "per-annotator":
         if not answers.annotator_names:
             raise InputError(
                 "error_rate='per-annotator', but the answers do not say who gave them; give Answers"
                 " the annotators, or use error_rate='auto' for one rate of all"
             )
         return None, [_FIRST_ERROR_RATE]
-    if given == "auto":
+    if error_rate == "auto":
         if _contradict(answers, exclusion_rates):
             return None, [rate for rate in _ERROR_RATES if rate >= _LEAST_OF_CONTRADICTIONS]
         return None, [None, *_ERROR_RATES]
-    if given == 0:
+    if error_rate == 0:
         return None, [None]
-    return check_rates("error_rate", given, len(answers.annotator_names) + 1, "annotator"), [None]
+    return check_rates("error_rate", error_rate, len(answers.annotator_names) + 1, "annotator"), [
+        None
+    ]
 
 
 def _exclusion_rates(
     classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
 ) -> Array | None:
-    given = classifier.exclusion_rates
-    if isinstance(given, str):
+    exclusion_rates = classifier.exclusion_rates
+    if isinstance(exclusion_rates, str):
         raise InputError(
-            f"exclusion_rates is {given!r}; give None, a number or one number per label"
+            f"exclusion_rates is {exclusion_rates!r}; give None, a number or one number per label"
         )
-    if given is not None:
-        return check_rates("exclusion_rates", given, answers.n_labels, "label")
+    if exclusion_rates is not None:
+        return check_rates("exclusion_rates", exclusion_rates, answers.n_labels, "label")
     if not kinds.excluded:
         return None
     if frequencies is None and kinds.judged >= answers.n_labels:

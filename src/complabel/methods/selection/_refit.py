@@ -36,7 +36,7 @@ _MOST_ENTRIES = 30_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class LastFit:
     """What a refit needs of the fit that made the choices; X and the answers are not kept."""
 
     parameters: dict[str, str]
@@ -58,13 +58,13 @@ class Kept:
         setting: Setting,
         likelihood: Likelihood,
         prepared: PreparedFeatures,
-        found: LinearFits,
+        fits: LinearFits,
         annotators: Annotators,
-    ) -> Kept:
+    ) -> LastFit:
         newton, variance = None, None
         if _separates(likelihood, setting, prepared.X):
-            newton, (at,) = LabelNewton(prepared.scaling), found.models
-            near = found.logits_of(None)
+            newton, (at,) = LabelNewton(prepared.scaling), fits.models
+            near = fits.logits_of(None)
             variances = variances_of_biases(likelihood, setting, [len(near)], near)
             variance = None if variances is None else float(variances)
             evidence = _evidence(annotators.likelihood(likelihood.answers))
@@ -79,7 +79,7 @@ class Kept:
             setting=replace(setting, error_rates=None),  # those found are the annotators'
             frequencies=likelihood.known.frequencies,
             prepared=prepared.without_rows(),
-            others=found.others,
+            others=fits.others,
             newton=newton,
             variance=variance,
         )
@@ -87,32 +87,32 @@ class Kept:
     @classmethod
     def usable(
         cls, classifier: Any, X: Features, answers: Answers, rows: Bools | None = None
-    ) -> Kept | None:
+    ) -> LastFit | None:
         """Return what the last fit kept if a refit to ``rows`` can use it; None means all rows.
 
         Other labels or columns are refused.
         """
-        kept: Kept = classifier._kept
-        if kept.parameters != _parameters(classifier):
+        last: LastFit = classifier._last_fit
+        if last.parameters != _parameters(classifier):
             return None
         n_answers = answers.n_answers if rows is None else int(rows[answers.item].sum())
-        if n_answers >= _ANEW * kept.n_answers:
+        if n_answers >= _ANEW * last.n_answers:
             return None
         labels, n_features = classifier.classes_, X.shape[1]
-        classifier.classes_, classifier.n_features_in_ = kept.classes, kept.n_features
-        if n_features != kept.n_features:
-            what = f"X has {n_features} features, and the fit before had {kept.n_features}"
-        elif not np.array_equal(labels, kept.classes):
+        classifier.classes_, classifier.n_features_in_ = last.classes, last.n_features
+        if n_features != last.n_features:
+            what = f"X has {n_features} features, and the fit before had {last.n_features}"
+        elif not np.array_equal(labels, last.classes):
             what = "y is about other labels than the fit before"
         else:
-            return kept
+            return last
         # The classifier is as it was before.
         raise InputError(f"warm_start=True, and {what}; give the same, or make a new classifier")
 
 
 def relearn(
     classifier: Any,
-    kept: Kept,
+    last: LastFit,
     X: Features,
     answers: Answers,
     rows: Bools | None = None,
@@ -122,33 +122,33 @@ def relearn(
 
     If only some ``rows``, (n,), count, each label must have a loss of its own.
     """
-    setting, n_items = kept.setting, answers.n_items if rows is None else int(rows.sum())
+    setting, n_items = last.setting, answers.n_items if rows is None else int(rows.sum())
     if classifier.alpha == "auto":  # as when a search goes from a part of the rows to all
-        setting = replace(setting, alpha=setting.alpha * (kept.n_items / n_items))
-    likelihood = classifier._annotators.likelihood(answers).with_frequencies(kept.frequencies)
-    prepared, others = kept.prepared.with_rows(X), kept.others
+        setting = replace(setting, alpha=setting.alpha * (last.n_items / n_items))
+    likelihood = classifier._annotators.likelihood(answers).with_frequencies(last.frequencies)
+    prepared, others = last.prepared.with_rows(X), last.others
     model = classifier.model_
     start = model.linear if isinstance(model, MappedLinear) else model
-    if kept.newton is not None and _separates(likelihood, setting, prepared.X):
+    if last.newton is not None and _separates(likelihood, setting, prepared.X):
         evidence = _evidence(likelihood)
         if rows is not None:
             evidence[~rows] = 0
         with one_thread():
-            prior = _prior(start, kept.variance, prepared)
-            linear, n_iter = kept.newton.minimize(
+            prior = _prior(start, last.variance, prepared)
+            linear, n_iter = last.newton.minimize(
                 prepared.X, evidence, alpha=setting.alpha, start=start, prior=prior, n=n_items
             )
     else:
         assert rows is None
         logits = torch.from_numpy(start(prepared.X).astype(prepared.X.dtype)).t().unsqueeze(0)
-        found = fit_maps(
+        fits = fit_maps(
             prepared,
             replace(likelihood, device=device),
             setting,
             start=LinearFits([start], others, np.empty(1), logits, 0),
             on_iteration=partial(classifier._report, "classifier"),
         )
-        (linear,), others, n_iter = found.models, found.others, found.n_iter
+        (linear,), others, n_iter = fits.models, fits.others, fits.n_iter
     step, weights = -(-n_items // _MOST_ROWS), likelihood.weights
     some = slice(None, None, step) if rows is None else np.flatnonzero(rows)[::step]
     each = special.expit(linear(prepared.X[some])).sum(axis=1)
@@ -159,7 +159,7 @@ def relearn(
         ),
         "model_": prepared.model(linear),
         "n_iter_": n_iter,
-        "_kept": replace(kept, others=others),
+        "_last_fit": replace(last, others=others),
         "_annotators": Annotators.of(
             likelihood, setting, None if setting.spread is None else others[0]
         ),
@@ -168,19 +168,21 @@ def relearn(
 
 def relearn_rows(classifier: Any, X: Features, answers: Answers, rows: Bools) -> bool:
     """Refit to what is said about some rows without a copy of it; return whether that can be."""
-    kept = Kept.usable(classifier, X, answers, rows) if hasattr(classifier, "_kept") else None
+    last = (
+        LastFit.usable(classifier, X, answers, rows) if hasattr(classifier, "_last_fit") else None
+    )
     is_plain = X.dtype in (np.float32, np.float64) and not answers.weighted
-    if kept is None or kept.newton is None or not is_plain or not answers.judges.all():
+    if last is None or last.newton is None or not is_plain or not answers.judges.all():
         return False
-    classifier._set_some(relearn(classifier, kept, X, answers, rows))
+    classifier._set_some(relearn(classifier, last, X, answers, rows))
     classifier._set_derived()
     return True
 
 
 def _parameters(classifier: Any) -> dict[str, str]:
     """Return the parameters, and whether y is one class per row, in a form that is compared."""
-    given = {**classifier.get_params(deep=False), "callback": None, "device": None}
-    return {name: repr(value) for name, value in (given | {"y": classifier._single}).items()}
+    parameters = {**classifier.get_params(deep=False), "callback": None, "device": None}
+    return {name: repr(value) for name, value in (parameters | {"y": classifier._single}).items()}
 
 
 def _separates(likelihood: Likelihood, setting: Setting, X: Features) -> bool:
@@ -201,9 +203,9 @@ def _prior(at: LinearMap, variance: float | None, prepared: PreparedFeatures) ->
 
 def _evidence(likelihood: Likelihood) -> Array:
     """Return what judgements add to the log-odds (n, K) of labels."""
-    said = likelihood.answers.statements()
+    statements = likelihood.answers.statements()
     nothing, rates = np.zeros(likelihood.answers.shape), likelihood.known.error_rates
-    if rates is None and not len(said.contradicted):  # all of them are certain
-        nothing[said.item, said.label] = np.where(said.applies, np.inf, -np.inf)
+    if rates is None and not len(statements.contradicted):  # all of them are certain
+        nothing[statements.item, statements.label] = np.where(statements.applies, np.inf, -np.inf)
         return nothing
     return Answered(likelihood.answers, None, rates, None).log_odds(nothing)

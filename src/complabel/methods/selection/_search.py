@@ -22,7 +22,7 @@ from complabel.methods.selection._features import (
 )
 from complabel.methods.selection._known import OneSided, Setting
 from complabel.methods.selection._likelihood import Likelihood
-from complabel.methods.selection._mistakes import are_told, balanced_rates
+from complabel.methods.selection._mistakes import are_determined, balanced_rates
 from complabel.methods.selection._penalties import Penalty
 from complabel.methods.selection._trials import Trials, results_of
 
@@ -386,9 +386,9 @@ class Search:
         """Estimate each annotator's error rate from held-out answers, and predictions in turn."""
         best, rates = start, np.full(self.trials.likelihood.n_rates, start.error_rates)
         for _ in range(_MOST_ROUNDS):
-            found = self.trials.likeliest_rates(best, rates)
-            best = self.tune_alpha(replace(best, error_rates=found))
-            moved, rates = np.abs(rates - found).max(), np.array(found)
+            likelier = self.trials.likeliest_rates(best, rates)
+            best = self.tune_alpha(replace(best, error_rates=likelier))
+            moved, rates = np.abs(rates - likelier).max(), np.array(likelier)
             if moved < _LEAST_MOVE:
                 break
         return best
@@ -402,12 +402,12 @@ class Search:
         for _ in range(_MOST_ROUNDS):
             before = best.error_rates
             assert isinstance(before, OneSided)
-            found = self.trials.likeliest_mistakes(best, before)
-            best = self.tune_alpha(replace(best, error_rates=found))
-            if np.abs(found.rates - before.rates).max() < _LEAST_MOVE:
+            likelier = self.trials.likeliest_mistakes(best, before)
+            best = self.tune_alpha(replace(best, error_rates=likelier))
+            if np.abs(likelier.rates - before.rates).max() < _LEAST_MOVE:
                 break
         self.labels_per_item = self.trials.labels_per_item(best)
-        if not are_told(self.labels_per_item):
+        if not are_determined(self.labels_per_item):
             best = self.tune_alpha(replace(best, error_rates=balanced_rates(answers)))
         return best
 
@@ -445,7 +445,7 @@ class Search:
 
 
 @dataclass
-class Rungs:
+class HalvingSearch:
     """Searches on parts of the rows, each part within the next (successive halving)."""
 
     # Jamieson and Talwalkar, "Non-stochastic best arm identification and hyperparameter
@@ -557,8 +557,8 @@ def rung_sizes(n_rows: int) -> list[int]:
     return [*sizes, last]
 
 
-def _with(grid: Sequence[float], *more: float | None) -> list[float]:
-    return sorted({*grid, *(value for value in more if value is not None)})
+def _with(grid: Sequence[float], *others: float | None) -> list[float]:
+    return sorted({*grid, *(value for value in others if value is not None)})
 
 
 def cardinality_grid(n_labels: int) -> list[float]:

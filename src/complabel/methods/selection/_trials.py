@@ -178,10 +178,10 @@ def _few_cells(
     known = (likelihood.known.error_rates, likelihood.known.frequencies, likelihood.weights)
     if not likelihood.judges or any(each is not None for each in known):
         return None
-    (n, n_labels), said = likelihood.answers.shape, likelihood.answers.statements()
-    if prepared.X.shape[0] > _FEW_ROWS or not len(said) or len(said.contradicted):
+    (n, n_labels), statements = likelihood.answers.shape, likelihood.answers.statements()
+    if prepared.X.shape[0] > _FEW_ROWS or not len(statements) or len(statements.contradicted):
         return None
-    pair, first = np.unique(said.pair, return_index=True)
+    pair, first = np.unique(statements.pair, return_index=True)
     of_maps = [np.arange(n)] if rows is None else [*rows]
     of_map = np.repeat(np.arange(len(of_maps)), [len(index) for index in of_maps])
     item, label = pair // n_labels, pair % n_labels
@@ -194,7 +194,7 @@ def _few_cells(
         rows=of_maps,
         row=np.concatenate(of_maps)[item],
         output=output,
-        applies=said.applies[first],
+        applies=statements.applies[first],
         n_outputs=n_outputs,
     )
 
@@ -213,18 +213,18 @@ def likeliest_rates(
         value, through, _ = likelihood.likelihood_and_gradients(logits, log_propensities, rates)
         return -value - float(prior.sum()), slope - through
 
-    found = optimize.minimize(
+    minimum = optimize.minimize(
         loss,
         special.logit(start),
         jac=True,
         method="L-BFGS-B",
         options={"ftol": _TOLERANCE_OF_RATES},
     )
-    return tuple(float(rate) for rate in special.expit(found.x))
+    return tuple(float(rate) for rate in special.expit(minimum.x))
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _FoldGroup:
     """Folds that are fitted together: their training and held-out rows, and the answers."""
 
     train: list[Ints]
@@ -240,7 +240,7 @@ class _Part:
         return np.repeat([*of_folds], [*map(len, self.test)], axis=0)
 
     @classmethod
-    def of(cls, likelihood: Likelihood, folds: Sequence[tuple[Ints, ...]]) -> _Part:
+    def of(cls, likelihood: Likelihood, folds: Sequence[tuple[Ints, ...]]) -> _FoldGroup:
         train, test = (list(rows) for rows in zip(*folds, strict=True))
         trained, rest = (likelihood.of_rows(np.concatenate(rows)) for rows in (train, test))
         return cls(train, test, trained, rest, likelihood)
@@ -338,10 +338,10 @@ class Trials:
 
     def _held_out(self, setting: Setting) -> tuple[Likelihood, Floats, Array | None]:
         """Return the held-out answers of all parts, predicted logits and log-propensities."""
-        found = [self._fit(setting, part) for part in self._parts]
+        fits = [self._fit(setting, part) for part in self._parts]
         tests = np.concatenate([test for part in self._parts for test in part.test])
-        logits = np.concatenate([logits for logits, _ in found])
-        weights = [log_w for _, log_w in found if log_w is not None]
+        logits = np.concatenate([logits for logits, _ in fits])
+        weights = [log_w for _, log_w in fits if log_w is not None]
         log_w = None
         if weights:  # known propensities (K,) are the same in all parts
             log_w = weights[0] if weights[0].ndim == 1 else np.concatenate(weights)
@@ -406,7 +406,7 @@ class Trials:
                 self._leader = setting
         return np.concatenate(known[:n_parts])
 
-    def _fit(self, setting: Setting, part: _Part) -> tuple[AnyArray, AnyArray | None]:
+    def _fit(self, setting: Setting, part: _FoldGroup) -> tuple[AnyArray, AnyArray | None]:
         """Fit a setting to the folds of a part; return held-out logits and log-propensities."""
         # The latter are (n, K) if fitted, (K,) if known, else None. A fit starts from the last one
         # that differs only in alpha, or from that of full rank. Others may lead to another local
@@ -433,7 +433,7 @@ class Trials:
         return logits, None if known is None else np.log(known)
 
     @cached_property
-    def _parts(self) -> list[_Part]:
+    def _parts(self) -> list[_FoldGroup]:
         """The folds in parts; the first fold is alone, because most settings already fail on it."""
         n_samples = self.X.shape[0]
         if n_samples < self.cv:
@@ -446,7 +446,7 @@ class Trials:
             del folds[1:]
         together = n_samples <= _FEW_ROWS or len(folds) == 1
         parts = [folds] if together else [folds[:1], folds[1:]]
-        return [_Part.of(self.likelihood, each) for each in parts]
+        return [_FoldGroup.of(self.likelihood, each) for each in parts]
 
     def prepare(self, features: FeatureMap) -> PreparedFeatures:
         """Return all rows, prepared for a fit. Only the latest kinds stay in memory."""
@@ -499,7 +499,7 @@ def _parameter_columns(settings: Sequence[Setting]) -> dict[str, Any]:
     columns = {}
     parameters = [setting.parameters for setting in settings]
     for name in dict.fromkeys(itertools.chain.from_iterable(parameters)):
-        rows = [row for row, given in enumerate(parameters) if name in given]
+        rows = [row for row, of_setting in enumerate(parameters) if name in of_setting]
         values = np.array([parameters[row][name] for row in rows])
         column = np.ma.MaskedArray(np.empty(len(parameters), values.dtype), mask=True)
         column[rows] = values

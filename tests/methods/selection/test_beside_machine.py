@@ -18,7 +18,7 @@ from complabel.methods import (
     fit_beside_machine,
     load,
 )
-from complabel.methods.selection._beside import _recalibrated, _shares, _together
+from complabel.methods.selection._beside_machine import _recalibrated, _shares, _together
 from complabel.simulate import draw_answers
 
 DATA = make_synthetic(300, n_features=5, n_labels=3, signal=4.0, random_state=0)

@@ -170,14 +170,16 @@ def fit_beside_machine(
         raise InputError("beside a machine, features must fit into memory; give fewer items")
     rows, people = _paired(X, answers)
     people = people.only(people.weight > 0)
-    said = checked_probabilities("machine", machine, people.shape, gaps=True)
-    said = np.where(np.isnan(said), np.nan, said >= 0.5)
-    audit = audit_machine(people, said, missed=rates[0], invented=rates[1])
-    both, of_machine = _together(people, said)
+    machine_says = checked_probabilities("machine", machine, people.shape, gaps=True)
+    machine_says = np.where(np.isnan(machine_says), np.nan, machine_says >= 0.5)
+    audit = audit_machine(people, machine_says, missed=rates[0], invented=rates[1])
+    both, of_machine = _together(people, machine_says)
     known: dict[str, Any] = {}
-    for name, of_people, found in zip(("missed", "invented"), rates, _rates_of(audit), strict=True):
+    for name, of_people, of_machine_alone in zip(
+        ("missed", "invented"), rates, _rates_of(audit), strict=True
+    ):
         known[name] = np.full((len(both.annotator_names), both.n_labels), of_people, np.float64)
-        known[name][of_machine] = found
+        known[name][of_machine] = of_machine_alone
     kept = np.flatnonzero(both.answered)
     rows, both, people = rows[kept], both[kept], people[kept]
     of_items = np.where(people.answered, folds_of(people.answered, n_folds, random_state), -1)
@@ -186,7 +188,7 @@ def fit_beside_machine(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as one about labels that nobody named
         model = clone(inner).set_params(callback=None, warm_start=False)
-        fits = _Fits.of(model, rows, people, both, both.annotator == of_machine, known)
+        fits = _JointFits.of(model, rows, people, both, both.annotator == of_machine, known)
         n_steps = len(_WEIGHTS) * len(fits.settings) + 2
         tell = on_fit or (lambda *_: None)
         tell(1, n_steps)
@@ -261,7 +263,7 @@ class _HeldOut:
 
 
 @dataclass(frozen=True, eq=False)
-class _Fits:
+class _JointFits:
     """Fits of the same features to people's answers and a machine's."""
 
     model: SelectionLikelihoodClassifier  # with the rates of all
@@ -276,7 +278,7 @@ class _Fits:
     @classmethod
     def of(
         cls, model: Any, X: Any, people: Answers, both: Answers, of_machine: Bools, known: Any
-    ) -> _Fits:
+    ) -> _JointFits:
         """Let a model choose the features, the cardinality and the rank."""
         rates = {"missed": model.missed, "invented": model.invented}
         model.set_params(**known)
@@ -316,25 +318,25 @@ class _Fits:
         self, folds: list[Ints], judged: Statements, on_fit: Callable[[int], None]
     ) -> dict[tuple[int, int], _HeldOut]:
         """Return fits by the numbers of their weight and penalty, without clearly worse ones."""
-        found: dict[tuple[int, int], _HeldOut] = {}
+        compared: dict[tuple[int, int], _HeldOut] = {}
         at, n_settings = len(self.settings) // 2, len(self.settings)
         for number, weight in enumerate(_WEIGHTS):
             held_out = self._held_out_with(weight, folds, judged)
-            best, done = (number, at), number * n_settings - len(found)
-            found[best] = held_out(self.settings[at], found.get((number - 1, at)))
-            on_fit(done + len(found))
+            best, done = (number, at), number * n_settings - len(compared)
+            compared[best] = held_out(self.settings[at], compared.get((number - 1, at)))
+            on_fit(done + len(compared))
             for step in (1, -1):
                 near, place = (number, at), (number, at + step)
                 while 0 <= place[1] < n_settings:
-                    found[place] = held_out(self.settings[place[1]], found[near])
-                    on_fit(done + len(found))
-                    lost = found[best].values - found[place].values
+                    compared[place] = held_out(self.settings[place[1]], compared[near])
+                    on_fit(done + len(compared))
+                    lost = compared[best].values - compared[place].values
                     if lost.mean() > _ERRORS_OF_LOSERS * lost.std() / np.sqrt(len(lost)):
                         break
                     best = place if lost.mean() < 0 else best
                     near, place = place, (number, place[1] + step)
             at = best[1]
-        return found
+        return compared
 
     def _held_out_with(
         self, weight: float, folds: list[Ints], judged: Statements
@@ -412,7 +414,7 @@ class _Fits:
         return LinearMap(coef, linear.intercept - coef @ scaling.shift)
 
 
-def _together(people: Answers, said: Array) -> tuple[Answers, int]:
+def _together(people: Answers, machine: Array) -> tuple[Answers, int]:
     """Return people's answers and the machine's, and the machine's number among annotators."""
     # A person without a name would have the mean rates of all, those of the machine included.
     names, unknown = people.annotator_names, people.annotator < 0
@@ -423,10 +425,10 @@ def _together(people: Answers, said: Array) -> tuple[Answers, int]:
     if unknown.any():
         codes = np.where(unknown, len(names), people.annotator).astype(people.annotator.dtype)
         people = replace(people, annotator=codes, annotator_names=(*names, unnamed))
-    items = np.flatnonzero(~np.isnan(said).all(axis=1))
+    items = np.flatnonzero(~np.isnan(machine).all(axis=1))
     answers = Answers.from_arrays(
-        relevant=(said == 1).astype(np.uint8)[items],
-        absent=(said == 0).astype(np.uint8)[items],
+        relevant=(machine == 1).astype(np.uint8)[items],
+        absent=(machine == 0).astype(np.uint8)[items],
         question="asked",
         item=items,
         n_items=people.n_items,
@@ -447,16 +449,16 @@ def _shares(values: Array, label: Ints, useful: Bools, seed: int) -> Array:
     rng, n = np.random.default_rng(seed), values.shape[1]
     part = rng.permutation(n) % 5
     without = np.where(part == np.arange(5)[:, np.newaxis], 0.0, 1.25)
-    told = []
+    log_scores = []
     for power in _POWERS:
         of_rest = _best_by_label(values, label, useful, without, power)[label, part]
-        told.append(float(special.logsumexp(values.T, b=of_rest, axis=1).sum()))
+        log_scores.append(float(special.logsumexp(values.T, b=of_rest, axis=1).sum()))
     drawn = rng.exponential(size=(_DRAWS, n))  # the Bayesian bootstrap
-    found = np.zeros(useful.shape)
-    for power, share in zip(_POWERS, special.softmax(told), strict=True):
-        found += share * _best_by_label(values, label, useful, drawn, power).mean(axis=1).T
-    found[found < _LEAST_SHARE * found.max(axis=0)] = 0
-    return np.asarray(found / found.sum(axis=0))
+    shares = np.zeros(useful.shape)
+    for power, share in zip(_POWERS, special.softmax(log_scores), strict=True):
+        shares += share * _best_by_label(values, label, useful, drawn, power).mean(axis=1).T
+    shares[shares < _LEAST_SHARE * shares.max(axis=0)] = 0
+    return np.asarray(shares / shares.sum(axis=0))
 
 
 def _best_by_label(values: Array, label: Ints, useful: Bools, counts: Array, power: float) -> Array:
@@ -464,9 +466,9 @@ def _best_by_label(values: Array, label: Ints, useful: Bools, counts: Array, pow
     own = np.stack(
         [counts[:, label == each] @ values[:, label == each].T for each in range(useful.shape[1])]
     )
-    told = own + power * (own.sum(axis=0) - own)
-    told[np.broadcast_to(~useful.T[:, np.newaxis], told.shape)] = -np.inf
-    return np.asarray(special.softmax(told, axis=2))
+    scores = own + power * (own.sum(axis=0) - own)
+    scores[np.broadcast_to(~useful.T[:, np.newaxis], scores.shape)] = -np.inf
+    return np.asarray(special.softmax(scores, axis=2))
 
 
 def _recalibrated(log_odds: Array, judged: Statements) -> tuple[Array, float]:
@@ -490,5 +492,5 @@ def _recalibrated(log_odds: Array, judged: Statements) -> tuple[Array, float]:
         return float(np.logaddexp(0, -margin).sum() + away @ away / 2), through + away
 
     bounds = [(0.05, 5.0)] + [(None, None)] * (len(start) - 1)
-    found: Any = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(-np.logaddexp(0, -margins(found.x))), float(found.x[0])
+    minimum: Any = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return np.asarray(-np.logaddexp(0, -margins(minimum.x))), float(minimum.x[0])

@@ -9,7 +9,7 @@ from complabel._drawn import opened
 from complabel.answers import Answers
 from complabel.asking import suggest_questions
 from complabel.frequencies import audit_machine
-from complabel.frequencies._said import Strata, _combined
+from complabel.frequencies._machine_strata import Strata, _combined
 
 
 def drawn(Y, machines, sizes, seed):

@@ -65,7 +65,7 @@ class Strata:
     kinds: tuple[Kind, ...]  # (S,)
     words: list[str]  # (C,): what is said, as in ``drawn``: "yes", or "yes.3"
     shares: Array  # (C, K), of the items; those of a label add up to 1
-    said: Array  # (M, 2, C, K): the shares of which each machine says no, and yes
+    word_shares: Array  # (M, 2, C, K): the shares of which each machine says no, and yes
     log_odds: Array  # (C, K), of the scores; 0 where there are none
     digests: tuple[str, ...]  # of all together, and of each alone whose words are strata here
 
@@ -102,7 +102,7 @@ class Strata:
             )
         )
         scored = np.array([kind.scored for kind in kinds])[stratum][:, np.newaxis] & (n > 0)
-        said = [
+        shares_of_words = [
             [_by_cell(cell, each == word, len(stratum)) for word in (NO, YES)] for each in words
         ]
         return cls(
@@ -111,7 +111,7 @@ class Strata:
             kinds,
             named,
             shares=n / len(cell),
-            said=np.array(said) / len(cell),
+            word_shares=np.array(shares_of_words) / len(cell),
             log_odds=np.where(scored, log_odds, 0.0),
             digests=tuple(digests),
         )
@@ -163,8 +163,8 @@ def _by_cell(cell: Ints, weights: Array | Bools | None, n_cells: int) -> Array:
     n_labels = cell.shape[1]
     place = (cell * n_labels + np.arange(n_labels)).ravel()
     flat = None if weights is None else weights.ravel()
-    found = np.bincount(place, flat, n_cells * n_labels).reshape(n_cells, n_labels)
-    return np.asarray(found, dtype=np.float64)
+    sums = np.bincount(place, flat, n_cells * n_labels).reshape(n_cells, n_labels)
+    return np.asarray(sums, dtype=np.float64)
 
 
 def _cells(p: Array) -> tuple[Ints, Ints]:
@@ -216,17 +216,22 @@ def _combined(machines: Array, exact: Bools, answers: Answers | None) -> Array:
     share = np.log((words_of(machines) == YES).mean(axis=(0, 1)) + 1 / machines.shape[1])
     parts = [np.broadcast_to(share - share.mean(), exact.shape[1:])]
     prior = [_OF_SHARE]
-    for scores, said, is_exact in zip(of_scores, machines, exact, strict=True):
-        parts += [scores, is_exact & (said == 1), is_exact & (said == 0)]
+    for scores, machine, is_exact in zip(of_scores, machines, exact, strict=True):
+        parts += [scores, is_exact & (machine == 1), is_exact & (machine == 0)]
         prior += [each / len(machines) for each in (_OF_LOG_ODDS, _OF_WORD, -_OF_WORD)]
     weights = np.array([0.0, *prior])
     if answers is not None:
-        told = answers.statements()
-        of_told = [np.ones(len(told.item)), *(each[told.item, told.label] for each in parts)]
-        weights = _regression(np.stack(of_told, axis=1).astype(np.float64), told.applies, weights)
+        statements = answers.statements()
+        of_told = [
+            np.ones(len(statements.item)),
+            *(each[statements.item, statements.label] for each in parts),
+        ]
+        weights = _regression(
+            np.stack(of_told, axis=1).astype(np.float64), statements.applies, weights
+        )
     z = weights[0] + sum(weight * part for weight, part in zip(weights[1:], parts, strict=True))
-    found = special.expit(np.clip(z, _LOWEST, _HIGHEST))
-    return np.where(np.isnan(machines).all(axis=0), np.nan, found)
+    probabilities = special.expit(np.clip(z, _LOWEST, _HIGHEST))
+    return np.where(np.isnan(machines).all(axis=0), np.nan, probabilities)
 
 
 def _regression(features: Array, applies: Bools, prior: Array) -> Array:
@@ -244,16 +249,16 @@ def _regression(features: Array, applies: Bools, prior: Array) -> Array:
 def _digest(predictions: Array, about: Answers) -> str:
     """Return a digest of what a machine says (n, K), whatever the order of items and labels."""
     names: list[Any] = [about.item_names, about.label_names]
-    said = ~np.isnan(predictions)
-    found, orders = hashlib.sha256(), []
+    predicted = ~np.isnan(predictions)
+    digest, orders = hashlib.sha256(), []
     for axis, each in enumerate(names):
         texts = [*map(text_of, range(predictions.shape[axis]) if each is None else each)]
-        kept = np.flatnonzero(said.any(axis=1 - axis)).tolist()
+        kept = np.flatnonzero(predicted.any(axis=1 - axis)).tolist()
         orders.append(sorted(kept, key=texts.__getitem__))
-        found.update("\n".join(texts[at] for at in orders[-1]).encode() + b"\0")
-    values = np.where(said, predictions, -1.0)[np.ix_(*orders)] + 0.0  # without a sign of 0
-    found.update(np.ascontiguousarray(values).tobytes())
-    return found.hexdigest()[:8]
+        digest.update("\n".join(texts[at] for at in orders[-1]).encode() + b"\0")
+    values = np.where(predicted, predictions, -1.0)[np.ix_(*orders)] + 0.0  # without a sign of 0
+    digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()[:8]
 
 
 def said_by(machine: Answers, confidence: Array | None = None) -> Array:
@@ -263,8 +268,8 @@ def said_by(machine: Answers, confidence: Array | None = None) -> Array:
     .5, and those of no below.
     """
     yes, no = machine.known_relevant > 0, machine.complementary > 0
-    found = np.full(machine.shape, np.nan)
+    probabilities = np.full(machine.shape, np.nan)
     sure = np.ones(machine.shape) if confidence is None else confidence
-    found[yes & ~no] = np.maximum(sure, 0.5)[yes & ~no]
-    found[no & ~yes] = np.minimum(1 - sure, np.nextafter(0.5, 0))[no & ~yes]
-    return found
+    probabilities[yes & ~no] = np.maximum(sure, 0.5)[yes & ~no]
+    probabilities[no & ~yes] = np.minimum(1 - sure, np.nextafter(0.5, 0))[no & ~yes]
+    return probabilities
