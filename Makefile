@@ -52,10 +52,9 @@ newcomer: ## Do what a new user does, in an environment of its own
 portability: $(VENV)/.test ## Run the tests on other kernels, threads, Pythons and dependencies (long)
 	$(BIN)/python -m tests.portability $(FACTORS)
 
-fuzz: $(VENV)/.test ## Draw new examples for the property tests; read a million mutated dataset and model files
+fuzz: $(VENV)/.test ## Draw new examples for the property tests; read a million mutated dataset files
 	$(PYTEST) -m hypothesis --hypothesis-profile=new $(if $(SEED),--hypothesis-seed=$(SEED))
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.readers --mutants $(or $(MUTANTS),1000000) --jobs 2
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz.models --mutants $(or $(MUTANTS),1000000)
 
 reference: $(VENV)/.test ## Freeze every method's figures anew, after a change that was meant
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.reference.figures $(if $(DATA),--data-dir $(DATA))

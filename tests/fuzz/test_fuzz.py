@@ -1,14 +1,13 @@
-"""The three commands: mutants are read or cleanly refused, and what is neither is told."""
+"""The two commands: mutants are read or cleanly refused, and what is neither is told."""
 
 import re
 from pathlib import Path
 
 import pytest
-from tests.fuzz import driver, importers, models, mutants, readers
+from tests.fuzz import driver, importers, mutants, readers
 from tests.spawned import python
 
-import complabel
-from complabel.errors import AnnotationError, DatasetFormatError, InputError, ModelFileError
+from complabel.errors import AnnotationError, DatasetFormatError, InputError
 from complabel.importers import FORMATS, Format
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +24,8 @@ def unguarded(monkeypatch, recwarn):
     [
         (readers.TARGET, 600, {"read": 30, "DatasetFormatError": 300}),
         (importers.TARGET, 150, {"read": 15, "DatasetFormatError": 50}),
-        (models.TARGET, 300, {"ModelFileError": 290}),
     ],
-    ids=["readers", "importers", "models"],
+    ids=["readers", "importers"],
 )
 def test_mutants_are_read_or_cleanly_refused(target, n_mutants, least, capsys):
     assert driver.main(target, ["--mutants", str(n_mutants), "--seed", "2024"]) == 0
@@ -59,13 +57,7 @@ def test_files_of_answers_that_are_mutated_are_sound(tmp_path):
     assert read == {seed.format for seed in importers.SEEDS} <= {each.name for each in FORMATS}
 
 
-def test_models_that_are_mutated_are_sound(tmp_path):
-    for content, predicted in models.sound().items():
-        driver.write(tmp_path, {"m": content})
-        assert models.use(predicted, tmp_path) == "read"
-
-
-@pytest.mark.parametrize("target", [readers.TARGET, importers.TARGET, models.TARGET])
+@pytest.mark.parametrize("target", [readers.TARGET, importers.TARGET])
 def test_the_same_seed_and_index_give_the_same_mutant(target):
     first, again, other = ([target.make(seed, n)[1] for n in range(60)] for seed in (0, 0, 1))
     assert first == again
@@ -86,10 +78,6 @@ def break_importers(monkeypatch, broken):
     monkeypatch.setattr(importers, "SEEDS", [importers.Seed("own", "a.csv", b"a,b\n1,2\n")])
 
 
-def break_models(monkeypatch, broken):
-    monkeypatch.setattr(complabel, "load", broken)
-
-
 @pytest.mark.parametrize(
     ("raised", "told"),
     [
@@ -99,7 +87,6 @@ def break_models(monkeypatch, broken):
         (RuntimeWarning("invalid value"), "RuntimeWarning: 'invalid value'"),
         (driver.TooSlow("a day"), "TooSlow: 'a day'"),
         (DatasetFormatError("somewhere"), "AssertionError: 'somewhere'"),
-        (ModelFileError("somewhere"), "AssertionError: 'somewhere'"),
         (AnnotationError("x" * 9999), "AssertionError: 'xxx"),
     ],
     ids=repr,
@@ -109,9 +96,8 @@ def break_models(monkeypatch, broken):
     [
         (readers.TARGET, break_readers, "a.csv"),
         (importers.TARGET, break_importers, "a.csv"),
-        (models.TARGET, break_models, "m"),
     ],
-    ids=["readers", "importers", "models"],
+    ids=["readers", "importers"],
 )
 def test_a_find_is_told_kept_and_replayed(
     monkeypatch, tmp_path, capsys, target, break_it, name, raised, told
@@ -140,7 +126,7 @@ def test_a_table_of_which_no_answers_can_be_made_is_a_find(monkeypatch, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["readers", "importers", "models"])
+@pytest.mark.parametrize("name", ["readers", "importers"])
 def test_the_command_runs_from_the_root_in_several_processes(name):
     words = ("-m", f"tests.fuzz.{name}", "--mutants", 501, "--jobs", 2)
     told = python(*words, cwd=ROOT, timeout=300)

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import struct
 from pathlib import Path
 
 import numpy as np
@@ -92,13 +91,3 @@ def one(name, to, at=0):
         return found
 
     return array(name, put)
-
-
-def outer(path, change):
-    """Change the format's own header, which lists the arrays."""
-    content = path.read_bytes()
-    (length,) = struct.unpack("<Q", content[:8])
-    header = json.loads(content[8 : 8 + length])
-    change(header)
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
