@@ -89,8 +89,8 @@ def drawn_at_random(answers: Answers) -> Answers:
 class Audit:
     """J random judgements, each of one label of one item; arrays are (J,)."""
 
-    # The weights are one over the probability of the question, scaled for each label, form of
-    # question and stratum to sum to Kish's effective number of judgements.
+    # A weight is one over the probability of the question. For each label, form of question and
+    # stratum, weights are scaled so that they add up to Kish's effective number of judgements.
 
     item: Ints
     label: Ints

@@ -27,16 +27,16 @@ GRID = np.arange(-16.0, 12.0 + _STEP / 2, _STEP)
 # Standard deviations of the logits. At .1 labels are nearly equally frequent; at 3 one label in
 # six is twenty times as frequent, or as rare, as a usual one.
 HETEROGENEITY = tuple(np.geomspace(0.1, 3.0, 10).tolist())
-# Shares of labels that are unlike the others, and by what standard deviation more.
+# Shares of labels that are unlike the others; their logits have this standard deviation more.
 UNLIKE, _FURTHER = (0.0, 0.1, 0.3, 0.6), 1.5
-# Means are at so many nodes, where they are likely; each zoom narrows the range to that.
+# The mean has so many nodes. Each zoom narrows their range to where the mean is likely.
 _MEANS, _ZOOMS, _ENOUGH = 25, 4, 12
 _REACH = 4.0  # standard deviations of the prior of the mean
 # What is below these shares of the largest, in logarithms, is neglected.
 _NEGLIGIBLE, _UNLIKELY = 10.0, 30.0
 # A likelihood over fewer nodes of the grid than these is computed at closer ones.
 _NARROW, _NODES = 10.0, 192
-# So many draws have the same mean and spread, but there are at least so many different ones.
+# So many draws share one mean and one spread, but there are at least so many different pairs.
 _ALIKE, _DIFFERENT = 10, 200
 _TOO_LITTLE = 1e-14  # of a weight, over the largest
 _TINY = float(np.finfo(np.float64).tiny)

@@ -25,7 +25,7 @@ from complabel.frequencies._strata import Asked, StrataPosterior
 
 RATES = ("precision", "recall", "missed", "invented")
 _QUANTILES = (0.025, 0.5, 0.975)
-# A label is called good or bad if that is so probable.
+# A label is called good, or bad, from this probability on.
 _SURE = 0.8
 # A machine is too sure if people contradict scores this near to 0 and 1 more often than chance.
 _NEAR, _BY_CHANCE, _LEAST_EXPECTED = 0.95, 0.01, 0.1

@@ -27,10 +27,11 @@ from complabel.frequencies._counts import Audit, Counts
 NO, YES, NOTHING = range(3)
 # Log-odds of scores are divided at whole numbers, between these.
 _LOWEST, _HIGHEST = -10, 6
-# So many patterns of what several machines say are few.
+# Several machines: with at most so many patterns of words, each pattern is a stratum.
 _FEW = 9
-# Before people answer: how much yes, no and the log-odds of M machines count, as one M-th of this;
-# how much the log of a label's share; and the standard deviation of each weight.
+# The prior of the regression's weights. Each of M machines has one M-th of the first two: the
+# weight of yes and of no, and the weight of log-odds. The third is the weight of the log of a
+# label's share, the fourth the standard deviation of each weight.
 _OF_WORD, _OF_LOG_ODDS, _OF_SHARE, _SPREAD = 3.0, 1.0, 0.5, 1.0
 _NEWTON, _MOST_STEP = 25, 2.0
 
@@ -40,12 +41,13 @@ class Kind(NamedTuple):
 
     says: int  # NO, YES (at least one machine), or NOTHING
     prior: tuple[float, float]  # mean and standard deviation of the mean logit, at a mean share
-    # By how much logits rise with the log of the machine's share, or with its log-odds; the prior.
+    # The prior of a slope: of logits by the log of the machine's share, or by its log-odds.
     rises: dict[float, float]
     scored: bool = False
 
 
-# Of a label that is frequent a machine misses more, but if it says a label too often, less applies.
+# Where a machine says no, logits mostly rise with its share: it misses a frequent label more often.
+# Where it says yes, they mostly fall: a large share may mean that it says yes too often.
 _ALL_NO = Kind(NO, (-3.0, 3.0), {-1.0: 0.1, 0.0: 0.2, 0.5: 0.3, 1.0: 0.4})
 _ALL_YES = Kind(YES, (1.0, 2.0), {-2.0: 0.15, -1.0: 0.2, 0.0: 0.45, 0.5: 0.2})
 _SILENT = _ALL_NO._replace(says=NOTHING, prior=(-1.0, 3.0))
@@ -94,7 +96,7 @@ class Strata:
             cell, stratum, named = *_cells(p), _words_of_cells()
         if len(digests) > 1:
             joint = hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()[:8]
-            digests = [joint, *digests]  # what one of them drew is random beside all, too
+            digests = [joint, *digests]  # what one machine drew stays random
         n, total = (_by_cell(cell, each, len(stratum)) for each in (None, np.nan_to_num(p)))
         log_odds = special.logit(
             np.clip(  # no machine is surer than that

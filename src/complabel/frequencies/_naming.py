@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _LEAST_Y, _STEP, _LOG_OF_NOTHING = -3.6, 0.2, 30.0
 
 
-# How many of the answers that all labels of a menu apply may be given at random: the error rates
-# that are tried. Chance may make these answers fewer than expected, so shares go beyond 1.
+# The error rates that are tried, as shares of the greatest: at 1, all answers "all of these apply"
+# are given at random. By chance they may be fewer than expected, so shares go beyond 1.
 _SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.05, 1.2)
 _MOST_MISTAKES = 0.9
 # The prior of error rates is Beta(1, 9). Its mean is one mistake in ten answers.

@@ -26,8 +26,8 @@ from complabel.frequencies._naming import NamingLikelihood
 # twenty comes to mind ten times as readily as a usual one.
 SPREADS = (0.03, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)
 # Standard deviations of the logits of frequencies where labels were named: each takes a search for
-# the mode. The largest comes first, under
-# which frequencies may lie anywhere, so that it shows which spreads of propensities are possible.
+# the mode. The largest comes first: under it frequencies may lie anywhere, so it shows which
+# spreads of propensities are possible.
 _FEWER = (2.4, 1.1, 0.5, 0.2)
 # The prior of the mean of the logits is normal. Nearly any mean frequency is possible.
 PRIOR_MEAN, PRIOR_SD = -1.0, 3.0
@@ -234,8 +234,8 @@ def _average(
         apart, moved = each.values - values, each.log_propensities - log_w
         covariance += share * (each.covariance + np.outer(apart, apart))
         of_log_w += share * (each.with_cardinality + moved * apart.sum())
-    # Quantiles of normal logits, or of a beta distribution with these moments, hold the rarest
-    # label of yeast less often.
+    # Intervals by quantiles of normal logits, or of a beta distribution with these moments, held
+    # the frequency of yeast's rarest label less often.
     reach = _NORMAL_95 * np.sqrt(np.diag(covariance))
     intervals = np.clip(np.stack([values - reach, values + reach], axis=1), 0, 1)
     spread = posteriors[int(np.argmax(evidence))].spread if around is None else around.spread
@@ -247,8 +247,9 @@ _LEVEL = 0.05
 _MOST_LOGIT = 40.0
 _HALVINGS = 60
 _TINY = 1e-12
-# The best share of the level for the tail of many "yes" (Yu and Hoff): it depends on how far a
-# logit is below the expected one, times twice its standard error, over the variance of the labels.
+# The best share of the level for the upper tail, of many "yes", by Yu and Hoff. It depends on the
+# distance of a logit below the expected one, times twice its standard error, over the variance of
+# the labels' logits.
 _SHARES = special.expit(np.linspace(-50.0, 50.0, 2001))
 _BELOW = special.ndtri(_LEVEL * _SHARES) - special.ndtri(_LEVEL * _SHARES[::-1])
 

@@ -19,9 +19,10 @@ from scipy import special
 from complabel._parameters import Array, Bools
 from complabel.frequencies._counts import Audit
 
-# With intervals of Clopper and Pearson at this level, in both tails together, at most 5 % miss at
-# the moment when they are short enough, among any number of items: tests and benchmarks/until.py
-# sum it up. If they may be wide, there are few answers, and chance jumps.
+# The level of intervals of Clopper and Pearson, both tails together. With it, at most 5 % of the
+# intervals miss the share at the moment when they are short enough, for any number of items: tests
+# and benchmarks/until.py add up all courses. Wide intervals need few answers, so each answer
+# changes them much; their level is less.
 _LEVEL, _LEVEL_OF_WIDE = 0.036, 0.03
 _WIDE = 0.06  # half of the length
 # Mistakes of the interval that holds at all times.
@@ -33,13 +34,13 @@ _SHARES = (1 - np.cos(np.linspace(0, np.pi, 201))) / 2  # many near 0 and 1
 _ROUNDS = 5
 _STEP, _MOST_STEPS = 0.2, 200  # answers of a simulated sitting at once, as a share of what is left
 _ROUNDING = 1e-6  # of a number of items
-# How many judgements one is worth beside predictions is judged by the same answers. So many times
-# as many are taken, so that at most 5 in 100 sittings stop falsely (benchmarks/until.py).
+# Beside predictions, a judgement is worth several. How many is estimated from the same answers, so
+# the estimate is multiplied by this: at most 5 in 100 sittings stop falsely (benchmarks/until.py).
 _WORTH = 0.8
-# How seldom a machine errs, and how well the number of answers left is known beside it: with these,
-# intervals of it hold in about 80 of 100 sittings (scene, one label).
+# The number of answers that are left, beside a machine. With this prior of the machine's errors and
+# this spread, its intervals hold in about 80 of 100 sittings (scene, one label).
 _PRIOR_OF_ERRORS = 0.25  # for yes and for no
-_SPREAD = 2.0  # of the logarithm of this number, over the root of the answers so far
+_SPREAD = 2.0  # of the number's logarithm, over the root of the answers so far
 
 
 def interval_at_goal(
@@ -116,10 +117,10 @@ def _drawn_left(
     rng: np.random.Generator,
 ) -> Array:
     """Draw (D, K) how many more answers are needed; at least one, and what was answered stays."""
-    # The share of "yes" in the rest is drawn from what is known, and then answers one by one, or
-    # more at once as long as the end is far.
+    # First the share of "yes" among the answers to come is drawn, then these answers: several at
+    # once while the goal is far, at last one by one.
     shape, usual = (n_draws, len(yes)), (yes.sum() + _PRIOR) / (judged.sum() + 2 * _PRIOR)
-    # All labels together tell what is usual: as if one more answer said so of each label.
+    # The share of yes of all labels together counts like one more answer about each label.
     share = rng.beta(yes + usual, judged - yes + 1 - usual, shape)
     drawn_yes, total = np.broadcast_to(yes, shape).copy(), np.broadcast_to(judged, shape).copy()
     answers_left, step = np.empty(shape), np.ones(shape, dtype=np.intp)
@@ -178,7 +179,7 @@ def beside_predictions(
     def worth(times: Array, k: Array) -> Array:
         """How many judgements one is worth with so many times as many, of which k say yes."""
         at = np.maximum(n * times, _LEAST)
-        # One "yes" and one "no" more: few errors of a machine tell badly how seldom they are.
+        # One "yes" and one "no" are added: from few errors, their rate is not known well.
         variance = shares**2 * (k + 1) * (at + 1 - k) / (at + 2) ** 2 / at
         gain = variance[..., 2, :] / variance[..., :2, :].sum(axis=-2)
         return np.asarray(np.maximum(_WORTH * gain, 1.0))
@@ -186,8 +187,8 @@ def beside_predictions(
     now = worth(np.ones(n_labels), yes)
     value = (shares * yes / np.maximum(n, _LEAST))[:2].sum(axis=0)
     is_yes, judged = np.where(now > 1, value * n[2], yes[2]), n[2]
-    # How often a machine errs is drawn, too: the more errors are seen, the less is a judgement
-    # worth, and few errors tell badly how many will be seen.
+    # The rate of a machine's errors is drawn, too. More errors make a judgement worth less, and
+    # from few errors their rate is not known well.
     said_yes, said_no = (each[:2] + _PRIOR_OF_ERRORS for each in (yes, n - yes))
     drawn = rng.beta(said_yes, said_no, (n_draws, 2, n_labels))
     at_end = np.broadcast_to(now, (n_draws, n_labels))

@@ -12,8 +12,8 @@ unknown and is integrated over. Scores divide a stratum into bins; within it, th
 the log-odds of the machine, at a slope that is integrated over, too. One stratum is independent of
 the other.
 
-Frequencies and rates are about these items: of each stratum, what people said of some pairs counts
-as it is, and the other pairs are drawn with P(applies | stratum).
+Frequencies and rates are about these items. In each stratum, pairs that people answered count by
+their answers; whether the label applies to the other pairs is drawn with P(applies | stratum).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from complabel.frequencies._exchangeable import GRID, Exchangeable, Function, Li
 from complabel.frequencies._machine_strata import NO, YES, Kind, Strata
 from complabel.frequencies._posterior import Posterior
 
-# So many draws, and of many labels a quarter: an end of an interval of 95 % is then that of a tail
-# of .025, with an error of .0025 or .005.
+# The number of draws; of many labels a quarter. The tail beyond an end of an interval of 95 % is
+# then .025 with an error of .0025, or .005.
 _N_DRAWS, _MOST_DRAWN = 4000, 1_000_000
 _QUANTILES = (0.025, 0.975)
 _ROUNDS_OF_UNSURE = 5

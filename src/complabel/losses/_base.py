@@ -27,8 +27,8 @@ _MOST_LOGIT = 1e20
 class FirstOutputs:
     """A look at the first outputs of a network, which warns if they are no logits."""
 
-    # Outputs of a network without a sigmoid soon leave [0, 1], at the latest as it learns; until
-    # then they seldom lie on both sides of .5 (docs/evidence/networks.md has how seldom).
+    # Logits soon leave [0, 1] as the network learns. Before, they seldom lie on both sides of .5,
+    # as probabilities do (docs/evidence/networks.md says how seldom).
     _FEWEST_BATCHES, _FEWEST_VALUES, _MOST_BATCHES = 3, 30, 100
 
     def __init__(self) -> None:

@@ -265,8 +265,8 @@ def lay_out_namings(
         named, first, place = answers.named[rows], np.arange(len(rows)), np.arange(len(rows))
         if not (with_error_rates or kind or (np.diff(answers.item[rows]) > 0).all()):
             named, first, place = _merged(answers, rows)
-        # A merged naming counts as skipped if at least one of its annotators skips a question of
-        # which all labels apply. It counts as picked only if all of them pick any label.
+        # If all labels on offer apply, a merged naming is skipped if one of its annotators would
+        # skip the question, and picked only if all of them would pick any label.
         skips, picks = (answers.all_apply[rows] == word for word in ("skip", "pick"))
         skipped = np.bincount(place, weights=skips) > 0
         picked = np.bincount(place, weights=~picks) == 0

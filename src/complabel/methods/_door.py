@@ -163,7 +163,7 @@ def warn_assumed(
 
 def _warn_unanswered(message: str) -> None:
     """Warn of rows without answers, once for each line of a program that led here."""
-    # Their number differs from fold to fold, so that no filter takes the texts for the same.
+    # The number in the message differs from fold to fold: to a filter each text would be new.
     frame = sys._getframe(_depth())
     if _is_new((frame.f_code.co_filename, frame.f_lineno), message, UnansweredRowWarning):
         warn_user(message, UnansweredRowWarning)
@@ -188,7 +188,7 @@ def _is_new(warned: object, message: str, category: type[Warning]) -> bool:
     if action in ("always", "error"):
         return True
     name, _, number = current_process().name.rpartition("-")
-    # Of the workers of a search, the first speaks for all: each would say the same.
+    # Only the first worker of a search warns: the warnings of the others would be the same.
     if warned in _assumed or (name == "LokyProcess" and number != "1"):
         return False
     if action != "ignore":

@@ -24,7 +24,7 @@ _BATCH = 10_000
 # cost gradient methods .03 to .19 of average precision on make_synthetic(600, n_features=8,
 # n_labels=6, signal=4) after 60 epochs at rate .01; thirty cost nearly all of it.
 FAR = 10
-# What is told if X is in blocks, and a fit or a prediction needs it in memory.
+# The message if X is in blocks, and a fit or a prediction needs it in memory.
 _NOT_IN_BLOCKS = {
     True: "X is in blocks, and the fit of {name} needs all rows in memory; give numpy.asarray(X),"
     " or take SelectionLikelihoodClassifier, which reads block after block",

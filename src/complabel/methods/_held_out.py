@@ -282,7 +282,7 @@ def folds_of(answered: Bools, n_folds: int, random_state: int = 0) -> Ints:
         )
     numbers = np.empty(len(answered), dtype=np.intp)
     folds = KFold(n_folds, shuffle=True, random_state=random_state)
-    # All items have like predictions if the others are spread.
+    # Items without answers are spread over the folds, so that all items have similar predictions.
     rest = np.array_split(np.random.default_rng(random_state).permutation(others), n_folds)
     for number, ((_, test), of_rest) in enumerate(zip(folds.split(items), rest, strict=True)):
         numbers[items[test]] = numbers[of_rest] = number

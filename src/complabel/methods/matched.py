@@ -365,8 +365,8 @@ def likeliest_scale(
 
 def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikelihood | None:
     """Return the log-likelihood of answers with independent labels; None if no answer is left."""
-    # Features can predict the rules of exclusions even where they do not predict the labels. Items
-    # with contradictions are mistakes in part.
+    # Exclusions are left out: features may predict the rules, and not the labels. So are items with
+    # contradictions, of which some answers are mistakes.
     kept = answers.only(answers.question != "excluded")
     clear = kept.answered
     clear[kept.contradictions()[:, 0]] = False

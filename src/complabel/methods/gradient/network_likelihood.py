@@ -229,7 +229,7 @@ class _Objective:
 
     def __call__(self, logits: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
         """Return the loss of the items ``rows`` (b,) for logits (b, K)."""
-        # Divided by the mean weight of all items, it has the mean over batches that it has of all.
+        # Divided by the mean weight of all items, not of the batch: the mean of batches is exact.
         size = self.mean_weight
         log_likelihood = self.likelihood.batch(rows).log_likelihood(
             logits, log_propensities=self.log_propensities, **self.mistakes

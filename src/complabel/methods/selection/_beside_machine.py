@@ -40,7 +40,8 @@ _LEAST_SHARE = 0.02
 _ERRORS_OF_LOSERS = 1.0
 # Rates of a machine are kept from 0.
 _LEAST = 1e-3
-# What other labels' answers count in the comparison of fits for a label, and draws of the answers.
+# In the comparison of fits for a label, answers about other labels count with one of these powers.
+# Then the number of draws of the answers.
 _POWERS, _DRAWS = (0.0, 0.1, 0.3, 1.0), 500
 
 
@@ -106,9 +107,9 @@ def fit_beside_machine(
     a fit to both can be worse than one to people's answers alone. Here its answers have rates of
     mistakes by label, from :func:`complabel.frequencies.audit_machine`. Features are chosen once.
     Then fits with several weights of the machine's answers and penalties are compared by people's
-    held-out answers, and averaged by how probable each is to be the best for a label. What other
-    labels' answers count in that, held-out answers say, too. People are often asked by what the
-    machine says, so one slope and a shift of each label are fitted to log-odds first.
+    held-out answers, and averaged by how probable each is to be the best for a label. Held-out
+    answers also decide how much answers about other labels count there. People are often asked by
+    what the machine says, so one slope and a shift of each label are fitted to log-odds first.
 
     Parameters
     ----------
@@ -243,7 +244,7 @@ def _rates_of(audit: MachineAudit) -> tuple[Array, Array]:
     """Return how much the machine misses and invents of each label, (K,), as a fit takes it.
 
     A machine that says the same of all items tells nothing: yes is as probable where the label
-    applies as where it does not. Rates of one that seems worse than chance are taken to be so.
+    applies as where it does not. If a machine seems worse than chance, it gets such rates, too.
     """
     missed, invented = (
         np.clip(np.nan_to_num(each.values, nan=0.5), _LEAST, 1 - _LEAST)
@@ -283,7 +284,8 @@ class _JointFits:
         rates = {"missed": model.missed, "invented": model.invented}
         model.set_params(**known)
         weighted = both.with_weight(both.weight * np.where(of_machine, _CHOOSING, 1.0))
-        # More items would not make the choice better; those of which people say something tell it.
+        # Items that people answered about come first: they decide the choice. More items than these
+        # would not make it better.
         order = np.lexsort((np.random.default_rng(0).random(len(both)), ~people.answered))
         some = np.sort(order[: max(_LEAST_CHOOSING, len(both) // 2)])
         rows = model.fit(_safe_indexing(X, some), weighted[some])._validate_new(X)

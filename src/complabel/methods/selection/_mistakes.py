@@ -42,17 +42,17 @@ _TOLERANCE_OF_SPREADS = 0.02
 _SPREAD_OF_SHIFTS, _SPREAD_OF_SCALE = 1.0, 0.5
 _TOLERANCE = 1e-8
 _STEP, _PROBES = 1e-3, 8
-# The rates are told if the interval of labels per item, of 95 %, is no longer than this: its upper
-# end over the lower one. Beyond, models with balanced rates were better (made data; the figures are
-# in docs/evidence/mistakes.md).
+# The answers determine the rates if the interval of labels per item, of 95 %, is short: its upper
+# end at most so many times the lower one. With longer intervals, models with balanced rates were
+# better (made data; the figures are in docs/evidence/mistakes.md).
 _WIDEST = 2.5
 # Half of the 95 % quantile of the chi-squared distribution with one degree of freedom.
 _DROP = 1.92
-# The profile is walked in steps of the logarithm of labels per item, each longer than the last.
-# Between the labels per item that a step aims at and those that it reaches, there is a spring.
+# The profile is followed in steps of the logarithm of labels per item, each longer than the last. A
+# penalty, like a spring, pulls the labels per item to those that a step aims at.
 _FIRST_LEAP, _LONGER, _LONGEST_LEAP, _SPRING, _FARTHEST = 0.03, 1.5, 0.4, 0.02, 4.0
-# Balanced rates: before anything is counted, people disagree as often as this share of what they
-# would by chance, with the weight of so many chance disagreements. So often they do at most.
+# Balanced rates. The prior of disagreements, as a share of those by chance, and how many
+# disagreements by chance the prior counts for. The share found is at most the third number.
 _DISAGREE, _DISAGREE_WEIGHT, _MOST_DISAGREE = 0.4, 3.0, 0.9
 
 # To find the common rate of missed labels within about .05, two people must both have judged about

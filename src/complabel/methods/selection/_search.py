@@ -62,7 +62,7 @@ _ERRORS_OF_ALPHA = 1.0
 # Held-out namings hardly tell penalties apart, and the likeliest of them may be far from the best.
 # So fits with these, a factor of 3.2 from each other, are averaged with the likeliest. Their weight
 # is a normal density of their distance from it, in standard errors; smaller ones are left out. The
-# density is wider than of one comparison, because the likeliest of many is so partly by luck. The
+# density is wider than for one comparison, because the likeliest of many is partly a lucky one. The
 # likeliest counts as much as the others can count together.
 _AVERAGED, _ERRORS_OF_AVERAGED, _LEAST_WEIGHT = (0.178, 0.0562, 0.0178), 1.5, 0.05
 # The rates of annotators converge within a few rounds. Changes below .01, one answer in a hundred,

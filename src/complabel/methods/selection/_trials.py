@@ -35,7 +35,7 @@ from complabel.methods.selection._over_blocks import fit_blocks, over_cells
 from complabel.methods.selection._prior import variances_of_biases
 
 # A step of the search must gain at least this many nats, or the search would walk along a plateau.
-# Standard errors of differences are mostly a hundred times greater.
+# The standard error of a gain is mostly a hundred times greater.
 _LEAST_GAIN = 1e-5
 # A setting that is worse by this many standard errors after one part is not fitted to the others.
 _ERRORS_OF_LOSERS = 2.0
