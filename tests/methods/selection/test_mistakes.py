@@ -12,7 +12,7 @@ from complabel.losses import answers_log_likelihood
 from complabel.methods import load
 from complabel.methods.selection._known import OneSided
 from complabel.methods.selection._likelihood import Likelihood
-from complabel.methods.selection._mistakes import _Profile, balanced_rates
+from complabel.methods.selection._mistakes import RateProfile, balanced_rates
 from complabel.simulate import draw_answers
 
 X, Y = logistic_problem(2500, seed=4)
@@ -153,7 +153,7 @@ def test_balanced_rates_by_hand():
 
 
 def test_the_slopes_of_the_profile_are_right(rare):
-    profile = _Profile(
+    profile = RateProfile(
         Likelihood(rare[1]), 0.3 * np.random.default_rng(1).normal(size=(800, 6)), None
     )
     at = profile._start(OneSided(np.tile(np.reshape([0.3, 0.05], (2, 1, 1)), (1, 4, 1)))) + 0.1

@@ -24,7 +24,7 @@ from complabel.methods._features import moments_of
 from complabel.methods._held_out import _paired, folds_of
 from complabel.methods._matching import label_shifts
 from complabel.methods.selection._classifier import SelectionLikelihoodClassifier
-from complabel.methods.selection._features import PreparedFeatures, _transformed
+from complabel.methods.selection._features import FeatureMap, PreparedFeatures, _transformed
 from complabel.methods.selection._known import Setting
 from complabel.methods.selection._likelihood import Likelihood
 from complabel.methods.selection._plan import plan_for
@@ -289,12 +289,17 @@ class _JointFits:
         order = np.lexsort((np.random.default_rng(0).random(len(both)), ~people.answered))
         some = np.sort(order[: max(_LEAST_CHOOSING, len(both) // 2)])
         rows = model.fit(_safe_indexing(X, some), weighted[some])._validate_new(X)
-        setting, kernel = model._setting, getattr(model.model_, "transformer", None)
+        chosen = ("scaling_", "gamma_", "rank_")
+        scaling, gamma, rank = (getattr(model, each, None) for each in chosen)
+        features, kernel = FeatureMap(scaling, gamma), getattr(model.model_, "transformer", None)
+        _, space = plan_for(model, weighted, n_features=model.n_features_in_)
+        penalties = space.penalties_of(model)
         rows = rows if kernel is None else _transformed(kernel, rows)
         moments = moments_of(rows, weighted.item_weight)
-        prepared = PreparedFeatures(rows, kernel, setting.features._scaling(moments))
+        prepared = PreparedFeatures(rows, kernel, features._scaling(moments))
         alphas = _ALPHAS if isinstance(model.alpha, str) else (float(model.alpha),)
-        settings = [replace(setting, alpha=alpha, spread=None, kept=1.0) for alpha in alphas]
+        first = Setting(features, 0.0, model.cardinality_, rank, penalties=penalties)
+        settings = [replace(first, alpha=alpha) for alpha in alphas]
         if hasattr(model, "propensities_"):
             model.set_params(propensities=model.propensities_)
         # Answers that contradict each other need rates, also if these are 0.

@@ -82,10 +82,6 @@ class KnownRates:
             return self.propensities
         return self.frequencies_at(setting.cardinality).propensities
 
-    def log_propensities_at(self, setting: Setting) -> Array | None:
-        known = self.propensities_at(setting)
-        return None if known is None else np.log(known)
-
     def error_rates_at(self, setting: Setting, n_rates: int) -> Array | None:
         """Return the error rates that the setting chooses, or else the known ones."""
         if setting.error_rates is None:

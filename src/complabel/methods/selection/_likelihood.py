@@ -83,8 +83,8 @@ class Likelihood:
 
     def log_propensities_at(self, setting: Setting) -> Tensor | None:
         """Return the known log-propensities (K,); None if they are equal or fitted."""
-        known = self.known.log_propensities_at(setting)
-        return None if known is None else torch.from_numpy(known).to(self.device)
+        known = self.known.propensities_at(setting)
+        return None if known is None else torch.from_numpy(np.log(known)).to(self.device)
 
     @property
     def n_rates(self) -> int:

@@ -156,22 +156,6 @@ def warn_of_other_number(number: float, interval: tuple[float, float] | None) ->
         )
 
 
-def likeliest_mistakes(
-    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, start: OneSided
-) -> OneSided:
-    """Return the likeliest rates, those of unknown annotators last."""
-    # The answers are held out, ``logits`` (n, K) are predictions; log-propensities are (K,) or
-    # (n, K).
-    return _Search(likelihood, logits, log_propensities).run(start)
-
-
-def labels_per_item(
-    likelihood: Likelihood, logits: Floats, log_propensities: Array | None, rates: OneSided
-) -> tuple[float, float]:
-    """Return between which numbers of labels per item the answers are about as likely (95 %)."""
-    return _Profile(likelihood, logits, log_propensities).interval(rates)
-
-
 def are_determined(interval: tuple[float, float]) -> bool:
     """Return whether an interval of labels per item is short enough to take the rates found."""
     return interval[1] <= _WIDEST * interval[0]
@@ -204,7 +188,7 @@ def balanced_rates(answers: Answers) -> OneSided:
     return OneSided(np.repeat(of_labels[:, np.newaxis], n_rates, axis=1))
 
 
-class _Search:
+class RateSearch:
     """The search for common log-odds, effects of annotators and labels, and shifts of logits."""
 
     # The prior of a common rate: mistakes and right answers.
@@ -318,7 +302,7 @@ class _Search:
         return total / _PROBES
 
 
-class _Profile(_Search):
+class RateProfile(RateSearch):
     """The loss at its least for each number of labels per item.
 
     The prior of rates is uniform here, and any shift that labels have in common is as likely as

@@ -39,13 +39,11 @@ class Penalty:
         """
         raise NotImplementedError
 
-    def curvature(self, p: Tensor, weights: Tensor | None) -> Array | float:
-        """Return about the mean Hessian (K, K) by the logits of an item; 0 if it may be left out.
+    def curvature(self, p: Tensor, weights: Tensor | None) -> Array | float:  # noqa: ARG002
+        """Return about the mean Hessian (K, K) by an item's logits; it only scales the steps.
 
-        ``p`` (n, K) are probabilities, ``weights`` (n,) those of items. The curvature scales the
-        steps of a fit, and does not change the minimum.
+        ``p`` (n, K) are probabilities, ``weights`` (n,) those of items.
         """
-        del p, weights
         return 0.0
 
 
@@ -123,11 +121,8 @@ class Penalties:
 
     def at(self, argument: str, at: Tensor) -> tuple[Tensor, Tensor]:
         """Return the sum of the penalties of an argument, at least one, and its slope."""
-        first, *others = [each(at) for each in self.of(argument)]
-        values, slopes = first
-        for value, slope in others:
-            values, slopes = values + value, slopes + slope
-        return values, slopes
+        values, slopes = zip(*(each(at) for each in self.of(argument)), strict=True)
+        return sum(values[1:], values[0]), sum(slopes[1:], slopes[0])
 
     def curvature(self, p: Tensor, weights: Tensor | None) -> Array | float:
         return sum((each.curvature(p, weights) for each in self._penalties), 0.0)

@@ -205,7 +205,6 @@ def _learned(
         "model_": prepared.model(linear),
         "n_iter_": fits.n_iter,
         "_annotators": annotators,
-        "_setting": setting,
         "_last_fit": last_fit,
     }
 

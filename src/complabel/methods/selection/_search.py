@@ -106,6 +106,17 @@ class Space:
         )
         return [replace(first, features=each) for each in self.features]
 
+    def penalties_of(self, fitted: Any) -> tuple[Penalty, ...]:
+        """Return the penalties that a classifier chose, by its attributes."""
+        return tuple(
+            next(
+                each
+                for each in grid
+                if all(getattr(fitted, f"{name}_") == value for name, value in vars(each).items())
+            )
+            for grid in self.penalties
+        )
+
     def around(self, setting: Setting) -> Space:
         """Return a space around a setting, in which only alpha and the cardinality are chosen."""
         return replace(

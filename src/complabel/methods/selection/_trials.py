@@ -29,7 +29,7 @@ from complabel.methods.selection._blocks import PreparedBlocks
 from complabel.methods.selection._features import FeatureMap, PreparedFeatures
 from complabel.methods.selection._known import OneSided, Setting
 from complabel.methods.selection._likelihood import Likelihood
-from complabel.methods.selection._mistakes import labels_per_item, likeliest_mistakes
+from complabel.methods.selection._mistakes import RateProfile, RateSearch
 from complabel.methods.selection._objective import Objective
 from complabel.methods.selection._over_blocks import fit_blocks, over_cells
 from complabel.methods.selection._prior import variances_of_biases
@@ -246,19 +246,6 @@ class _FoldGroup:
         return cls(train, test, trained, rest, likelihood)
 
 
-@dataclass(frozen=True, eq=False)
-class _Prepared:
-    """Features of one kind, for the final fit and for trials (in short), with the latest fits."""
-
-    whole: PreparedFeatures
-    n_labels: int
-    fits: dict[tuple[Setting, int], LinearFits | DualFits] = field(default_factory=dict)
-
-    @cached_property
-    def short(self) -> PreparedFeatures:
-        return self.whole.in_short(self.n_labels)
-
-
 @dataclass
 class Trials:
     """Tries settings, and keeps the log-likelihoods of held-out rows for each part."""
@@ -274,7 +261,7 @@ class Trials:
     on_setting: Callable[[int, None, float], None]
     by_part: dict[Setting, list[Array]] = field(default_factory=dict, init=False)
     _leader: Setting | None = field(default=None, init=False)
-    _prepared: dict[FeatureMap, _Prepared] = field(default_factory=dict, init=False)
+    _prepared: dict[FeatureMap, PreparedFeatures] = field(default_factory=dict, init=False)
 
     def mean(self, setting: Setting) -> float:
         """Return the mean held-out log-likelihood of a setting."""
@@ -329,12 +316,12 @@ class Trials:
         return likeliest_rates(*self._held_out(setting), start)
 
     def likeliest_mistakes(self, setting: Setting, start: OneSided) -> OneSided:
-        return likeliest_mistakes(*self._held_out(setting), start)
+        return RateSearch(*self._held_out(setting)).run(start)
 
     def labels_per_item(self, setting: Setting) -> tuple[float, float]:
         """Return the interval of labels per item that held-out answers and found rates allow."""
         assert isinstance(setting.error_rates, OneSided)
-        return labels_per_item(*self._held_out(setting), setting.error_rates)
+        return RateProfile(*self._held_out(setting)).interval(setting.error_rates)
 
     def _held_out(self, setting: Setting) -> tuple[Likelihood, Floats, Array | None]:
         """Return the held-out answers of all parts, predicted logits and log-propensities."""
@@ -411,21 +398,21 @@ class Trials:
         # The latter are (n, K) if fitted, (K,) if known, else None. A fit starts from the last one
         # that differs only in alpha, or from that of full rank. Others may lead to another local
         # minimum.
-        self.prepare(setting.features)
-        prepared = self._prepared[setting.features]
+        prepared = self.prepare(setting.features)
+        latest: dict[Any, LinearFits | DualFits] = prepared.once("latest fits", dict)
         number = next(number for number, each in enumerate(self._parts) if each is part)
         setting = replace(setting, kept=1.0)
         key = (replace(setting, alpha=0.0), number)
         full = (replace(setting, alpha=0.0, rank=None), number)
-        start: Any = prepared.fits.get(key, prepared.fits.get(full))
-        few = fit_few_cells(prepared.whole, part.trained, setting, part.train, start=start)
+        start: Any = latest.get(key, latest.get(full))
+        few = fit_few_cells(prepared, part.trained, setting, part.train, start=start)
         if few is not None:
-            prepared.fits[key] = few
+            latest[key] = few
             return few.logits(part.test), None
         start = None if isinstance(start, DualFits) else start
-        fits = prepared.fits[key] = fit_maps(
-            prepared.short, part.trained, setting, rows=part.train, start=start
-        )
+        n_labels = self.likelihood.answers.n_labels
+        short = prepared.once("in short", partial(prepared.in_short, n_labels))
+        fits = latest[key] = fit_maps(short, part.trained, setting, rows=part.train, start=start)
         logits = fits.logits_of(part.test)
         if setting.spread is not None:
             return logits, np.repeat(fits.others, [*map(len, part.test)], axis=0)
@@ -457,8 +444,8 @@ class Trials:
             likelihood = self.likelihood
             prepared = features.fit_transform(self.X, likelihood.weights, likelihood.device)
             assert not isinstance(prepared, PreparedBlocks)
-            self._prepared[features] = _Prepared(prepared, likelihood.answers.n_labels)
-        return self._prepared[features].whole
+            self._prepared[features] = prepared
+        return self._prepared[features]
 
 
 def drawn_to(constant: Array, logits: Floats, kept: float) -> Any:
