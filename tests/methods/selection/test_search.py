@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from complabel.methods.selection._features import FeatureMap
+from complabel.methods.selection._known import KnownRates
 from complabel.methods.selection._search import Search, Space
 from complabel.methods.selection._trials import Trials
 
@@ -29,8 +30,8 @@ class Ridge(Trials):
 
 @pytest.mark.parametrize("start", [1.0, 0.1])
 def test_the_top_of_a_ridge_between_alpha_and_the_cardinality_is_found(start):
-    choices = SimpleNamespace(frequencies=None)
-    trials = Ridge(np.zeros((N_ROWS, 1)), choices, cv=3, seed=0, on_setting=lambda *_: None)
+    likelihood = SimpleNamespace(known=KnownRates())
+    trials = Ridge(np.zeros((N_ROWS, 1)), likelihood, cv=3, seed=0, on_setting=lambda *_: None)
     space = Space([FeatureMap("global")], GRID, alpha=start)
     found = Search(trials, tunes_alpha=True, tunes_gamma=False).choose_setting(space, space.starts)
     assert found.alpha == ALPHA
