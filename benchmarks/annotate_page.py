@@ -83,7 +83,8 @@ def make_texts(path: Path, n_items: int) -> None:
 @contextlib.contextmanager
 def serving(folder: Path, *things: str) -> Iterator[str]:
     """Start the command, and yield the address that it prints."""
-    arguments = ["annotate", *things, "--labels", "labels.txt", "--out", f"{things[0]}.answers.csv"]
+    out = f"{things[0]}.answers.csv"
+    arguments = ["annotate", *things, "--label-names", "labels.txt", "--out", out]
     command = [sys.executable, "-m", "complabel", *arguments, "--no-browser"]
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     try:

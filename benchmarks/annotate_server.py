@@ -56,9 +56,8 @@ class Server:
         (folder / "labels.txt").write_text("".join(f"label {at}\n" for at in range(n_labels)))
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
-        words = (
-            f"annotate items.csv --text body --labels labels.txt --no-browser --port {self.port}"
-        )
+        words = "annotate items.csv --text body --label-names labels.txt --no-browser"
+        words += f" --port {self.port}"
         self.command = [sys.executable, "-m", "complabel", *words.split(), *more]
         self.limit: Any = None  # is called in the process before it starts
 

@@ -86,9 +86,9 @@ SESSION = {
     "benchmark": " ".join(["benchmark", *OWN, "out.json"]),
     "tune": " ".join(["tune", *OWN, "out.json"]).replace("prior", "ridge --grid alpha=0.1,10"),
     "study run": "study run plan.toml --store out.sqlite",
-    "study report": "study report first --store study.sqlite --output out-report",
+    "study report": "study report first --store study.sqlite --out out-report",
     "serve": "serve model.safetensors --features embeddings.csv --port 0",
-    "annotate": "annotate photos --labels labels.txt --features P.npz --no-browser"
+    "annotate": "annotate photos --label-names labels.txt --features P.npz --no-browser"
     " --out clicked.csv",
 }
 PLAN = 'name="first"\ntitle="Küste"\ndatasets=["digits"]\nfolds=2\n[[rows]]\nmethod="prior"\n'

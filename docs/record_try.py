@@ -48,7 +48,7 @@ def main():
         pd.DataFrame(digits.X[:ITEMS]).assign(item=names).to_csv(folder / "X.csv", index=False)
         (folder / "labels.txt").write_text("\n".join(map(str, range(10))))
         command = [sys.executable, "-m", "complabel", "annotate", "canvases", "--no-browser"]
-        command += ["--labels", "labels.txt", "--features", "X.csv", "--out", "answers.csv"]
+        command += ["--label-names", "labels.txt", "--features", "X.csv", "--out", "answers.csv"]
         command += ["--question", "asked"]  # visitors press y and n
         server = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
         where, token = next(line.split()[-1] for line in server.stdout if "http" in line).split(

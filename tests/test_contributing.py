@@ -132,7 +132,7 @@ def test_a_question_of_their_own_goes_all_the_way(tmp_path, source):
     (tmp_path / "labels.txt").write_text("sea\ncity\nwood\n")
     options = "--items items.txt --label-names labels.txt --out questions.csv"
     asked = "--question compared --method selection-likelihood:alpha=.1 --folds 2"
-    ask = f"ask --kind compared -n 2 {options}"
+    ask = f"ask --question compared -n 2 {options}"
     lines = ["annotate --help", ask, f"benchmark synthetic {asked}"]
     told = " ".join(run(source, tmp_path, "-c", COMPARE + USE, *lines).replace("│", " ").split())
     assert "applies more?" in told

@@ -32,8 +32,8 @@ def setting(name: str, value: object = None) -> str:
 
 @contextlib.contextmanager
 def settings_as_options(options: Mapping[str, str]) -> Iterator[None]:
-    """Call the parameters that a command has by its options, until the block ends."""
-    token = _options.set(options)
+    """Call parameters by options, until the block ends; others are called as they are outside."""
+    token = _options.set({**_options.get(), **options})
     try:
         yield
     finally:

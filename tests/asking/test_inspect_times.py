@@ -79,7 +79,7 @@ def test_what_to_ask_at_these_times(by_kind, finding, words, command):
     found = inspect_answers(answers)
     assert names(found) == [finding]
     assert words in found.finding(finding).what
-    kind = "" if command == "asked" else f" --kind {command}"
+    kind = "" if command == "asked" else f" --question {command}"
     assert found.finding(finding).command.startswith(
         f"complabel ask answers.csv{kind} -n " if command else ""
     )
@@ -115,7 +115,7 @@ def test_where_all_say_yes_or_no_about_one_of_many_labels_people_could_tick():
         assert f"told as much as about {0.75 * size:.2g} such answers" in told.what
         assert f"Let one person tick {size} labels of 20 items" in told.advice
         assert f"less than {5 * 0.75 * size:.3g} seconds" in told.advice
-        assert f"--kind ticked{'' if size == n_labels else '-10'} -n 20" in told.command
+        assert f"--question ticked{'' if size == n_labels else '-10'} -n 20" in told.command
         form = Answers.from_arrays(absent=absent[:1], question="ticked", item=[30], n_items=31)
         by_machine = given | {"drawn": "machine 3f2a91c0 yes 8.33/218"}
         for other in (

@@ -25,7 +25,7 @@ from complabel.cli._options import TABLE
 from complabel.live._drawing import read_questions
 
 CHECKOUT = Path(__file__).parents[2]
-TYPED = "annotate texts.csv --text text --labels labels.txt --no-browser"
+TYPED = "annotate texts.csv --text text --label-names labels.txt --no-browser"
 
 
 @pytest.fixture(autouse=True)
@@ -79,8 +79,8 @@ def test_a_sitting_and_the_next_one(folder, run, sitting):
 @pytest.mark.parametrize(
     ("more", "kinds"),
     [
-        ("--labels one.txt", {"asked"}),  # a form of one label is a yes/no
-        ("--labels many.txt", {"asked", "ticked"}),  # a form of ten of them fits on the page
+        ("--label-names one.txt", {"asked"}),  # a form of one label is a yes/no
+        ("--label-names many.txt", {"asked", "ticked"}),  # a form of ten of them fits on the page
         ("--until 'frequencies +-.1'", {"asked"}),  # labels that are not known well are preferred
         ("--until 'f1 +-.1' --against p.csv", {"asked"}),
         ("--until 'f1 +-.1' --features X.csv", {"asked", "ticked"}),
@@ -141,7 +141,7 @@ def test_annotate_reads_what_ask_writes_with_any_ending(folder, run, kind):
     place = {item: at for at, item in enumerate(ITEMS)}
     found = []
     for ending in (*TABLE, ".xlsx"):
-        typed = f"ask asked.csv --items texts.csv --label-names labels.txt --kind {kind} -n 4"
+        typed = f"ask asked.csv --items texts.csv --label-names labels.txt --question {kind} -n 4"
         code, _, err = run(f"{typed} --out q{ending}")
         assert code == 0, err
         read = read_questions(folder / f"q{ending}", place, NAMES)
@@ -159,7 +159,7 @@ def test_annotate_reads_what_ask_writes_with_any_ending(folder, run, kind):
 @pytest.mark.slow
 def test_what_learns_meanwhile_is_saved(folder, run, sitting):
     sitting += [1, 24]
-    typed = f"{TYPED} --token abcdefgh --features X.csv --model m.new.safetensors --overlap .1"
+    typed = f"{TYPED} --token abcdefgh --features X.csv --model-out m.new.safetensors --overlap .1"
     code, out, _ = run(typed)
 
     assert code == 0, out
@@ -184,7 +184,7 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--token ''", "at least 8 letters"),
         ("--item nothing", "there is no column 'nothing'"),
         ("--out answers.txt", "wrong ending"),
-        ("--labels steering.txt", "line 2: the label 'sky\\x1b[2J'"),
+        ("--label-names steering.txt", "line 2: the label 'sky\\x1b[2J'"),
         ("--until 'f2 +-.1'", "'f2 +-.1' is no goal"),
         ("--until 'f1 +-.1'", "--features"),
         ("--until model --against p.csv", "--features"),
@@ -246,7 +246,7 @@ def test_the_help_says_who_sees_the_token(run, command):
 def test_what_a_table_of_strangers_could_do_is_told(folder, run, sitting):
     sitting.append(0)
     write_table(folder / "web.csv", ["item", "at"], [["=1+1", "http://192.168.0.1/x.png"]])
-    _, _, err = run("annotate web.csv --image at --labels labels.txt --no-browser")
+    _, _, err = run("annotate web.csv --image at --label-names labels.txt --no-browser")
 
     assert "the browser loads pictures from http://192.168.0.1" in " ".join(err.split())
 

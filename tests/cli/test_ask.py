@@ -123,7 +123,7 @@ def test_what_a_machine_said_is_no_answer_of_the_person_who_is_asked(run, folder
     texts = [[item, f"text of {item}"] for item in ITEMS]
     write_table(folder / "texts.csv", ["item", "text"], texts)
     out = {"spreadsheet": "q.csv", "replies": "q.jsonl"}[tool]
-    asked = ("ask", "both.csv", *LABELS, "-n", 60, "--kind", kind, "--for", tool)
+    asked = ("ask", "both.csv", *LABELS, "-n", 60, "--question", kind, "--for", tool)
     told = {"spreadsheet": (), "replies": ("--show", "texts.csv")}[tool]
     for who, known in ((), set()), (("--annotator", "ann"), {"ann"}):
         code, said, _ = run(*asked, *told, *who, "--out", f"{len(who)}-{out}")
@@ -152,7 +152,7 @@ def test_what_a_machine_said_is_no_answer_of_the_person_who_is_asked(run, folder
 
 @pytest.mark.parametrize("kind", ["ticked", "ticked-2"])
 def test_questions_to_tick_come_back(run, folder, kind):
-    ask = ("ask", "--features", "X.csv", *LABELS, "-n", 9, "--kind", kind)
+    ask = ("ask", "--features", "X.csv", *LABELS, "-n", 9, "--question", kind)
     code, out, _ = run(*ask, "--out", "q.csv")
     assert code == 0
     assert "wrote q.csv: 9 questions in random order\nnext: fill in what the column to_do" in out
@@ -182,9 +182,8 @@ def test_the_printed_commands_take_the_questions_through_a_tool(run, folder, too
     """What ask prints is run as it stands; people and the tool's export are simulated."""
     out = {"label-studio": "tasks.json", "prodigy": "tasks.jsonl", "mturk": "tasks.csv"}[tool]
     write_table(folder / "items.csv", ["item", "image"], [[item, f"/{item}"] for item in ITEMS])
-    code, said, _ = run(
-        "ask", "--items", "items.csv", *LABELS, "-n", 5, "--kind", kind, "--for", tool, "--out", out
-    )
+    words = ("ask", "--items", "items.csv", *LABELS, "-n", 5, "--question", kind, "--for", tool)
+    code, said, _ = run(*words, "--out", out)
     assert code == 0
     lines = [line.split() for line in said.splitlines() if line.startswith("  ")]
     text = (folder / out).read_text("utf-8")
@@ -307,7 +306,7 @@ def test_a_round_is_no_longer_than_its_goals_need(run, folder):
     asked = [row for row in read_table(folder / "q.csv") if not row["answer"]]
     assert low <= high == len(asked) < 250
     assert run(*typed, "--until", "f1 +-.1")[0] == 1
-    assert run(*typed, "--until", "frequencies +-.1", "--kind", "named")[0] == 1
+    assert run(*typed, "--until", "frequencies +-.1", "--question", "named")[0] == 1
     assert run("ask", "--against", "asked.csv", "--until", "frequencies +-.1", *typed[-2:])[0] == 1
 
 
@@ -360,9 +359,9 @@ def test_questions_about_a_model_are_about_items_that_it_does_not_know(run, fold
     ("given", "message"),
     [
         ((*LABELS, "--figure", "f1", "--features", "X.csv"), "--figure is given without --to-eval"),
-        (EVALUATE, "--to-evaluate asks yes or no .* give --features, and leave out --kind"),
-        ((*EVALUATE, "--features", "X.csv", "--kind", "ticked"), "leave out --kind, --label-na"),
-        ((*EVALUATE, "--features", "X.csv", *LABELS), "leave out --kind, --label-names"),
+        (EVALUATE, "--to-evaluate asks yes or no .* give --features, and leave out --question"),
+        ((*EVALUATE, "--features", "X.csv", "--question", "ticked"), "leave out --question"),
+        ((*EVALUATE, "--features", "X.csv", *LABELS), "leave out --question, --label-names"),
         ((*EVALUATE, "--features", "X.csv", "-n", 999), "more than the 360 pairs of a label and"),
     ],
 )

@@ -70,7 +70,7 @@ def test_from_a_machine_to_a_page_in_two_rounds(folder, tmp_path, run):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (("--kind", "ticked"), "--kind"),
+        (("--question", "ticked"), "--question"),
         (("--to-evaluate", "m.safetensors"), "--to-evaluate"),
         (("--all-known",), "--all-known"),
         (("--all-items",), "--all-items"),
@@ -276,17 +276,18 @@ def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tickets.csv").write_text("item,text\nt1,My bill\nt2,It crashes\n", "utf-8")
     (tmp_path / "labels.txt").write_text("billing\nbug\n", "utf-8")
-    words = ("ask", "--for", "openai", "--kind", "ticked", "--all-items", "--items", "tickets.csv")
+    words = ("ask", "--for", "openai", "--question", "ticked", "--all-items")
+    words += ("--items", "tickets.csv")
     words += ("--label-names", "labels.txt", "--out", "batch.jsonl")
     code, _, errors = run(*words)
-    assert (code, "--model" in errors) == (1, True)
-    code, out, _ = run(*words, "--model", "m", "--dry-run")
+    assert (code, "--llm" in errors) == (1, True)
+    code, out, _ = run(*words, "--llm", "m", "--dry-run")
     assert (code, "2 requests" in out) == (0, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["labels.txt", "tickets.csv"]
-    assert run(*words, "--model", "m")[0] == 0
+    assert run(*words, "--llm", "m")[0] == 0
     assert (
         "ask --against answered-batch.csv --items tickets.csv"
-        in run(*words, "--model", "m", "--force")[1]
+        in run(*words, "--llm", "m", "--force")[1]
     )
     lines = (tmp_path / "batch.jsonl").read_text("utf-8").splitlines()
     content = json.dumps({"billing": "yes", "bug": "no"})
@@ -316,9 +317,9 @@ def test_a_batch_goes_out_and_comes_back_as_a_machine(tmp_path, monkeypatch, run
 
 
 def test_what_is_about_batches_alone_is_refused_elsewhere(folder, run):
-    for options in (("--dry-run",), ("--model", "m")):
+    for options in (("--dry-run",), ("--llm", "m")):
         code, _, errors = run("ask", "--against", "machine.csv", *options, "--out", "check.csv")
-        assert (code, "--model" in errors) == (1, True)
+        assert (code, "--llm" in errors) == (1, True)
 
 
 def write_features(path, Y):

@@ -63,7 +63,7 @@ def test_the_page_words_what_was_said(parts):
 def test_the_page_shows_the_figures_of_the_terminal_and_the_truth_of_each_picture(
     run, tmp_path, parts
 ):
-    code, out, _ = run("demo", "--pictures", 100, "--seed", 3, "--output", tmp_path / "page.html")
+    code, out, _ = run("demo", "--pictures", 100, "--seed", 3, "--out", tmp_path / "page.html")
     assert code == 0
     printed = re.findall(r"^  (.*\S) +([01]\.\d{3})", out, flags=re.MULTILINE)
     titles = [title for title, _ in (_demo.WAYS | _demo._COMPARED).values()]

@@ -42,7 +42,7 @@ def test_what_a_plain_form_means_is_asked_and_the_answer_of_the_message_reads_it
     lines = [line.strip() for line in err.splitlines()]
     assert lines[0].startswith("error: plain.json: nothing says what people's choices mean")
     assert lines[1].startswith("control 'my tags' (used 60 times): ")
-    ticked = "--present 'my tags' --question ticked --label-names FILE"
+    ticked = "--present 'my tags' --read-as ticked --label-names FILE"
     meaning = lines[lines.index(ticked) + 1]
     assert meaning == "people ticked all labels that apply; the others do not"
     told = shlex.split(ticked.replace("FILE", "labels.txt"))
@@ -126,7 +126,7 @@ def test_a_format_of_ones_own_is_named_by_its_module(run, folder, monkeypatch):
 def test_who_ticked_nothing_is_asked_about(run, folder):
     (folder / "ticks.csv").write_text("item,anna\na,sea\nb,\n", encoding="utf-8")
     (folder / "two.txt").write_text("sea\nsky\n", encoding="utf-8")
-    told = ("--from", "columns", "--present", "anna", "--question", "ticked")
+    told = ("--from", "columns", "--present", "anna", "--read-as", "ticked")
     told += ("--label-names", "two.txt", "--out", "answers.csv")
     code, _, err = run("import", "ticks.csv", *told)
     assert (code, "--unselected no" in err) == (1, True)

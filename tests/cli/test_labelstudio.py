@@ -27,7 +27,7 @@ def test_the_configuration_goes_to_the_terminal_and_advice_beside_it(run, questi
 
 
 def test_questions_of_ask_need_no_labels_and_go_to_a_file(run, folder):
-    arguments = ("--question", "asked", "--show", "text", "--out", "config.xml")
+    arguments = ("--question", "asked", "--item-kind", "text", "--out", "config.xml")
     code, out, err = run("labelstudio-config", *arguments)
     assert (code, out) == (0, "wrote config.xml\n")
     expected = label_studio_config([], question="asked", show="text")

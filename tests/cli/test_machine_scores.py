@@ -102,9 +102,9 @@ def test_a_batch_of_several_items_says_how_large_it_is(tmp_path, monkeypatch, ru
     items = "".join(f"t{at},Töxt {at}\n" for at in range(25))
     (tmp_path / "t.csv").write_text(f"item,text\n{items}", "utf-8")
     (tmp_path / "labels.txt").write_text("billing\nbug\n", "utf-8")
-    words = ("ask", "--for", "openai", "--model", "m", "--items", "t.csv", "--all-items")
+    words = ("ask", "--for", "openai", "--llm", "m", "--items", "t.csv", "--all-items")
     words += ("--label-names", "labels.txt", "--out", "b.jsonl")
-    tens = (*words, "--kind", "ticked", "--items-per-request", 10)
+    tens = (*words, "--question", "ticked", "--items-per-request", 10)
     code, out, _ = run(*tens, "--dry-run")
     assert code == 0
     assert run(*tens)[0] == 0

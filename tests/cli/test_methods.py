@@ -17,7 +17,7 @@ def test_the_table_has_every_method_in_order(run):
 
 
 def test_json_says_what_to_import(run):
-    code, out, _ = run("methods", "--json")
+    code, out, _ = run("methods", "--as-json")
     assert code == 0
     described = {entry["name"]: entry for entry in json.loads(out)}
     assert list(described) == list(METHODS)
@@ -51,7 +51,7 @@ def test_methods_of_installed_packages_are_listed_and_failures_are_said(run, mon
         metadata.EntryPoint("gone", "no_such_module:X", "complabel.methods"),
     ]
     monkeypatch.setattr(metadata, "entry_points", lambda *, group: offered)
-    code, out, err = run("methods", "--json")
+    code, out, err = run("methods", "--as-json")
     assert code == 0
     own = json.loads(out)[-1]
     assert (own["name"], own["summary"]) == ("own", "Learns nothing.")

@@ -14,7 +14,8 @@ from complabel.errors import InputError, OutputError
 
 COMMAND = get_command(_app.app)
 ANSWERS = ("named.csv", "--features", "X.csv", "--label-names", "labels.txt")
-ANNOTATE = ("texts.csv", "--text", "text", "--labels", "labels.txt", "--no-browser")
+ANNOTATE = ("texts.csv", "--text", "text", "--label-names", "labels.txt", "--no-browser")
+READ = ("--features", "X.csv")
 MODEL = ("m.safetensors", "X.csv")
 
 # Every output of every command: what is typed before it, a file that is read, and an ending.
@@ -40,13 +41,13 @@ OUTPUTS = {
     "show --json": (["show", MODEL[0]], MODEL[0], ".json"),
     "labelstudio-config --out": (["labelstudio-config", "labels.txt"], "labels.txt", ".xml"),
     "annotate --out": (["annotate", *ANNOTATE], "labels.txt", ".csv"),
-    "annotate --model": (["annotate", *ANNOTATE, "--features", "X.csv"], "X.csv", ".safetensors"),
-    "demo --output": (["demo"], None, ".html"),
+    "annotate --model-out": (["annotate", *ANNOTATE, *READ], "X.csv", ".safetensors"),
+    "demo --out": (["demo"], None, ".html"),
     "tune --json": (["tune", *ANSWERS, "--method", "ridge"], "named.csv", ".json"),
     "benchmark --json": (["benchmark", *ANSWERS], "labels.txt", ".json"),
     "study export": (["study", "export", "--store", "s.json"], "s.json", ".json"),
 }
-OF_FOLDERS = {"study report --output", "reproduce --output"}
+OF_FOLDERS = {"study report --out", "reproduce --out"}
 WRITES = ("Write", "Also write", "File to write", "The page to write")
 TYPED = ("questions.csv", "export.json", "labels.txt", "m.safetensors", "plan.toml", "page.html")
 
@@ -113,8 +114,8 @@ def refused(folder, words, *said):
 
 
 def ending_fits(output, name):
-    return output.split()[-1] in {"--json", "--html", "--output", "--labels-out"} or (
-        name.endswith(OUTPUTS[output][2])
+    return output.split()[-1] in {"--json", "--html", "--labels-out"} or (
+        output == "demo --out" or name.endswith(OUTPUTS[output][2])
     )
 
 
@@ -287,7 +288,7 @@ def studied(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         call(["benchmark", "synthetic", "--method", "prior", "--folds", "2"])
-        call(["study", "report", "--output", "report"])
+        call(["study", "report", "--out", "report"])
     return folder
 
 
@@ -299,7 +300,7 @@ def test_a_report_in_which_somebody_wrote_is_not_replaced(studied, monkeypatch):
     monkeypatch.chdir(studied)
     path = studied / "report" / "tables.tex"
     path.write_text(path.read_text("utf-8") + "a note\n", "utf-8")
-    command = ["study", "report", "--output", "report"]
+    command = ["study", "report", "--out", "report"]
     refused(studied, command, "exists", "report-2", "--force")
     call([*command, "--force"])
     assert "a note" not in path.read_text("utf-8")
@@ -312,9 +313,9 @@ def test_a_file_in_the_place_of_a_report_is_kept(studied, monkeypatch, tmp_path,
     monkeypatch.chdir(tmp_path)
     store = ["--store", studied / "complabel-studies.sqlite"] if command[0] == "study" else []
     Path(name).write_text("mine")
-    refused(tmp_path, [*command, *store, "--output", "."], f"{name} exists")
-    refused(tmp_path, [*command, *store, "--output", name], "is a file")
-    refused(tmp_path, [*command, *store, "--output", f"{name}/below"], "is a file")
+    refused(tmp_path, [*command, *store, "--out", "."], f"{name} exists")
+    refused(tmp_path, [*command, *store, "--out", name], "is a file")
+    refused(tmp_path, [*command, *store, "--out", f"{name}/below"], "is a file")
     Path(name).unlink()
     Path(name).mkdir()
-    refused(tmp_path, [*command, *store, "--output", ".", "--force"], "is a folder")
+    refused(tmp_path, [*command, *store, "--out", ".", "--force"], "is a folder")

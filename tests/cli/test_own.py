@@ -40,7 +40,7 @@ def test_a_file_is_shown_as_it_would_be_read(run):
 
 
 def test_files_and_names_are_shown_together(run, folder):
-    code, out, err = run("datasets synthetic meka.arff --json")
+    code, out, err = run("datasets synthetic meka.arff --as-json")
     assert (code, err) == (0, "")
     synthetic, meka = json.loads(out)
     assert (synthetic["name"], synthetic["n_samples"]) == ("synthetic", 1000)
@@ -142,7 +142,7 @@ def test_methods_are_compared_on_answers_and_truth_up_to_the_report(run, folder)
     assert f"best by held-out answers: {max(scores, key=scores.get)}\n" in out
     assert "90 x 5, 4 labels, the answers that people gave" in " ".join(out.split())
     assert "4 of 4 units are already in the store" in run(f"{command} --force")[2]
-    assert run("study report --output shown")[0] == 0
+    assert run("study report --out shown")[0] == 0
     page = (folder / "shown" / "report.html").read_text("utf-8")
     assert "the answers that people gave" in page
     assert str(folder) not in page

@@ -38,16 +38,16 @@ def test_the_command_asks_and_takes_the_answer(run, folder, name):
     assert code == 1
     assert "two.csv" in err
     assert "line 2" in err
-    assert "--question" in err
-    code, _, err = run(*COMMANDS[name], "--question", "excluded")
+    assert "--read-as" in err
+    code, _, err = run(*COMMANDS[name], "--read-as", "excluded")
     assert code == 0, err
 
 
 def test_what_was_told_is_what_is_learned_and_the_next_command_says_it(run, folder):
-    assert run("import", "two.csv", "--question", "named", "--out", "a.csv")[0] == 0
+    assert run("import", "two.csv", "--read-as", "named", "--out", "a.csv")[0] == 0
     assert {row["question"] for row in read_table(folder / "a.csv")} == {"named"}
     labels = ("--label-names", "labels.txt")
-    assert run("inspect", "two.csv", *labels, "--question", "named", "--json", "f.json")[0] == 0
+    assert run("inspect", "two.csv", *labels, "--read-as", "named", "--json", "f.json")[0] == 0
     assert json.loads((folder / "f.json").read_text("utf-8"))["questions"] == {"named": 60}
-    _, out, _ = run("ask", "two.csv", *X, "--question", "named", "-n", 5, "--out", "q.csv")
-    assert "--question named" in out
+    _, out, _ = run("ask", "two.csv", *X, "--read-as", "named", "-n", 5, "--out", "q.csv")
+    assert "--read-as named" in out

@@ -60,7 +60,7 @@ finally:
     print("LOADED", *sys.modules, flush=True)
 """
 SERVERS = [
-    "annotate X.csv --text item --labels labels.txt --no-browser --port 0",
+    "annotate X.csv --text item --label-names labels.txt --no-browser --port 0",
     "serve ridge.safetensors --port 0",
 ]
 SCRIPT = """

@@ -42,7 +42,7 @@ def test_what_a_question_means_is_asked(tmp_path, question):
     records += [{"id": 5, key: [[]]}]
     message = refused(tmp_path / "a.json", records)
     assert f"question '{question}' (used 1 times): 'sea'" in message
-    assert f"--present {question} --question ticked" in message
+    assert f"--present {question} --read-as ticked" in message
     table, tally = load(tmp_path, records, absent=(question,))
     assert short(table) == [("1.1", "4", "sea", "no", "named")]
     assert "do not say which responses were submitted" in tally.remarks[0]

@@ -149,7 +149,7 @@ DOORS = {
     "a table of yes and no": lambda folder: made(BOTH),
     "arrays: relevant": lambda folder: Answers.from_arrays(relevant=MASK, question="ticked"),
     "arrays: absent": lambda folder: Answers.from_arrays(absent=1 - MASK, question="ticked"),
-    "a file, and --question": read,
+    "a file, and --read-as": read,
     "import: a table of yes": lambda folder: imported(as_file(folder, told("yes", APPLIES))),
     "import: a table of no": lambda folder: imported(as_file(folder, told("no", DENIED))),
     "a filled sheet": filled_sheet,

@@ -96,10 +96,10 @@ EXPORTS = {"a.json": PLAIN, "min.json": PLAIN_MIN}
 EXPORTS |= {name: delimited(sign, PLAIN_MIN) for name, sign in (("a.csv", ","), ("a.tsv", "\t"))}
 # By option: what is known to apply of the items a, b and c, and what is known not to.
 MEANINGS = {
-    "--present choice --question ticked": (["110", "001", "000"], ["001", "110", "111"]),
+    "--present choice --read-as ticked": (["110", "001", "000"], ["001", "110", "111"]),
     "--present choice": (["110", "001"], ["000", "000"]),
     "--absent choice": (["000", "000"], ["110", "001"]),
-    "--absent choice --question ticked": (["001", "110", "111"], ["110", "001", "000"]),
+    "--absent choice --read-as ticked": (["001", "110", "111"], ["110", "001", "000"]),
 }
 
 
@@ -135,7 +135,7 @@ def test_what_people_tick_in_our_own_form_applies(tmp_path, name):
     text = text.replace("choice", "applies").replace("appliess", "choices")
     path = write(tmp_path, name, text)
     table, tally = import_answers(path, options=Options(label_names=LABELS))
-    applies, absent = MEANINGS["--present choice --question ticked"]
+    applies, absent = MEANINGS["--present choice --read-as ticked"]
     answers = Answers.from_table(table, label_names=LABELS)
     assert as_digits(answers.known_relevant) == applies
     assert as_digits(answers.complementary) == absent
@@ -151,7 +151,7 @@ def test_one_label_in_not_this_was_named_and_several_are_asked_about(tmp_path):
     assert short(table) == [("1", "a", "sea", "no", "named")]
     assert tally.remarks == []
     two = task(2, {"id": "b"}, annotation(2, choices("not_this", "sea", "sky")))
-    assert "--absent not_this --question ticked" in fails(tmp_path, [one, two])
+    assert "--absent not_this --read-as ticked" in fails(tmp_path, [one, two])
     told = {"absent": ("not_this",), "question": "ticked", "label_names": LABELS}
     table, _ = load(tmp_path, [one, two], **told)
     assert short(table, "item", "label", "answer") == [
@@ -375,7 +375,7 @@ def test_in_json_min_a_field_that_repeats_may_be_a_control(tmp_path):
     message = fails(tmp_path, records)
     assert "field 'choice' (used 3 times): 'sea'" in message
     assert "field 'image' (used 3 times): '/0.jpg', '/1.jpg', '/2.jpg'" in message
-    assert "--present choice --question ticked --label-names FILE" in message
+    assert "--present choice --read-as ticked --label-names FILE" in message
     assert load(tmp_path, records, absent=("choice",))[0]["label"] == ["sea"] * 3
 
 

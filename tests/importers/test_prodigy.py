@@ -72,7 +72,7 @@ def test_a_rejected_menu_says_nothing_unless_it_is_told_what(tmp_path):
     table, tally = load(tmp_path, tasks)
     assert table["label"] == ["sea"]
     assert tally.counts["rejected menus"] == 1
-    assert any("--question named" in remark for remark in tally.remarks)
+    assert any("--read-as named" in remark for remark in tally.remarks)
     assert load(tmp_path, tasks, question="named")[0]["label"] == ["sky", "city", "sea"]
     told = refused(tmp_path / "a.jsonl", tasks, error=InputError, question="ticked")
     assert "question='ticked'" in told

@@ -311,8 +311,8 @@ def test_a_label_on_offer_that_two_are_like_is_not_guessed(tmp_path):
 def test_what_a_reply_from_a_menu_means_is_asked(tmp_path):
     line = {name: value for name, value in NAMED.items() if name != "question"} | {"reply": "sea"}
     message = refused(tmp_path / "replies.jsonl", [line])
-    assert "--question named" in message
-    assert "--question ticked" in message
+    assert "--read-as named" in message
+    assert "--read-as ticked" in message
     for question, said in (("named", ["no"]), ("ticked", ["yes", "no", "no"])):
         rows, _ = imported(tmp_path / "replies.jsonl", None, question=question)
         assert [row["answer"] for row in rows] == said

@@ -198,7 +198,7 @@ def other_peoples_files(session: Session) -> None:
     said = session.run(*read, expect=1)
     demand("topics" in said and "--present" in said, f"the control and the option\n{said}")
     demand(not (session.folder / "plain.csv").exists(), "what is not understood is not read")
-    session.run(*read, "--present", "topics", "--question", "ticked")
+    session.run(*read, "--present", "topics", "--read-as", "ticked")
     model = "tickets.safetensors"
     session.run("complabel", "fit", "plain.csv", "--features", "T.npz", *labels, "--out", model)
     said = session.run("complabel", "evaluate", model, "T.npz", "--truth", truth.name)
@@ -210,7 +210,7 @@ def other_peoples_files(session: Session) -> None:
     session.run("python", str(HERE / "answer_prompts.py"))
     session.run("complabel", "import", "replies.jsonl", "--out", "machine.csv")
     sheet = ("import", "sheet-of-two.csv", "--from", "columns", "--separator", ";")
-    people = ("--present", "ann", "--present", "ben", "--question", "ticked", *labels)
+    people = ("--present", "ann", "--present", "ben", "--read-as", "ticked", *labels)
     session.run("complabel", *sheet, *people, "--out", "two.csv", expect=1)  # what is a blank?
     session.run("complabel", *sheet, *people, "--unselected", "no", "--out", "two.csv")
     for name, number in (("plain.csv", 400), ("machine.csv", 300), ("two.csv", 800)):
@@ -228,7 +228,7 @@ def a_models_labels(session: Session) -> None:
     truth = session.folder / "tickets-truth.csv"
     with truth.open(encoding="utf-8") as file:
         applies = {row["item"]: row for row in csv.DictReader(file)}
-    batch = ("ask", "--for", "openai", "--model", "gpt-5-mini", "--kind", "ticked", "--all-items")
+    batch = ("ask", "--for", "openai", "--llm", "gpt-5-mini", "--question", "ticked", "--all-items")
     labels = ("--items", "tickets.csv", "--label-names", "kinds.txt")
     said = session.run("complabel", *batch, *labels, "--out", "batch.jsonl")
     demand("--against answered-batch.csv" in said, f"ask says how people check a batch\n{said}")
@@ -297,7 +297,7 @@ def a_list_with_blanks(session: Session) -> None:
     with (session.folder / "list.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("item", "label"), *rows])
 
-    ticked = ("--answer", "yes", "--question", "ticked", "--label-names", "kinds.txt")
+    ticked = ("--answer", "yes", "--read-as", "ticked", "--label-names", "kinds.txt")
     read = ("complabel", "import", "list.csv", *ticked, "--column", "answer_id=item")
     said = session.run(*read, "--out", "l.csv", expect=1)
     demand("--unselected no if no label applies" in said, f"what is a blank?\n{said}")
@@ -320,7 +320,7 @@ def annotate(session: Session) -> None:
 
     session.python(HERE / "draw_photos.py")
     session.run("complabel", "features", "photos", "--out", "P.npz")
-    command = ["annotate", "photos", "--labels", "photo-labels.txt", "--features", "P.npz"]
+    command = ["annotate", "photos", "--label-names", "photo-labels.txt", "--features", "P.npz"]
     process = session.start("complabel", *command, "--out", "clicked.csv", "--no-browser")
     try:
         assert process.stdout is not None

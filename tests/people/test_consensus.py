@@ -453,8 +453,8 @@ def crowd(yes, question="asked"):
 @pytest.mark.parametrize(
     ("answers", "named"),
     [
-        (crowd(True), "--question ticked"),
-        (crowd(False), "--question ticked"),
+        (crowd(True), "--read-as ticked"),
+        (crowd(False), "--read-as ticked"),
         (crowd(None, "named"), ()),
     ],
     ids=["yes", "no", "named"],

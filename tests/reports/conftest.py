@@ -69,7 +69,7 @@ def pages(seen, estimated, tmp_path_factory):
     people, doubtful = about_people()
     demo = tmp_path_factory.mktemp("demo") / "page.html"
     with pytest.MonkeyPatch.context() as patch:
-        words = ("demo", "--pictures", "100", "--output")
+        words = ("demo", "--pictures", "100", "--out")
         patch.setattr(sys, "argv", ["complabel", *words, str(demo)])
         with pytest.raises(SystemExit):
             main()

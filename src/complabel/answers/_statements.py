@@ -273,7 +273,7 @@ def _refusal(answers: AnswerArrays, count: int) -> str:
     return (
         f"answers contradict each other about {listed}{more} ({count} in all); correct them, or"
         f" choose how to resolve them with {setting('contradictions')}: drop, majority or"
-        " trust-relevant"
+        f" trust-relevant; {setting('trusted')} names a person who is right"
     )
 
 

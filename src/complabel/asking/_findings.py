@@ -86,7 +86,7 @@ class Context:
         if n := self.possible(row.get("ask", 0)):
             kind = ""
             if row.get("kind", "asked") != "asked":
-                n, kind = min(n, self.seen.n_items), f" --kind {row['kind']}"
+                n, kind = min(n, self.seen.n_items), f" --question {row['kind']}"
             return f"complabel ask {self.source}{features}{kind} -n {n} --out questions.csv"
         given = {"source": self.source, "X": self.features or "X.csv"}
         return "complabel " + row["command"].format_map(given) if "command" in row else ""

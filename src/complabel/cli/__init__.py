@@ -15,6 +15,9 @@ from complabel.cli._console import save as save
 from complabel.cli._console import save_json as save_json
 from complabel.cli._console import say as say
 from complabel.cli._console import show as show
+from complabel.cli._inputs import advise_on as advise_on
+from complabel.cli._inputs import read_own_answers as read_own_answers
+from complabel.cli._inputs import read_own_features as read_own_features
 from complabel.cli._options import CONTRADICTIONS as CONTRADICTIONS
 from complabel.cli._options import DATA_DIR as DATA_DIR
 from complabel.cli._options import ITEMS as ITEMS
@@ -22,7 +25,7 @@ from complabel.cli._options import JSON_FILE as JSON_FILE
 from complabel.cli._options import LABEL_NAMES as LABEL_NAMES
 from complabel.cli._options import MATCH_FREQUENCIES as MATCH_FREQUENCIES
 from complabel.cli._options import METHOD_HELP as METHOD_HELP
-from complabel.cli._options import QUESTIONS as QUESTIONS
+from complabel.cli._options import READ_AS as READ_AS
 from complabel.cli._options import argument as argument
 from complabel.cli._options import flag as flag
 from complabel.cli._options import one_of as one_of
@@ -37,8 +40,5 @@ from complabel.cli._outputs import refuse_no_folder as refuse_no_folder
 from complabel.cli._outputs import refuse_odd as refuse_odd
 from complabel.cli._outputs import try_to_write as try_to_write
 from complabel.cli._outputs import unused as unused
-from complabel.cli._own import advise_on as advise_on
-from complabel.cli._own import read_own_answers as read_own_answers
-from complabel.cli._own import read_own_features as read_own_features
 
 __all__ = ["main"]

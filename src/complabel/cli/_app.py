@@ -24,6 +24,7 @@ from complabel.cli._fit import fit
 from complabel.cli._import import features, import_
 from complabel.cli._inspect import consensus, inspect
 from complabel.cli._lists import methods
+from complabel.cli._options import spread
 from complabel.cli._outputs import GuardedCommand
 from complabel.cli._predict import decide, onnx, predict, show_
 from complabel.cli._servers import annotate, serve
@@ -33,6 +34,17 @@ _EXPERIMENTS = "complabel.experiments.cli"
 """The module of the commands for experiments; it is imported only when they are asked for."""
 
 _UsageError: Any = typer.BadParameter.__base__  # of click, which typer may hold inside
+
+
+# What an option is called elsewhere, and here.
+_OTHER_WORDS = {
+    "--kind": ("--question",),
+    "--question": ("--read-as",),
+    "--labels": ("--label-names", "--labels-from"),
+    "--model": ("--llm", "--model-out"),
+    "--output": ("--out",),
+    "--show": ("--item-kind",),
+}
 
 
 class _WithExperiments(TyperGroup):
@@ -100,7 +112,7 @@ def _add(group: typer.Typer, heading: str, *commands: Callable[..., None]) -> No
             short_help=first,
             epilog=f"{getattr(command, 'examples', '')}\n\nManual: {manual_page(page)}".strip(),
             rich_help_panel=heading,
-        )(command)
+        )(spread(command))
 
 
 app = typer.Typer(
@@ -144,7 +156,7 @@ def main() -> None:
             sys.exit(app(standalone_mode=False) or 0)
         except _UsageError as refusal:
             if refusal.format_message():  # none where a group has shown its help
-                complain(f"error: {refusal.format_message()}")
+                complain(f"error: {refusal.format_message()}{_other_word(refusal)}")
                 remark(f"try: {refusal.ctx.command_path if refusal.ctx else 'complabel'} --help")
             sys.exit(refusal.exit_code)
         except ComplabelError as error:
@@ -167,6 +179,13 @@ def main() -> None:
                 " again"
             )
             sys.exit(1)
+
+
+def _other_word(refusal: Any) -> str:
+    """Return the option that says what people may have meant, if the command has it."""
+    had = {name for each in refusal.ctx.command.params for name in each.opts} if refusal.ctx else ()
+    words = _OTHER_WORDS.get(getattr(refusal, "option_name", ""), ())
+    return next((f" Did you mean {word}?" for word in words if word in had), "")
 
 
 def _hint(message: Warning | str, category: type[Warning], *where: Any) -> None:

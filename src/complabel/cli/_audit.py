@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from complabel.cli import _options as options
-from complabel.cli import _own as own
 from complabel.cli._console import command, explain, new_table, save, save_json, say, show, working
+from complabel.cli._inputs import Settled
 from complabel.cli._options import argument, option
 
 if TYPE_CHECKING:
@@ -43,12 +44,8 @@ def audit(
     least: float = options.share(
         "The precision and the recall that a label needs to be used.", default=0.8
     ),
-    missed: float = options.share(
-        "How often people say no about a label that applies.", metavar="P"
-    ),
-    invented: float = options.share(
-        "How often people say yes about a label that does not apply.", metavar="P"
-    ),
+    missed: float = options.share("How often people say no about a label that applies."),
+    invented: float = options.share("How often people say yes about a label that does not apply."),
     items: Path | None = option(
         "FILE",
         "All items: one on each line, or a table with the column item. [default: those that MACHINE"
@@ -56,9 +53,7 @@ def audit(
     ),
     only_yes: bool = options.ONLY_YES,
     label_names: Path | None = options.LABEL_NAMES,
-    question: str | None = options.QUESTION,
-    contradictions: str = options.CONTRADICTIONS,
-    trusted: list[str] | None = options.TRUSTED,
+    reading: Settled,
     html: Path | None = options.target("Also write a web page to this file.", page=True),
     json_file: Path | None = options.JSON_FILE,
 ) -> None:
@@ -69,24 +64,20 @@ def audit(
     """
     from complabel.files import read_item_names
     from complabel.frequencies import about_the_others, audit_machine, by_machine
-    from complabel.reports import agreement, audit_headline, audit_sentences
+    from complabel.reports import agreement, audit_headline, audit_sentences, render_audit
 
     known = None if items is None else read_item_names(items)
-    asked_of = (question, contradictions)
     files = [machine, *(other or ())]
-    of_machine, machines = own.read_machines(
-        files, known, label_names, *asked_of, only_yes=only_yes
-    )
-    said, *more_said = machines.values()
-    any_said = own.said_by_any(machines)
-    people = own.read_people(answers, machine, of_machine, any_said, *asked_of, trusted)
-    unsure = own.unsure_about(answers, people, question)
+    machines = reading.machines(files, known, label_names, only_yes=only_yes, apart=True)
+    said, *more_said = machines.said.values()
+    people = reading.people(answers, machines)
+    unsure = reading.unsure(answers, people)
     if left := about_the_others(people.only(~by_machine(people))):
         say(f"  {left}; they do not count")
     about: Any = {"unsure": unsure[:2], "missed": missed, "invented": invented, "least": least}
     with working("comparing people's answers with the machine's"):
         found = audit_machine(people, [said, *more_said], **about)
-    names = [*machines][1:]
+    names = [*machines.said][1:]
     others = dict(zip(names, found.others, strict=True))
     agreements = {name: agreement(said, each) for name, each in zip(names, more_said, strict=True)}
     sentences = audit_sentences(found, said, len(unsure[0]), agreements, others)
@@ -100,26 +91,28 @@ def audit(
         " label halve the interval of how often it applies."
     )
     if html is not None:
-        from complabel.reports import render_audit
-
         save(html, render_audit(found, sentences, agreements=agreements, others=others))
-    beside = {
+    save_json(json_file, found.as_dict() | {"others": _as_json(agreements, others)})
+    given = {"only_yes": only_yes, "label_names": label_names, **reading.given()}
+    more = command("ask", *answers, against=files, items=items, **given, out="more.csv")
+    say(f"next: to know more, ask where an answer tells most\n  {more}")
+    to = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}
+    fit = command("fit", *answers, **given, **to)  # the features have the items
+    say(f"or learn from both, if there are features of the items\n  {fit}")
+
+
+def _as_json(
+    agreements: Mapping[str, tuple[Any, Any]], others: Mapping[str, MachineAudit]
+) -> dict[str, Any]:
+    """Return what is known of other machines: of each label, and last of all pairs."""
+    return {
         name: {
             "same": [None if each != each else each for each in same.tolist()],
             "kappa": [None if each != each else each for each in kappa.tolist()],
             "audit": others[name].as_dict() if name in others else None,
         }
-        for name, (same, kappa) in agreements.items()  # of each label, and last of all pairs
+        for name, (same, kappa) in agreements.items()
     }
-    save_json(json_file, found.as_dict() | {"others": beside})
-    given: Any = {"items": items, "only_yes": only_yes, "label_names": label_names}
-    given |= {"question": question, "contradictions": contradictions, "trusted": trusted}
-    more = command("ask", *answers, against=files, **given, out="more.csv")
-    say(f"next: to know more, ask where an answer tells most\n  {more}")
-    given.pop("items")  # the features have them
-    to: Any = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}
-    fit = command("fit", *answers, **given, **to)
-    say(f"or learn from both, if there are features of the items\n  {fit}")
 
 
 def _show_labels(found: MachineAudit) -> None:

@@ -94,6 +94,12 @@ def remark(text: str, style: str = "") -> None:
     errors().print(visible(text), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
+def doubt(text: str) -> None:
+    """Print a text that makes a result doubtful on standard error, if there is one."""
+    if text:
+        remark(text, style="yellow")
+
+
 def complain(text: str) -> None:
     """Print an error on standard error, in red."""
     remark(text, style="red")
@@ -192,7 +198,7 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def command(name: str, *arguments: object, **options: object) -> str:
+def command(name: str, *positional: object, **options: object) -> str:
     """Return a complabel command as text; options that are None, False or empty are left out.
 
     If there is already a file of the name for ``--out``, the name gets a number.
@@ -202,7 +208,12 @@ def command(name: str, *arguments: object, **options: object) -> str:
     >>> command("predict", "my model.safetensors", "X.npy", items=None, out="p.csv")
     "complabel predict 'my model.safetensors' X.npy --out p.csv"
     """
-    words = [*_typed(), name, *map(str, arguments)]
+    return f"{shlex.join([*_typed(), name])} {arguments(*positional, **options)}".strip()
+
+
+def arguments(*positional: object, **options: object) -> str:
+    """Return what follows the name of a command, as text; see :func:`command`."""
+    words = [*map(str, positional)]
     for option, values in options.items():
         for value in values if isinstance(values, list) else [values]:
             if value not in (None, False, "") and (option, value) != ("contradictions", "error"):

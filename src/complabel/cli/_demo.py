@@ -55,10 +55,10 @@ _COMPARED = {
 }
 
 
-@options.with_examples("demo", "demo --seed 1 --output page.html")
+@options.with_examples("demo", "demo --seed 1 --out page.html")
 def demo(
     page: Path = target(
-        "File to write the page to.", "--output", default=Path("complabel-demo.html"), page=True
+        "File to write the page to.", "--out", default=Path("complabel-demo.html"), page=True
     ),
     n_pictures: int = option(
         "N",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from complabel.cli import _options as options
-from complabel.cli import _own as own
 from complabel.cli._console import (
     command,
     explain,
@@ -24,13 +23,14 @@ from complabel.cli._console import (
     show,
     working,
 )
-from complabel.cli._made import features_for
+from complabel.cli._inputs import SettledOrKept
+from complabel.cli._made import FeaturesOrThings
 from complabel.cli._options import option
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from complabel.answers import Answers
     from complabel.files import Features
+    from complabel.methods import SavedModel
     from complabel.trust import Evaluation, MetricEstimates, OnTruth
 
 # With more labels than this, only some are shown.
@@ -47,6 +47,7 @@ _OF_LABELS = ("precision", "recall", "f1", "average_precision")
 def evaluate(
     model: Path = options.MODEL,
     features: Path = options.FEATURES_OF_MODEL,
+    *,
     truth: Path | None = option(
         "FILE",
         "True labels: a table with the column item and a column of 0 and 1 per label; blank: not"
@@ -58,24 +59,18 @@ def evaluate(
         " give precision and recall. Give the option again for more files.",
     ),
     cross_fit: int | None = options.cross_fit("measure"),
-    text: str | None = options.TEXT_OF_MODEL,
-    image: str | None = options.IMAGE_OF_MODEL,
-    item: str | None = options.ITEM,
-    on_error: str = options.ON_ERROR,
+    source: FeaturesOrThings,
+    reading: SettledOrKept,
     machine: Path | None = option(
         "FILE", "With --cross-fit: the machine's answers, if the model learned from them, too."
     ),
     only_yes: bool = options.ONLY_YES,
     missed: float = options.share(
-        "With --answers: how often people say no about a label that applies.", metavar="P"
+        "With --answers: how often people say no about a label that applies."
     ),
     invented: float = options.share(
-        "With --answers: how often people say yes about a label that does not apply.", metavar="P"
+        "With --answers: how often people say yes about a label that does not apply."
     ),
-    items: Path | None = options.ITEMS,
-    question: str | None = options.QUESTION,
-    contradictions: str = options.CONTRADICTIONS_OR_KEEP,
-    trusted: list[str] | None = options.TRUSTED,
     html: Path | None = options.target(
         "Also write a web page with charts to this file. It needs --answers to random questions.",
         page=True,
@@ -88,37 +83,35 @@ def evaluate(
     blank, each figure is that of the known pairs of an item and a label. Figures on answers
     stand beside those of one order, or one guess, that is the same for all items.
     """
-    if (truth is None) == (not answers):
-        raise InputError("give either --truth or --answers")
-    if truth is not None and (cross_fit or missed or invented or machine):
-        raise InputError(
-            "--cross-fit, --machine, --missed and --invented are about answers; give --answers"
-            " instead of --truth"
-        )
-    if truth is not None and html is not None:
-        raise InputError("--html is about answers to random questions; with --truth, give --json")
-    saved = own.open_model(model)
-    columns = {"text": text, "image": image, "item": item}
-    table = features_for(saved, features, items, columns, skips=on_error == "skip")
+    from complabel.methods import SavedModel
+    from complabel.trust import evaluate_model
+
+    about_answers = bool(cross_fit or missed or invented or machine)
+    _refuse_mixed(truth, answers, about_answers=about_answers, html=html)
+    saved = SavedModel.open(model)
+    table = source.read(saved, features)
     measured: Evaluation | OnTruth
     if truth is not None:
         measured = _on_truth(saved, table, truth)
         _show_truth(measured)
     else:
         assert answers is not None
-        of_people = own.read_own_answers(
-            answers, list(table.items), saved.label_names, question, contradictions, trusted
-        )
-        if cross_fit or machine:
-            own.refuse_other_folds(saved, cross_fit, machine)
-        said = None
+        names = list(table.items), saved.label_names
+        people, said = reading.answers(answers, *names), None
+        saved.refuse_other_folds(cross_fit, machine)
         if machine is not None:
-            of_what = (list(table.items), saved.label_names, question, contradictions)
-            said = own.read_machine(machine, *of_what, only_yes=only_yes)[1]
-        measured = _on_answers(saved, table, of_people, cross_fit, missed, invented, said)
-        learned = own.about_learned_answers(
-            saved, answers, "these figures are too good", cross_fit=cross_fit
-        )
+            said = reading.machines([machine], *names, only_yes=only_yes).said_by_any
+        how: Any = {"missed": missed, "invented": invented, "machine": said}
+        with working(f"predicting {people.n_items:,} items") as far:
+            measured = evaluate_model(
+                saved.classifier,
+                saved.columns_of(table),
+                people,
+                n_folds=cross_fit,
+                on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
+                **how,
+            )
+        learned = saved.about_answers(answers, "these figures are too good", n_folds=cross_fit)
         _show_evaluation(measured, n_all_items=len(table.items))
         if html is not None:
             told = (
@@ -128,11 +121,25 @@ def evaluate(
             _write_page(html, measured, [learned, told])
         remark(learned, style="yellow" if learned.startswith("warning") else "")
     save_json(json_file, measured.as_dict())
-    about = {**columns, "items": items}
-    say(f"next: {command('predict', model, features, **about, out='predictions.csv')}")
+    say(f"next: {command('predict', model, features, **source.given(), out='predictions.csv')}")
 
 
-def _on_truth(saved: own.SavedModel, table: Features, path: Path) -> OnTruth:
+def _refuse_mixed(
+    truth: Path | None, answers: Any, *, about_answers: bool, html: Path | None
+) -> None:
+    """Refuse options about answers beside true labels."""
+    if (truth is None) == (not answers):
+        raise InputError("give either --truth or --answers")
+    if truth is not None and about_answers:
+        raise InputError(
+            "--cross-fit, --machine, --missed and --invented are about answers; give --answers"
+            " instead of --truth"
+        )
+    if truth is not None and html is not None:
+        raise InputError("--html is about answers to random questions; with --truth, give --json")
+
+
+def _on_truth(saved: SavedModel, table: Features, path: Path) -> OnTruth:
     """Measure a model on a table of true labels."""
     from complabel.files import read_truth, rows_of
     from complabel.trust import evaluate_on_truth
@@ -142,32 +149,6 @@ def _on_truth(saved: own.SavedModel, table: Features, path: Path) -> OnTruth:
     X = saved.columns_of(replace(table, X=table.X[rows], items=table.items[rows]))
     with working(f"predicting {len(rows):,} items"):
         return evaluate_on_truth(saved.classifier, X, truth.Y, truth.known)
-
-
-def _on_answers(
-    saved: own.SavedModel,
-    table: Features,
-    answers: Answers,
-    cross_fit: int | None,
-    missed: float,
-    invented: float,
-    machine: Any,
-) -> Evaluation:
-    """Measure a model on answers about the items of a table of features."""
-    from complabel.trust import evaluate_model
-
-    X = saved.columns_of(table)
-    with working(f"predicting {answers.n_items:,} items") as far:
-        return evaluate_model(
-            saved.classifier,
-            X,
-            answers,
-            n_folds=cross_fit,
-            missed=missed,
-            invented=invented,
-            machine=machine,
-            on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
-        )
 
 
 def _show_evaluation(measured: Evaluation, *, n_all_items: int) -> None:

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from complabel.cli import _options as options
-from complabel.cli import _own as own
-from complabel.cli._console import command, duration, remark, say, working
+from complabel.cli._console import command, doubt, duration, remark, say, working
+from complabel.cli._inputs import SettledOrKept, advise_on, read_own_features
 from complabel.cli._options import option, target
 from complabel.cli._outputs import has_written
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
+    from complabel.files import Features
     from complabel.methods import BesideMachine, ComplementaryClassifier, HeldOutScore
     from complabel.trust import FeaturesTell
 
@@ -36,6 +38,48 @@ _ESTIMATES = {
     "missed_": "how often people miss a label that applies",
     "invented_": "how often people say that a label applies which does not",
 }
+
+
+@dataclass(kw_only=True)
+class Beside:
+    """A machine whose answers are learned from, too."""
+
+    machine: Path | None = option(
+        "FILE",
+        "Also learn from this table of a machine's answers, which count less than people's. How"
+        " much less, held-out answers of people tell.",
+    )
+    only_yes: bool = options.ONLY_YES
+
+    def read(
+        self,
+        people: list[Path],
+        items: list[str],
+        label_names: Path | None,
+        reading: SettledOrKept,
+    ) -> tuple[Any, Any]:
+        """Return the names of all labels, and what the machine says; look at people's files."""
+        if self.machine is None:
+            return label_names, None
+        from complabel.files import read_quietly
+
+        machines = reading.machines([self.machine], items, label_names, only_yes=self.only_yes)
+        # A machine has answers about all labels; some people's may be about fewer.
+        names = machines.label_names
+        known: Any = {"items": items, "label_names": None if label_names is None else names}
+        known |= {"question": reading.read_as, "contradictions": "keep"}
+        answers = read_quietly(people, **known).answers
+        machines.refuse_swapped(people, answers)
+        if n_unsure := len(reading.unsure(people, answers)[0]):
+            say(f"people were unsure {n_unsure:,} times; the fit leaves these answers out")
+        return names, machines.said_by_any
+
+    def notes(self, found: BesideMachine | None) -> dict[str, Any]:
+        """Return what a model's file keeps of the machine."""
+        if found is None:
+            return {}
+        of_it = {name: getattr(found, name) for name in _WORTH}
+        return {"machine": {"answers": str(self.machine), **of_it}}
 
 
 def _folds(number: int) -> int:
@@ -57,6 +101,7 @@ def _folds(number: int) -> int:
 def fit(
     answers: list[Path] = options.ANSWERS,
     features: Path = options.FEATURES,
+    *,
     out: Path = target(
         "Write the model to this file, which ends in .safetensors.",
         default=...,
@@ -67,16 +112,9 @@ def fit(
     ),
     items: Path | None = options.ITEMS,
     label_names: Path | None = options.LABEL_NAMES,
-    question: str | None = options.QUESTION,
-    contradictions: str = options.CONTRADICTIONS_OR_KEEP,
-    trusted: list[str] | None = options.TRUSTED,
+    reading: SettledOrKept,
     match_frequencies: bool = options.MATCH_FREQUENCIES,
-    machine: Path | None = option(
-        "FILE",
-        "Also learn from this table of a machine's answers, which count less than people's. How"
-        " much less, held-out answers of people tell.",
-    ),
-    only_yes: bool = options.ONLY_YES,
+    beside: Beside,
     folds: int = option(
         "N",
         "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
@@ -99,71 +137,68 @@ def fit(
     1 GiB of these in pieces, from a Parquet file; such a fit is not scored.
     """
     from complabel.files import read_row_names
-    from complabel.methods import notes_of
 
     classifier = _classifier(method, match_frequencies, seed)
-    _refuse_machine(classifier, machine, dask)
-    in_pieces = _reads_pieces(classifier, features, dask, machine)
+    _refuse_machine(classifier, beside.machine, dask)
+    in_pieces = _reads_pieces(classifier, features, dask, beside.machine)
     with working(f"reading {features}"):
         ids = [*read_row_names(features, items=items)]
-    asked_of = (question, contradictions)
-    names: Any = label_names
-    said, worth = None, {}
-    if machine is not None:
-        # A machine has answers about all labels; some people's may be about fewer.
-        of_machine, said = own.read_machine(machine, ids, label_names, *asked_of, only_yes=only_yes)
-        names = list(of_machine.label_names or ())
-        people = own.read_quietly(answers, ids, names if label_names else None, question).answers
-        own.refuse_swapped(answers, people, f"--machine {machine}", said)
-        _say_unsure(answers, people, question)
-    answer_set = own.read_own_answers(answers, ids, names, *asked_of, trusted)
+    names, said = beside.read(answers, ids, label_names, reading)
+    answer_set = reading.answers(answers, ids, names)
     known = _answered(answer_set, said)
-    feature_table = own.read_own_features(features, items, rows=known, in_pieces=in_pieces)
-    in_pieces = hasattr(feature_table.X, "pieces")
+    table = read_own_features(features, items, rows=known, in_pieces=in_pieces)
+    in_pieces = hasattr(table.X, "pieces")
     if not in_pieces:  # only features of items with answers were read
         answer_set, said = answer_set[known.nonzero()[0]], None if said is None else said[known]
-    X = own.framed(feature_table.X, feature_table.feature_names)
-    started = time.monotonic()
+    started, X = time.monotonic(), table.framed()
     with working(f"fitting {method}") as far:
-        classifier, beside = _fitted(classifier, X, answer_set, said, (seed, dask), far)
-    if beside is not None:
-        of_it = {name: getattr(beside, name) for name in _WORTH}
-        worth = {"machine": {"answers": str(machine), **of_it}}
+        classifier, found = _fitted(classifier, X, answer_set, said, (seed, dask), far)
     seconds = time.monotonic() - started
-    notes: dict[str, Any] = {
-        "answers": [*map(str, answers)],
-        "features": str(features),
-        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
-        "seconds": round(seconds, 1),
-        **notes_of(answer_set, classifier),
-        **worth,
-        **({} if feature_table.recipe is None else own.notes_of_features(feature_table)),
-    }
+    notes = {"answers": [*map(str, answers)], "features": str(features)}
+    notes |= _notes(classifier, answer_set, table, seconds) | beside.notes(found)
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
-    told = chosen(classifier, out, seconds, beside_machine=beside is not None)
+    told = chosen(classifier, out, seconds, beside_machine=found is not None)
     say("\n".join([*told, f"wrote {out}"]))
     advice = ""
-    if beside is not None:
-        say("\n".join(_about_machine(beside)))
+    if found is not None:
+        say("\n".join(found.lines()))
     elif in_pieces:
         remark(
             "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
             " apart, and give them to complabel evaluate"
         )
     elif folds:
-        advice = _score(classifier, feature_table.X, answer_set, (folds, seed, seconds), notes, out)
+        advice = _score(classifier, table.X, answer_set, (folds, seed, seconds), notes, out)
     if advice.endswith((":", "?")):  # where other features are needed, questions are no way out
-        how = "majority" if contradictions == "keep" else contradictions
-        about: dict[str, Any] = {"features": features, "items": items, "label_names": label_names}
-        about |= {"question": question, "contradictions": how, "trusted": trusted}
-        advice = f"{advice}\n  {command('ask', *answers, **about, out='questions.csv')}"
-    if advice:
-        remark(advice, style="yellow")
+        about = {"features": features, "items": items, "label_names": label_names}
+        advice = f"{advice}\n{_next_questions(answers, reading, about)}"
+    doubt(advice)
     if not in_pieces:
-        own.advise_on(feature_table, answer_set)
+        advise_on(table, answer_set)
     say(f"next: {command('predict', out, features, items=items, out='predictions.csv')}")
+
+
+def _next_questions(answers: list[Path], reading: SettledOrKept, about: dict[str, Any]) -> str:
+    """Return the command that asks more."""
+    how = "majority" if reading.contradictions == "keep" else reading.contradictions
+    about |= {**reading.given(), "contradictions": how}
+    return f"  {command('ask', *answers, **about, out='questions.csv')}"
+
+
+def _notes(
+    classifier: ComplementaryClassifier, answer_set: Answers, table: Features, seconds: float
+) -> dict[str, Any]:
+    """Return what a model's file keeps of the fit, beside the names of the files."""
+    from complabel.methods import notes_of
+
+    return {
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "seconds": round(seconds, 1),
+        **notes_of(answer_set, classifier),
+        **({} if table.recipe is None else table.notes()),
+    }
 
 
 def _fitted(
@@ -253,33 +288,6 @@ def _refuse_machine(classifier: Any, machine: Path | None, dask: str | None) -> 
         )
 
 
-def _say_unsure(paths: list[Path], people: Answers, question: Any) -> None:
-    if n_unsure := len(own.unsure_about(paths, people, question)[0]):
-        say(f"people were unsure {n_unsure:,} times; the fit leaves these answers out")
-
-
-def _about_machine(beside: BesideMachine) -> list[str]:
-    """Return lines that say what the machine's answers were worth."""
-    helps = beside.gain > 2 * beside.gain_error
-    missed, invented = beside.audit.missed.overall[0], beside.audit.invented.overall[0]
-    lines = [
-        f"the machine misses {missed:.2g} of the labels that apply, and invents {invented:.2g} of"
-        " the others (all pairs; complabel audit has each label)",
-        f"each answer of the machine counts {beside.weight:.2g} of a person's answer"
-        + (":" if helps else ", but it is not shown that this helps:"),
-        f"  log-likelihood of {beside.n_answers:,} held-out answers of people (nats per answer)",
-        f"  gain over people's answers alone  {beside.gain:.4f} ± {beside.gain_error:.4f}",
-    ]
-    weights, names = beside.label_weights, beside.audit.label_names
-    least, most = int(weights.argmin()), int(weights.argmax())
-    lines[2:2] = [
-        f"  {weights[least]:.2g} ({names[least]}) to {weights[most]:.2g} ({names[most]}), by label"
-    ]
-    if told := beside.audit.about_nothing():
-        lines.append(f"{told}; of these labels, the model knows what people said")
-    return lines
-
-
 def _answered(answers: Answers, said: Any) -> Any:
     """Return which items people or the machine answered, (n_items,)."""
     return answers.answered if said is None else answers.answered | (said == said).any(axis=1)
@@ -344,6 +352,8 @@ def chosen(
     classifier: ComplementaryClassifier, path: Path, seconds: float, *, beside_machine: bool = False
 ) -> list[str]:
     """Return lines that describe a fitted classifier: what it chose and what it estimated."""
+    from complabel.methods import about_cardinality
+
     kernel, scaling = (getattr(classifier, name, "") for name in ("kernel_", "scaling_"))
     lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
     if kernel:
@@ -356,7 +366,7 @@ def chosen(
             # The machine is the last annotator; its mistakes are told apart from people's.
             of_people = value[:-1] if beside_machine and "people" in title else value
             lines.append(f"  {title}: {_range(of_people)}")
-        if title == _CARDINALITY and (known := own.about_cardinality(classifier)):
+        if title == _CARDINALITY and (known := about_cardinality(classifier)):
             lines.append(f"    {known}")
     return lines + _frequencies(classifier, path)
 

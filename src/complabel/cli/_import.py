@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from complabel.cli import _options as options
-from complabel.cli import _own as own
-from complabel.cli._console import command, remark, save, say, working
+from complabel.cli._console import command, doubt, remark, save, say, working
+from complabel.cli._inputs import names_in
+from complabel.cli._made import warn_of_others, warn_of_rows
 from complabel.cli._options import argument, flag, option, target
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from complabel.importers import Tally
+    from complabel.importers import Options, Tally
 
 # A copy of the names in complabel.importers, which would load NumPy for a help text. A test
 # compares the two.
@@ -21,6 +24,84 @@ NAMES = (
     *("label-studio", "prodigy", "argilla", "lvis", "open-images", "batch"),
     *("coded", "columns", "replies", "results", "table"),
 )
+
+
+@dataclass(kw_only=True)
+class Meanings:
+    """What the user says about a file because the file itself does not say it."""
+
+    absent: list[str] | None = option(
+        "CONTROL",
+        "Labels chosen in this control, question or column do not apply; repeat for more.",
+    )
+    present: list[str] | None = option(
+        "CONTROL", "Labels chosen in this control, question or column apply; repeat for more."
+    )
+    item: str | None = option(
+        "COLUMN", "Field or column with the item's name. [default: depends on the format]"
+    )
+    item_file: str | None = option(
+        "FIELD",
+        "Field with the path or the address of the item's file; its name without folders names the"
+        " item.",
+    )
+    yes: list[str] | None = option("CODE", 'Code for "applies"; repeat for more.')
+    no: list[str] | None = option("CODE", 'Code for "does not apply"; repeat for more.')
+    unsure: list[str] | None = option("CODE", 'Code for "unsure"; repeat for more.')
+    unselected: str | None = option(
+        "unknown|no|yes",
+        "Meaning of labels that were shown but not chosen, if the file does not tell. In a blank"
+        " cell, no and yes: nothing was ticked; unknown: nobody answered.",
+        **options.one_of("unknown", "no", "yes"),
+    )
+    read_as: str | None = options.READ_AS
+    answer: str | None = option(
+        "yes|no",
+        "What each row of a table of answers says, if it has no column answer.",
+        **options.one_of("yes", "no"),
+    )
+    none: list[str] | None = option(
+        "WORD",
+        "Word that says that no label applies, where a label is expected, such as None; repeat for"
+        " more.",
+    )
+    separator: str | None = option(
+        "SIGN",
+        "In batch and columns: what separates the labels in a cell, such as ';'. [default: that of"
+        " the platform; else a cell holds one label]",
+    )
+    random_questions: bool = flag(
+        "Say that each question was about a random label of a random item.", "--random-questions"
+    )
+    label_names: Path | None = option("FILE", "All labels, one on each line.")
+    merge: list[str] | None = option(
+        "OLD=NEW", "In a table of answers, merge the label OLD into NEW; repeat for more."
+    )
+    column: list[str] | None = option(
+        "OURS=THEIRS",
+        "Which column of a table holds what, such as annotator=worker; repeat for more.",
+    )
+    drop: list[str] | None = option(
+        "COLUMN",
+        "Do not read this column, although its name says that it may matter; repeat for more.",
+    )
+    class_names: Path | None = option(
+        "FILE", "CSV file with a code and a name per label, if the labels are codes."
+    )
+
+    def of_importers(self, more: Sequence[Path]) -> Options:
+        """Return these as importers take them; ``more`` are files of the same batch."""
+        from complabel.importers import Options
+
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+        given |= {
+            "question": given.pop("read_as"),
+            "label_names": names_in(self.label_names),
+            "merge": options.pairs_of("--merge", self.merge),
+            "column": options.pairs_of("--column", self.column, "OURS=THEIRS"),
+        }
+        return Options(more=tuple(more), **{k: v for k, v in given.items() if v is not None})
 
 
 @options.with_examples(
@@ -33,6 +114,7 @@ def import_(
     files: list[Path] = argument(
         "FILE", "File with the answers; of the results of a batch, all files."
     ),
+    *,
     out: Path = target(
         "Write the table here: .csv, .csv.gz or .parquet.", default=..., endings=options.TABLE
     ),
@@ -43,64 +125,7 @@ def import_(
         "--from",
         autocompletion=lambda incomplete: [n for n in NAMES if n.startswith(incomplete)],
     ),
-    absent: list[str] | None = option(
-        "CONTROL",
-        "Labels chosen in this control, question or column do not apply; repeat for more.",
-    ),
-    present: list[str] | None = option(
-        "CONTROL", "Labels chosen in this control, question or column apply; repeat for more."
-    ),
-    item: str | None = option(
-        "FIELD", "Field with the item's name. [default: depends on the format]"
-    ),
-    item_file: str | None = option(
-        "FIELD",
-        "Field with the path or the address of the item's file; its name without folders names the"
-        " item.",
-    ),
-    yes: list[str] | None = option("CODE", 'Code for "applies"; repeat for more.'),
-    no: list[str] | None = option("CODE", 'Code for "does not apply"; repeat for more.'),
-    unsure: list[str] | None = option("CODE", 'Code for "unsure"; repeat for more.'),
-    unselected: str | None = option(
-        "unknown|no|yes",
-        "Meaning of labels that were shown but not chosen, if the file does not tell. In a blank"
-        " cell, no and yes: nothing was ticked; unknown: nobody answered.",
-        **options.one_of("unknown", "no", "yes"),
-    ),
-    question: str | None = options.QUESTION,
-    answer: str | None = option(
-        "yes|no",
-        "What each row of a table of answers says, if it has no column answer.",
-        **options.one_of("yes", "no"),
-    ),
-    none: list[str] | None = option(
-        "WORD",
-        "Word that says that no label applies, where a label is expected, such as None; repeat for"
-        " more.",
-    ),
-    separator: str | None = option(
-        "SIGN",
-        "In batch and columns: what separates the labels in a cell, such as ';'. [default: that of"
-        " the platform; else a cell holds one label]",
-    ),
-    random_questions: bool = flag(
-        "Say that each question was about a random label of a random item.", "--random-questions"
-    ),
-    label_names: Path | None = option("FILE", "All labels, one on each line."),
-    merge: list[str] | None = option(
-        "OLD=NEW", "In a table of answers, merge the label OLD into NEW; repeat for more."
-    ),
-    column: list[str] | None = option(
-        "OURS=THEIRS",
-        "Which column of a table holds what, such as annotator=worker; repeat for more.",
-    ),
-    drop: list[str] | None = option(
-        "COLUMN",
-        "Do not read this column, although its name says that it may matter; repeat for more.",
-    ),
-    class_names: Path | None = option(
-        "FILE", "CSV file with a code and a name per label, if the labels are codes."
-    ),
+    meanings: Meanings,
     labels_out: Path | None = target(
         "Also write the names of all labels to this file, for --label-names."
     ),
@@ -109,31 +134,11 @@ def import_(
 
     Answers that contradict each other are kept. The commands fit and inspect report them.
     """
-    from complabel.files import read_label_names
-    from complabel.importers import Options, detect, import_file
+    from complabel.files import read_quietly
+    from complabel.importers import detect, import_file
 
     file, *more = files
-    settings = Options(
-        absent=tuple(absent or ()),
-        present=tuple(present or ()),
-        item=item,
-        item_file=item_file,
-        yes=tuple(yes or ()),
-        no=tuple(no or ()),
-        unsure=tuple(unsure or ()),
-        unselected=unselected,
-        question=question,
-        answer=answer,
-        none=tuple(none or ()),
-        separator=separator,
-        random_questions=random_questions,
-        label_names=None if label_names is None else read_label_names(label_names),
-        merge=options.pairs_of("--merge", merge),
-        column=options.pairs_of("--column", column, "OURS=THEIRS"),
-        drop=tuple(drop or ()),
-        class_names=class_names,
-        more=tuple(more),
-    )
+    settings = meanings.of_importers(more)
     with working(f"reading {file}") as far:
         tally = import_file(
             file,
@@ -152,20 +157,23 @@ def import_(
     say(f"wrote {out}")
     names = settings.label_names or tuple(tally.label_names)
     if labels_out is not None:
-        names = names or own.read_quietly([out]).answers.label_names or ()
-        if any(len(name.splitlines()) != 1 for name in names):
-            raise InputError(
-                f"{labels_out}: this file holds one name on each line, but a label's name is empty"
-                " or has line breaks; rename the label"
-            )
-        save(labels_out, "".join(f"{name}\n" for name in names))
-    elif label_names is None and names and len(names) > tally.counts["labels"]:
+        _write_labels(names or read_quietly([out]).answers.label_names or (), labels_out)
+    elif meanings.label_names is None and names and len(names) > tally.counts["labels"]:
         remark(
             f"note: the file lists {len(names):,} labels, but the answers mention only"
             f" {tally.counts['labels']:,} of them; keep all names with --labels-out labels.txt",
             style="yellow",
         )
-    say(_next(from_ or detect(file).name, tally, out, labels_out or label_names))
+    say(_next(from_ or detect(file).name, tally, out, labels_out or meanings.label_names))
+
+
+def _write_labels(names: Sequence[str], path: Path) -> None:
+    if any(len(name.splitlines()) != 1 for name in names):
+        raise InputError(
+            f"{path}: this file holds one name on each line, but a label's name is empty or has"
+            " line breaks; rename the label"
+        )
+    save(path, "".join(f"{name}\n" for name in names))
 
 
 def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> str:
@@ -216,11 +224,11 @@ def features(
     continues where it stopped.
     """
     from complabel.features import beyond_default, encoder_for, make_features, open_source
+    from complabel.files import about_row_numbers
 
     source = open_source(things, text=text, image=image, item=item)
-    own.say_numbered(things, item, text, image)
-    if source.folder is not None and source.folder.others:
-        remark(f"{things}: {source.folder.left_out()}", style="yellow")
+    doubt(about_row_numbers(things, item, text, image))
+    warn_of_others(source, things)
     with working("loading the model") as far:
         encoder = encoder_for(source.kind, model, far)
     started = time.monotonic()
@@ -238,5 +246,5 @@ def features(
         remark(f"hint: {more}")
     if made.n_kept_from_before:
         say(f"  {made.n_kept_from_before:,} items were done before an interruption")
-    own.warn_of_rows(made)
+    warn_of_rows(made)
     say(f"next: {command('fit', 'answers.csv', features=out, out='model.safetensors')}")

@@ -6,13 +6,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.text import Text
 
 from complabel.cli import _options as options
-from complabel.cli import _own as own
 from complabel.cli._console import (
+    arguments,
     command,
     explain,
     new_table,
@@ -22,12 +22,15 @@ from complabel.cli._console import (
     show,
     working,
 )
+from complabel.cli._inputs import ReadAs, read_own_features
 from complabel.cli._options import argument, option, target
 from complabel.cli._outputs import unused
 from complabel.errors import AnnotationError, InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
+    from complabel.files import Features
+    from complabel.methods import SavedModel
 
 _TABLES = (".csv", ".tsv", ".gz", ".parquet")
 # It loads benchmark datasets and files of one's own in which people really ruled labels out.
@@ -55,10 +58,11 @@ def inspect(
         "Tables of answers, as complabel import writes; or one dataset in which people"
         " ruled labels out, such as mirflickr.",
     ),
+    *,
     features: Path | None = option("FILE", "Features of all items, with or without an answer."),
     items: Path | None = options.ITEMS,
     label_names: Path | None = options.LABEL_NAMES,
-    question: str | None = options.QUESTION,
+    reading: ReadAs,
     model: Path | None = option(
         "FILE",
         "With --features: a model of complabel fit. It says how often each person misses a label"
@@ -69,7 +73,7 @@ def inspect(
         " to ask again.",
         endings=options.TABLE,
     ),
-    n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
+    n: int = options.QUESTIONS_TO_DRAW,
     html: Path | None = target(
         "Also write a web page with charts to this file. If several people judged the same, it"
         " shows how often each errs, and answers to check.",
@@ -87,29 +91,17 @@ def inspect(
     from complabel.asking import inspect_answers
     from complabel.reports import inspection_lines, write_inspection_page
 
-    if items is not None and features is None:
-        raise InputError(
-            "--items is given without --features; it names the rows of the features, so give both"
-            " or neither"
-        )
+    of_features = {"features": features, "items": items}
     is_table = all(Path(name).suffix in _TABLES for name in answers)
-    saved = _load(model, features, doubtful)
+    saved = _load(model, features, items, doubtful)
     if is_table:
-        feature_table = (
-            None if features is None else own.read_own_features(features, items, model=saved)
-        )
-        tables = [Path(path) for path in answers]
-        known = None if feature_table is None else list(feature_table.items)
-        names: Any = label_names
-        if saved is not None and names is None:
-            names = saved.label_names
-        answer_set = own.read_own_answers(tables, known, names, question, "keep", says=False)
-        X = None if feature_table is None else feature_table.X
-        options_given = {"--items": items, "--label-names": label_names, "--question": question}
-        words = [*answers]
-        for option, value in options_given.items():
-            words += [] if value is None else [option, str(value)]
-        source = shlex.join(words)
+        table = None if features is None else read_own_features(features, items, model=saved)
+        known = None if table is None else list(table.items)
+        names = saved.label_names if saved is not None and label_names is None else label_names
+        answer_set = reading.answers([*map(Path, answers)], known, names, says=False)
+        X = None if table is None else table.X
+        given = {"items": items, "label_names": label_names, "read_as": reading.read_as}
+        source = arguments(*answers, **given)
     else:
         answer_set, X = _of_dataset(answers, features, label_names, data_dir)
         source = ""
@@ -125,15 +117,8 @@ def inspect(
         say(line)
     as_json = inspection.as_json()
     about_people = _say_what_features_tell(X, answer_set, as_json) if is_table else {}
-    if saved is not None and is_table and feature_table is not None:
-        of_model = saved.columns_of(feature_table)
-        classifier: Any = saved.classifier
-        about_people |= {
-            "people": classifier.annotators_table(of_model, answer_set),
-            "doubtful": classifier.doubtful_answers(of_model, answer_set),
-            "found_by": "These are the rates and probabilities of the model that was given. It"
-            " weighs the features of an item and all answers about it.",
-        }
+    if saved is not None and is_table and table is not None:
+        about_people |= _by_model(saved, table, answer_set)
         as_json["people"] = show_people(about_people["people"], "By the model")
     elif html is not None and inspection.people_compared:
         about_people |= _by_what_people_say(answer_set, sum(x.judged for x in inspection.labels))
@@ -145,7 +130,7 @@ def inspect(
         again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
         say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
         say(f"  {command('import', doubtful, out=again)}")
-        say_fit((*answers, again), features, items, label_names, question)
+        say_fit((*answers, again), label_names, reading, of_features)
     save_json(json_file, as_json)
 
 
@@ -175,6 +160,17 @@ def _say_what_features_tell(X: Any, answer_set: Answers, found: dict[str, Any]) 
     return {"told": lines}
 
 
+def _by_model(saved: SavedModel, table: Features, answer_set: Answers) -> dict[str, Any]:
+    """Return what a page shows of people by a model: who errs, and answers to check."""
+    X, classifier = saved.columns_of(table), cast("Any", saved.classifier)
+    return {
+        "people": classifier.annotators_table(X, answer_set),
+        "doubtful": classifier.doubtful_answers(X, answer_set),
+        "found_by": "These are the rates and probabilities of the model that was given. It weighs"
+        " the features of an item and all answers about it.",
+    }
+
+
 def _by_what_people_say(answer_set: Answers, n_judged: int) -> dict[str, Any]:
     """Return what a page shows of people without a model: who errs, and answers to check."""
     import numpy as np
@@ -201,39 +197,38 @@ def _by_what_people_say(answer_set: Answers, n_judged: int) -> dict[str, Any]:
 
 def say_fit(
     answers: Sequence[Any],
-    features: Path | None,
-    items: Path | None,
     label_names: Path | None,
-    question: str | None,
+    reading: ReadAs,
+    of_features: Mapping[str, Any],
     mistakes: str = "missed=auto,invented=auto",
 ) -> None:
     """Print the command that fits a model which allows for mistakes to these answers."""
-    line = command(
-        "fit",
-        *answers,
-        features=features or "X.csv",
-        items=items,
-        label_names=label_names,
-        question=question,
-        contradictions="keep",
-        method=f"selection-likelihood:{mistakes}",
-        out="model.safetensors",
-    )
+    features = {**of_features, "features": of_features["features"] or "X.csv"}
+    how = {**reading.given(), "contradictions": "keep", "out": "model.safetensors"}
+    method = f"selection-likelihood:{mistakes}"
+    line = command("fit", *answers, **features, label_names=label_names, method=method, **how)
     say(f"  {line}")
 
 
 def _load(
-    model: Path | None, features: Path | None, doubtful: Path | None
-) -> own.SavedModel | None:
+    model: Path | None, features: Path | None, items: Path | None, doubtful: Path | None
+) -> SavedModel | None:
     """Load the model of ``--model``, if it is given with what it needs and knows people."""
+    if items is not None and features is None:
+        raise InputError(
+            "--items is given without --features; it names the rows of the features, so give both"
+            " or neither"
+        )
     if model is None and doubtful is not None:
         raise InputError("--doubtful is given without --model; also give a model of complabel fit")
     if model is None:
         return None
     if features is None:
         raise InputError("--model is given without --features; also give the features of the items")
-    saved = own.open_model(model)
-    own.refuse_without_people(saved, "--model")
+    from complabel.methods import SavedModel
+
+    saved = SavedModel.open(model)
+    saved.refuse_without_people("--model")
     return saved
 
 
@@ -316,6 +311,7 @@ def _of_dataset(
 )
 def consensus(
     answers: list[Path] = options.ANSWERS,
+    *,
     out: Path = target(
         "Write the share of people who would say that a label applies: .csv, .csv.gz, .parquet or"
         " .jsonl.",
@@ -325,13 +321,13 @@ def consensus(
     features: Path | None = options.FEATURES_IF_ANY,
     items: Path | None = options.ITEMS,
     label_names: Path | None = options.LABEL_NAMES,
-    question: str | None = options.QUESTION,
+    reading: ReadAs,
     doubtful: Path | None = target(
         "Write the answers that others would least agree with to this file, as questions to ask"
         " again.",
         endings=options.TABLE,
     ),
-    n: int = option("N", "Number of these questions.", "-n", "--number", default=200, min=1),
+    n: int = options.QUESTIONS_TO_DRAW,
     folds: int = option(
         "N", "Parts of the items: a model of the others looks at each.", default=5, min=2
     ),
@@ -345,13 +341,13 @@ def consensus(
     from complabel.files import PredictionWriter
     from complabel.people import find_consensus
 
-    feature_table = None if features is None else own.read_own_features(features, items)
-    known = None if feature_table is None else list(feature_table.items)
-    answer_set = own.read_own_answers(answers, known, label_names, question, "keep")
-    X = None if feature_table is None else own.framed(feature_table.X, feature_table.feature_names)
+    table = None if features is None else read_own_features(features, items)
+    known = None if table is None else list(table.items)
+    answer_set = reading.answers(answers, known, label_names)
+    X = None if table is None else table.framed()
     assert answer_set.item_names is not None  # a table names its items
     labels = answer_set.label_names or [str(k) for k in range(answer_set.n_labels)]
-    unsure = own.unsure_about(answers, answer_set, question)
+    unsure = reading.unsure(answers, answer_set)
     if len(unsure[0]):
         say(f"  {len(unsure[0]):,} times somebody was unsure, which counts, too")
     with working("finding the consensus"):
@@ -374,7 +370,8 @@ def consensus(
     mistakes = "error_rate=0.05"
     if result.n_states == 2 and result.n_repeated >= _ENOUGH_REPEATED:
         mistakes = _measured(result.people)
-    say_fit(answers, features, items, label_names, question, mistakes=mistakes)
+    of_features = {"features": features, "items": items}
+    say_fit(answers, label_names, reading, of_features, mistakes=mistakes)
 
 
 def _measured(people: Mapping[str, Any]) -> str:

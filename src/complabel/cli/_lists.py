@@ -31,8 +31,8 @@ _LEARNS_FROM = {
 }
 
 
-@options.with_examples("methods", "methods --json")
-def methods(as_json: bool = flag("Print JSON instead of a table.", "--json")) -> None:
+@options.with_examples("methods", "methods --as-json")
+def methods(as_json: bool = flag("Print JSON instead of a table.", "--as-json")) -> None:
     """List the methods: their names, what they learn from, and their references."""
     from importlib import metadata
 

@@ -5,73 +5,104 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from complabel.cli import _own as own
-from complabel.cli._console import command, remark, say, working
+from complabel.cli import _options as options
+from complabel.cli._console import command, doubt, remark, say, working
+from complabel.cli._inputs import read_own_features
+from complabel.cli._options import option
 from complabel.cli._outputs import unused
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
-    from complabel.features import Source
+    from complabel.features import Made, Source
     from complabel.files import Features, Table
+    from complabel.methods import SavedModel
 
 Columns = Mapping[str, str | None]
-_NO_COLUMNS: Columns = {"text": None, "image": None, "item": None}
 
 
-def features_for(
-    model: own.SavedModel,
-    things: Path,
-    items: Path | None,
-    columns: Columns = _NO_COLUMNS,
-    *,
-    skips: bool = False,
-) -> Features:
-    """Return all features for a model, in memory; refuse those made otherwise."""
-    with features_file(model, things, columns, items, skips=skips) as (path, _):
-        return own.read_own_features(path, items, model=model)
+@dataclass(kw_only=True)
+class FeaturesOrThings:
+    """Where the rows of features come from, and what they are called."""
+
+    text: str | None = option(
+        "COLUMN",
+        "Of a table of texts: the column with a text. [default: as the table that the model's"
+        " features were made of]",
+    )
+    image: str | None = option(
+        "COLUMN", "Of a table of pictures: the column with the path of a picture."
+    )
+    item: str | None = options.ITEM
+    on_error: str = options.ON_ERROR
+    items: Path | None = options.ITEMS
+
+    @classmethod
+    def of(cls, items: Path | None) -> FeaturesOrThings:
+        """Return options of which only the names of rows are given."""
+        return cls(text=None, image=None, item=None, on_error="stop", items=items)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of a table of texts or pictures."""
+        return {"text": self.text, "image": self.image, "item": self.item}
+
+    def given(self) -> dict[str, Any]:
+        """Return the options, for a command that reads the same things."""
+        return {**self.columns, "items": self.items}
+
+    def read(self, model: SavedModel, things: Path) -> Features:
+        """Return all features for a model, in memory; refuse those made otherwise."""
+        with self.file(model, things) as (path, _):
+            return read_own_features(path, self.items, model=model)
+
+    @contextlib.contextmanager
+    def file(self, model: SavedModel, things: Path) -> Iterator[tuple[Path, Source | None]]:
+        """Give the user's file of features, or one made of texts or pictures for a while."""
+        source = None
+        if model.recipe is not None or any(self.columns.values()) or things.is_dir():
+            source = _source_of(model, things, self.columns)
+        if source is None:
+            yield things, None
+            return
+        from complabel.features import make_features
+
+        if self.items is not None:
+            raise InputError(f"--items is for features; name the items of {things} with --item")
+        warn_of_others(source, things)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "X.npz")
+            with working(f"making features of {things}") as far:
+                made = make_features(
+                    source,
+                    model.encoder,
+                    path,
+                    skips=self.on_error == "skip",
+                    on_part=lambda done: far(f"{done:,} items"),
+                )
+            warn_of_rows(made)
+            of = ", items by the column ".join(map(repr, source.made_of))
+            of = f" of the column {of}," if of else ""
+            say(f"made features{of} as {model.path} says: {model.recipe}")
+            yield path, source
 
 
-@contextlib.contextmanager
-def features_file(
-    model: own.SavedModel, things: Path, columns: Columns, items: Path | None, *, skips: bool
-) -> Iterator[tuple[Path, Source | None]]:
-    """Give the user's file of features, or one made of texts or pictures for a while.
-
-    ``columns`` are given by --text, --image and --item.
-    """
-    source = None
-    if model.recipe is not None or any(columns.values()) or things.is_dir():
-        source = _source_of(model, things, columns)
-    if source is None:
-        yield things, None
-        return
-    from complabel.features import make_features
-
-    if items is not None:
-        raise InputError(f"--items is for features; name the items of {things} with --item")
+def warn_of_others(source: Source, things: Path) -> None:
+    """Print which files of a folder are left out."""
     if source.folder is not None and source.folder.others:
         remark(f"{things}: {source.folder.left_out()}", style="yellow")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "X.npz")
-        with working(f"making features of {things}") as far:
-            made = make_features(
-                source,
-                model.encoder,
-                path,
-                skips=skips,
-                on_part=lambda done: far(f"{done:,} items"),
-            )
-        own.warn_of_rows(made)
-        of = ", items by the column ".join(map(repr, source.made_of))
-        of = f" of the column {of}," if of else ""
-        say(f"made features{of} as {model.path} says: {model.recipe}")
-        yield path, source
 
 
-def _source_of(model: own.SavedModel, things: Path, columns: Columns) -> Source | None:
+def warn_of_rows(made: Made) -> None:
+    """Print which items have features that tell nothing, or none."""
+    for line in made.warnings():
+        doubt(line)
+
+
+def _source_of(model: SavedModel, things: Path, columns: Columns) -> Source | None:
     """Return the texts or pictures that features are made of; None if the file holds features."""
     from complabel.features import model_of, open_source
     from complabel.files import ITEM_TABLES, Table
@@ -96,7 +127,7 @@ def _source_of(model: own.SavedModel, things: Path, columns: Columns) -> Source 
     return source
 
 
-def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: str) -> Columns:
+def _columns_of(table: Table, model: SavedModel, columns: Columns, option: str) -> Columns:
     """Return the given columns, and where none is given the one that the model's file names.
 
     A table of features gets none. What could be both, or neither, is refused.
@@ -135,7 +166,7 @@ def _columns_of(table: Table, model: own.SavedModel, columns: Columns, option: s
     return columns
 
 
-def say_made(model: own.SavedModel, source: Source) -> Path:
+def say_made(model: SavedModel, source: Source) -> Path:
     """Say which command makes the features that were made; return the file it writes."""
     kinds = "text" if source.kind == "text" else "image", "item"
     columns, made = dict(zip(kinds, source.made_of, strict=False)), Path(unused(Path("X.npz")))

@@ -5,8 +5,11 @@ The shell completes at each press of the Tab key, so nothing here loads NumPy or
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from rich.markup import escape
@@ -33,9 +36,9 @@ def option(
     return made
 
 
-def share(text: str, *names: str, default: float | None = 0.0, metavar: str = "SHARE") -> Any:
+def share(text: str, *names: str, default: float | None = 0.0) -> Any:
     """Return an option with a number from 0 to 1."""
-    return option(metavar, text, *names, default=default, min=0, max=1)
+    return option("SHARE", text, *names, default=default, min=0, max=1)
 
 
 def flag(text: str, *names: str) -> Any:
@@ -67,6 +70,46 @@ def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..
         return command
 
     return give
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command each option of its groups; a group is a data class whose fields are options.
+
+    So commands share options that belong together, and what is done with them.
+    """
+    signature = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[type, list[str]]] = {}
+    for name, parameter in signature.parameters.items():
+        group = parameter.annotation
+        if not dataclasses.is_dataclass(group):
+            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        assert isinstance(group, type)
+        fields = [field for field in dataclasses.fields(group) if field.init]
+        groups[name] = group, [field.name for field in fields]
+        kinds = get_type_hints(group)
+        parameters += [
+            parameter.replace(
+                kind=inspect.Parameter.KEYWORD_ONLY,
+                name=field.name,
+                default=field.default,
+                annotation=kinds[field.name],
+            )
+            for field in fields
+        ]
+
+    def called(**given: Any) -> None:
+        made = {
+            name: group(**{each: given.pop(each) for each in names})
+            for name, (group, names) in groups.items()
+        }
+        command(**given, **made)
+
+    functools.update_wrapper(called, command)
+    called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {each.name: each.annotation for each in parameters}
+    return called
 
 
 TABLE = (".csv", ".csv.gz", ".parquet")
@@ -123,12 +166,6 @@ ITEM = option(
     "Column of the table with the name of the item. [default: that of the table from which a model"
     " learned, else item if there is one, else row numbers from 0]",
 )
-TEXT_OF_MODEL = option(
-    "COLUMN",
-    "Of a table of texts: the column with a text. [default: as the table that the model's features"
-    " were made of]",
-)
-IMAGE_OF_MODEL = option("COLUMN", "Of a table of pictures: the column with the path of a picture.")
 ON_ERROR = option(
     "stop|skip",
     "What to do with a picture that cannot be read.",
@@ -159,7 +196,7 @@ TRUSTED = option(
     "NAME",
     "Where people contradict each other, this person is right; repeat for more.",
 )
-QUESTION = option(
+READ_AS = option(
     "QUESTION",
     "What was asked, where the answers do not say it. named: somebody named a label that does not"
     " apply. asked: somebody was asked about this label. ticked: somebody ticked labels in a list;"
@@ -172,6 +209,7 @@ MATCH_FREQUENCIES = flag(
     " random questions.",
     "--match-frequencies",
 )
+QUESTIONS_TO_DRAW = option("N", "Number of these questions.", "-n", "--number", default=200, min=1)
 ONLY_YES = flag(
     "The machine's table lists only what applies: it says no of all else, about all items.",
     "--only-yes",

@@ -29,6 +29,7 @@ from complabel.errors import InputError, OutputError
 # What messages of other commands say that complabel import takes.
 _OF_IMPORT = {name: f"--{name}" for name in ("column", "drop", "none", "separator", "unselected")}
 _ALSO = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs", "random_state": "--seed"}
+_ALSO |= {"kind": "--question", "question": "--read-as", "model": "--llm"}
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from complabel.cli import _made as made
 from complabel.cli import _options as options
-from complabel.cli import _own as own
 from complabel.cli._console import (
     command,
+    doubt,
     explain,
     new_table,
     remark,
@@ -26,12 +25,15 @@ from complabel.cli._console import (
     visible,
     working,
 )
+from complabel.cli._inputs import ReadAs, SettledOrKept
+from complabel.cli._made import FeaturesOrThings, say_made
 from complabel.cli._options import option, target
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
+    from complabel.methods import SavedModel
     from complabel.trust import ChosenThresholds
 
 _MOST = 20  # rows of a table
@@ -50,28 +52,24 @@ _NEARLY_ALL = 0.95  # of the items
 def predict(
     model: Path = options.MODEL,
     features: Path = options.FEATURES_OF_MODEL,
+    *,
     out: Path = target(
         "Write here: .csv, .csv.gz, .parquet or .jsonl.",
         default=...,
         endings=(*options.TABLE, ".jsonl"),
     ),
-    text: str | None = options.TEXT_OF_MODEL,
-    image: str | None = options.IMAGE_OF_MODEL,
-    item: str | None = options.ITEM,
-    on_error: str = options.ON_ERROR,
-    items: Path | None = options.ITEMS,
+    source: FeaturesOrThings,
     answers: list[Path] | None = option(
         "FILE",
         "Answers about some of the items. The probabilities of these items are then the consensus:"
         " given the features and all that people said, by how often each person errs. Give the"
         " option again for more files.",
     ),
-    question: str | None = options.QUESTION,
+    reading: ReadAs,
     top: int | None = option("K", "Write only the K most probable labels of each item.", min=1),
     threshold: float | None = options.share(
         "Write 1 where the probability is at least P, else 0. [default: write probabilities]",
         default=None,
-        metavar="P",
     ),
     labels: bool = options.flag(
         "Write 1 where the probability is at least the label's threshold in the model, else 0;"
@@ -89,28 +87,28 @@ def predict(
     import numpy as np
 
     from complabel.files import PredictionWriter, iterate_features
+    from complabel.methods import SavedModel, about_cardinality
 
     if labels and (threshold is not None or top is not None):
         other = "--top" if threshold is None else "--threshold"
         raise InputError(f"--labels and {other} are both given; choose one of them")
-    saved = own.open_model(model, only_predicts=not answers)
+    saved = SavedModel.open(model, only_predicts=not answers)
     classifier, names = saved.classifier, saved.label_names
     thresholds = _thresholds(saved) if labels else threshold
     consensus = None
     if answers:
-        own.refuse_without_people(saved, "--answers")
-        consensus = _Consensus(saved, own.read_own_answers(answers, None, names, question, "keep"))
+        saved.refuse_without_people("--answers")
+        consensus = _Consensus(saved, reading.answers(answers, None, names))
     started, done = time.monotonic(), 0
-    columns, skips = {"text": text, "image": image, "item": item}, on_error == "skip"
     with (
-        made.features_file(saved, features, columns, items, skips=skips) as (read, source),
+        source.file(saved, features) as (read, made_of),
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
-        n_features = classifier.n_features_in_
-        for piece in iterate_features(read, items=items, n_features=n_features, n_rows=rows):
+        how: Any = {"n_features": classifier.n_features_in_, "n_rows": rows}
+        for piece in iterate_features(read, items=source.items, **how):
             if done == 0:
-                saved.refuse_other_features(piece, read)
+                doubt(saved.about_features(piece, read))
             exact = classifier.predict_proba(saved.columns_of(piece))
             if consensus is not None:
                 consensus.replace_rows(exact, piece)
@@ -123,18 +121,17 @@ def predict(
     if consensus is not None:
         n_items = consensus.answers.n_items
         say(f"  {consensus.n_replaced:,} of them by consensus; {n_items:,} items have answers")
-    known = own.about_cardinality(classifier)
-    if known:
+    if known := about_cardinality(classifier):
         number = f"{classifier.mean_cardinality_:.3g}"
         say(f"  the model takes {number} labels to apply to an item, on average; {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
-    if source is not None:
-        features = made.say_made(saved, source)
-    for how in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
-        say(f"  {command('evaluate', model, features, items=items, **how)}")
+    if made_of is not None:
+        features = say_made(saved, made_of)
+    for of in ({"answers": "held-out.csv"}, {"truth": "truth.csv"}):
+        say(f"  {command('evaluate', model, features, items=source.items, **of)}")
 
 
-def _thresholds(model: own.SavedModel) -> Any:
+def _thresholds(model: SavedModel) -> Any:
     """Return the thresholds (K,) of a model, or say how it gets some."""
     thresholds = getattr(model.classifier, "thresholds_", None)
     if thresholds is None:
@@ -148,7 +145,7 @@ def _thresholds(model: own.SavedModel) -> Any:
 class _Consensus:
     """What a model and people say together about items that have answers."""
 
-    def __init__(self, model: own.SavedModel, answers: Answers) -> None:
+    def __init__(self, model: SavedModel, answers: Answers) -> None:
         assert answers.item_names is not None  # a table names its items
         self.answers, self.n_replaced = answers, 0
         self._model: Any = model
@@ -204,6 +201,7 @@ def show_(
 
     Nothing in the file is run, so a stranger's file is safe to look at.
     """
+    from complabel.methods import SavedModel
     from complabel.reports import describe_model, likeliest_items, model_facts, render_model
 
     if features is None and items is not None:
@@ -213,10 +211,10 @@ def show_(
             "--features is given, but nothing is written; add --html or --json, which get the"
             " likeliest items of each label"
         )
-    saved = own.open_model(model, only_predicts=True)
+    saved = SavedModel.open(model, only_predicts=True)
     described = describe_model(saved.classifier, saved.header)
     if features is not None:
-        table = made.features_for(saved, features, items)
+        table = FeaturesOrThings.of(items).read(saved, features)
         with working(f"predicting {len(table.items):,} items"):
             probabilities = saved.classifier.predict_proba(saved.columns_of(table))
         described["items"] = likeliest_items(probabilities, table.items, saved.label_names)
@@ -269,6 +267,7 @@ def _plain(text: str) -> str:
 def decide(
     model: Path = options.MODEL,
     features: Path = options.FEATURES_OF_MODEL,
+    *,
     answers: list[Path] = option(
         "FILE",
         "Answers to random questions that the model did not learn from. Give the option again for"
@@ -280,13 +279,11 @@ def decide(
         default=...,
         endings=(".safetensors",),
     ),
-    precision: float | None = option(
-        "P", "Promise that at least this share of the predicted labels apply.", min=0, max=1
+    precision: float | None = options.share(
+        "Promise that at least this share of the predicted labels apply.", default=None
     ),
     recall: float | None = options.share(
-        "Promise that at least this share of the labels that apply are predicted.",
-        default=None,
-        metavar="P",
+        "Promise that at least this share of the labels that apply are predicted.", default=None
     ),
     match_frequencies: bool = options.flag(
         "Predict each label as often as it applies.", "--match-frequencies"
@@ -294,32 +291,25 @@ def decide(
     by_label: bool = options.flag(
         "Give each label with enough answers its own threshold, and its own promise.", "--by-label"
     ),
-    confidence: float = option(
-        "P", "How often a promise is kept, over draws of the questions.", default=0.95, min=0, max=1
+    confidence: float = options.share(
+        "How often a promise is kept, over draws of the questions.", default=0.95
     ),
     cross_fit: int | None = options.cross_fit("decide about"),
-    text: str | None = options.TEXT_OF_MODEL,
-    image: str | None = options.IMAGE_OF_MODEL,
-    item: str | None = options.ITEM,
-    on_error: str = options.ON_ERROR,
-    items: Path | None = options.ITEMS,
-    question: str | None = options.QUESTION,
-    contradictions: str = options.CONTRADICTIONS_OR_KEEP,
-    trusted: list[str] | None = options.TRUSTED,
+    source: FeaturesOrThings,
+    reading: SettledOrKept,
 ) -> None:
     """Choose from which probability on labels are predicted, and keep it in the model.
 
     Without --precision, --recall or --match-frequencies, F1 is as high as the answers let expect.
     """
+    from complabel.methods import SavedModel
     from complabel.trust import choose_thresholds
 
-    saved = own.open_model(model)
-    own.refuse_other_folds(saved, cross_fit, None)
-    columns = {"text": text, "image": image, "item": item}
-    table = made.features_for(saved, features, items, columns, skips=on_error == "skip")
+    saved = SavedModel.open(model)
+    saved.refuse_other_folds(cross_fit, None)
+    table = source.read(saved, features)
     names = saved.label_names
-    asked_of = (question, contradictions, trusted)
-    of_people = own.read_own_answers(answers, list(table.items), names, *asked_of)
+    of_people = reading.answers(answers, list(table.items), names)
     probabilities = _probabilities(saved, table, of_people, cross_fit)
     chosen = choose_thresholds(
         of_people,
@@ -341,15 +331,15 @@ def decide(
         remark(line, style="yellow")
     if cross_fit is None:
         promised = "more is promised than holds" if promises else "these figures are too good"
-        about = own.about_learned_answers(saved, answers, promised)
+        about = saved.about_answers(answers, promised)
         remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
-    of: Any = {**columns, "items": items, "labels": True}
+    of = {**source.given(), "labels": True}
     say(f"next: {command('predict', out, features, **of, out='labels.csv')}")
 
 
 def _probabilities(
-    saved: own.SavedModel, table: Features, answers: Answers, cross_fit: int | None
+    saved: SavedModel, table: Features, answers: Answers, cross_fit: int | None
 ) -> Any:
     """Return probabilities (n, K) by the model, or by fits without the answers about each item."""
     X = saved.columns_of(table)

@@ -11,21 +11,22 @@ import warnings
 import webbrowser
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from complabel._questions import QuestionKind, kinds_in_words
+from complabel._questions import kinds_in_words
 from complabel.cli import _options as options
-from complabel.cli import _own as own
-from complabel.cli._console import command, remark, say, working
+from complabel.cli._console import command, doubt, remark, say, working
+from complabel.cli._inputs import read_own_features
 from complabel.cli._options import argument, flag, option
 from complabel.cli._outputs import Output, has_written
 from complabel.errors import ComplabelError, InputError
 
 if TYPE_CHECKING:
-    from complabel.live import Annotation, Learner, Things, Until
-    from complabel.methods import ComplementaryClassifier
+    from complabel.live import Annotation, Learner, ModelFile, Things, Until
+    from complabel.methods import SavedModel
 
 _TOKEN = "COMPLABEL_TOKEN"
 _SEEN = (
@@ -40,12 +41,201 @@ def _is_of_sitting(model: Path, given: Mapping[str, Any]) -> bool:
     return has_learned(model, Path(given["out"]))
 
 
+@dataclass(kw_only=True)
+class ThingsShown:
+    """What is shown of each item, and what has another name since the last start."""
+
+    text: str | None = option("COLUMN", "Of a table: the column with the text to show.")
+    image: str | None = option(
+        "COLUMN",
+        "Of a table: the column with the picture to show: an address in the web, or a path in the"
+        " folder of the table.",
+    )
+    url: str | None = option(
+        "COLUMN", "Of a table: the column with the address of a page, which is shown as a link."
+    )
+    item: str | None = option(
+        "COLUMN",
+        "Of a table: the column with the name of each item. [default: item, else row numbers"
+        " from 0]",
+    )
+    mend: bool = flag(
+        "If FILE.sqlite is damaged, keep the answers in it that are whole, and go on. The damaged"
+        " file is kept under another name.",
+        "--mend",
+    )
+    merge: list[str] | None = option(
+        "OLD=NEW",
+        "Merge the label OLD, which --label-names does not have any more, into NEW. What follows"
+        " from the answers of before goes on, and all that is known of other labels. Repeat for"
+        " more.",
+    )
+    rename: list[str] | None = option(
+        "OLD=NEW", "The label OLD is called NEW now, also in --label-names. Repeat for more."
+    )
+    rename_item: list[str] | None = option(
+        "OLD=NEW",
+        "The item OLD is called NEW now, such as a picture whose file was renamed. Repeat for"
+        " more.",
+    )
+
+    @property
+    def renamed(self) -> dict[str, dict[str, str]]:
+        """The new names of items and labels, as a sitting takes them."""
+        return {
+            "merge": options.pairs_of("--merge", self.merge),
+            "rename": options.pairs_of("--rename", self.rename),
+            "rename_items": options.pairs_of("--rename-item", self.rename_item),
+        }
+
+    def read(self, path: Path, out: Path) -> Things:
+        """Read the things to ask about, as the answers of before call them; say what is odd."""
+        from complabel.files import about_row_numbers
+        from complabel.live import as_before, read_things
+        from complabel.trust import some
+
+        columns = {"text": self.text, "image": self.image, "url": self.url}
+        renamed = self.renamed["rename_items"]
+        with working(f"reading {path}"):
+            things = read_things(path, item=self.item, **columns)
+            things = as_before(things, out, rename_items=renamed, mend=self.mend)
+        doubt(about_row_numbers(path, self.item, *columns.values()))
+        for problem in things.problems():
+            doubt(problem)
+        if hosts := things.hosts:  # the things may come from strangers
+            remark(f"the browser loads pictures from {some(hosts)}, as the table says")
+        return things
+
+
+@dataclass(kw_only=True)
+class Goals:
+    """What is to be known when the sitting ends."""
+
+    until: list[str] | None = option(
+        "GOAL",
+        "Ask until this is known, and say how far it is: frequencies +-.03 (of each label);"
+        " precision, recall, f1 or average-precision +-.05 (over all labels; f1 +-.05 by label: of"
+        " each label); model: until more answers are not worth their time. Repeat it for more.",
+    )
+    against: Path | None = option(
+        "FILE",
+        "With --until: predictions of a model, or a machine's answers, that precision, recall, F1"
+        " and average precision are about; yes/no questions are then those that tell most about"
+        " them. They save answers about frequencies. [default: the model that learns from"
+        " --features]",
+    )
+    only_yes: bool = options.ONLY_YES
+    missed: float = options.share(
+        "With --until: share of the labels that apply about which people say no."
+    )
+    invented: float = options.share(
+        "With --until: share of the labels that do not apply about which people say yes."
+    )
+
+    def usual_question(self, out: Path, n_labels: int) -> str:
+        """Return what is asked by default; say where a sitting goes on as it would not begin."""
+        from complabel.live import usual_question
+        from complabel.trust import Goal
+
+        aims = self.against is not None or any(
+            Goal.parse(each).by_label for each in self.until or ()
+        )
+        question, is_other = usual_question(out, n_labels, aims=aims)
+        if is_other:
+            told = f"{out} began with --question {question}, and goes on with it"
+            say(f"{told}; to ask otherwise, give another --out")
+        return question
+
+    def follow(
+        self, question: str | None, things: Things, labels: Sequence[str], *, learns: bool
+    ) -> Until | None:
+        """Return what follows the goals; ``question`` is None if a file lists the questions."""
+        from complabel.frequencies import read_machines
+        from complabel.live import Until
+
+        rates = {"missed": self.missed, "invented": self.invented}
+        if not self.until:
+            if self.against or any(rates.values()):
+                raise InputError(
+                    "--against, --missed and --invented are about a goal; also give --until"
+                )
+            return None
+        has_predictions = self.against is not None
+        until = Until.of(
+            self.until,
+            len(labels),
+            question,
+            learns=learns,
+            has_predictions=has_predictions,
+            **rates,
+        )
+        if self.against is not None:
+            with working(f"reading {self.against}"):
+                names: Any = {"items": [*things.names], "label_names": labels}
+                machine = read_machines(self.against, only_yes=self.only_yes, **names)
+            say("\n".join(machine.lines()))
+            until.predict(machine.said_by_any, self.against)
+        return until
+
+
+@dataclass(kw_only=True)
+class Page:
+    """Where the page is, and who is let in."""
+
+    host: str = option(
+        "HOST",
+        "Listen at this address. Others than 127.0.0.1 let other machines in.",
+        default="127.0.0.1",
+    )
+    port: int | None = option(
+        "N",
+        "Listen at this port. [default: one that is the same at each start, if it is free]",
+        min=0,
+        max=65535,
+    )
+    token: str | None = option(
+        "TOKEN",
+        "What the address must have to be let in; new: another secret, kept with the answers, in"
+        f" place of the one before.{_SEEN} [default: a secret, kept with the answers]",
+        envvar=_TOKEN,
+    )
+    no_browser: bool = flag("Do not open the page in a browser.", "--no-browser")
+
+    def serve(self, annotation: Annotation) -> None:
+        """Let people answer until the program ends."""
+        from complabel.live import MOST_BYTES, guarded, is_loopback, new_token
+
+        if not is_loopback(self.host):
+            remark(
+                f"other machines can open this at {self.host}: whoever has the address can answer,"
+                " and read all items and answers. It is not encrypted",
+                style="yellow",
+            )
+        ticket = new_token()  # programs such as ps show the address that a browser is started with
+        how: Any = {"most_bytes": MOST_BYTES, "ticket": ticket}
+        app = guarded(annotation.app(), token=annotation.token, **how)
+
+        def started(address: str) -> None:
+            page = f"{address}/?token={ticket}"
+            say(f"open {address}/?token={quote(annotation.token, safe='')}")
+            say("Ctrl-C ends it; all answers are kept")
+            if not self.no_browser:
+                threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
+            annotation.start()
+            threading.Thread(target=_tell, args=(annotation, tell), daemon=True).start()
+
+        # A port that is the same at each start, so that open pages find the server again.
+        usual = 20_000 + zlib.crc32(os.fsencode(annotation.out.absolute())) % 10_000
+        with working("asking") as tell:
+            _run(app, self.host, [usual, 0] if self.port is None else [self.port], started)
+
+
 @options.with_examples(
-    "annotate photos/ --labels labels.txt",
-    "annotate tickets.csv --text body --labels labels.txt --out answers.csv",
-    "annotate tickets.csv --text body --labels labels.txt --question asked --features X.npz",
-    'annotate photos/ --labels labels.txt --until "frequencies +-.03"',
-    'annotate photos/ --labels labels.txt --against predictions.csv --until "f1 +-.05"',
+    "annotate photos/ --label-names labels.txt",
+    "annotate tickets.csv --text body --label-names labels.txt --out answers.csv",
+    "annotate tickets.csv --text body --label-names labels.txt --question asked --features X.npz",
+    'annotate photos/ --label-names labels.txt --until "frequencies +-.03"',
+    'annotate photos/ --label-names labels.txt --against predictions.csv --until "f1 +-.05"',
 )
 def annotate(
     things: Path = argument(
@@ -54,23 +244,8 @@ def annotate(
         " for each item.",
     ),
     *,
-    labels: Path = option(
-        "FILE", "All labels, one on each line.", "--labels", "--label-names", default=...
-    ),
-    text: str | None = option("COLUMN", "Of a table: the column with the text to show."),
-    image: str | None = option(
-        "COLUMN",
-        "Of a table: the column with the picture to show: an address in the web, or a path in the"
-        " folder of the table.",
-    ),
-    url: str | None = option(
-        "COLUMN", "Of a table: the column with the address of a page, which is shown as a link."
-    ),
-    item: str | None = option(
-        "COLUMN",
-        "Of a table: the column with the name of each item. [default: item, else row numbers"
-        " from 0]",
-    ),
+    label_names: Path = option("FILE", "All labels, one on each line.", default=...),
+    shown: ThingsShown,
     question: str | None = option(
         "QUESTION",
         f"What to ask. {kinds_in_words()} mixed: asked and ticked take turns, then the one that"
@@ -85,32 +260,13 @@ def annotate(
         "Features of the items, as for complabel fit. A model learns from the answers meanwhile,"
         " and the page shows how good it is.",
     ),
-    model: Path | None = option(
+    model_out: Path | None = option(
         "FILE",
         "Write the model so far to this file at the end; it needs --features. It may replace the"
         " model of an earlier start.",
         output=Output((".safetensors",), is_own=_is_of_sitting),
     ),
-    until: list[str] | None = option(
-        "GOAL",
-        "Ask until this is known, and say how far it is: frequencies +-.03 (of each label);"
-        " precision, recall, f1 or average-precision +-.05 (over all labels; f1 +-.05 by label: of"
-        " each label); model: until more answers are not worth their time. Repeat it for more.",
-    ),
-    against: Path | None = option(
-        "FILE",
-        "With --until: predictions of a model, or a machine's answers, that precision, recall, F1"
-        " and average precision are about; yes/no questions are then those that tell most about"
-        " them. They save answers about frequencies. [default: the model that learns from"
-        " --features]",
-    ),
-    only_yes: bool = options.ONLY_YES,
-    missed: float = options.share(
-        "With --until: share of the labels that apply about which people say no."
-    ),
-    invented: float = options.share(
-        "With --until: share of the labels that do not apply about which people say yes."
-    ),
+    goals: Goals,
     overlap: float = options.share(
         "Share of the questions that a second person is asked, too, to find mistakes."
     ),
@@ -121,42 +277,7 @@ def annotate(
         default=Path("answers.csv"),
         output=Output(options.TABLE, source=".sqlite"),
     ),
-    host: str = option(
-        "HOST",
-        "Listen at this address. Others than 127.0.0.1 let other machines in.",
-        default="127.0.0.1",
-    ),
-    port: int | None = option(
-        "N",
-        "Listen at this port. [default: one that is the same at each start, if it is free]",
-        min=0,
-        max=65535,
-    ),
-    token: str | None = option(
-        "TOKEN",
-        "What the address must have to be let in; new: another secret, kept with the answers, in"
-        f" place of the one before.{_SEEN} [default: a secret, kept with the answers]",
-        envvar=_TOKEN,
-    ),
-    no_browser: bool = flag("Do not open the page in a browser.", "--no-browser"),
-    mend: bool = flag(
-        "If FILE.sqlite is damaged, keep the answers in it that are whole, and go on. The damaged"
-        " file is kept under another name.",
-        "--mend",
-    ),
-    merge: list[str] | None = option(
-        "OLD=NEW",
-        "Merge the label OLD, which --labels does not have any more, into NEW. What follows from"
-        " the answers of before goes on, and all that is known of other labels. Repeat for more.",
-    ),
-    rename: list[str] | None = option(
-        "OLD=NEW", "The label OLD is called NEW now, also in --labels. Repeat for more."
-    ),
-    rename_item: list[str] | None = option(
-        "OLD=NEW",
-        "The item OLD is called NEW now, such as a picture whose file was renamed. Repeat for"
-        " more.",
-    ),
+    page: Page,
     trusted: list[str] | None = options.TRUSTED,
     seed: int = option("N", "Seed of the random questions.", default=0, min=0),
 ) -> None:
@@ -166,82 +287,32 @@ def annotate(
     question, unless you ask for it with --overlap. Ctrl-C ends it.
     """
     from complabel.files import read_label_names
-    from complabel.live import (
-        MOST_BYTES,
-        Annotation,
-        as_before,
-        guarded,
-        is_loopback,
-        new_token,
-        read_things,
-    )
+    from complabel.live import Annotation
 
-    for name, given in (("--model", model), ("--trusted", trusted)):
+    for name, given in (("--model-out", model_out), ("--trusted", trusted)):
         if given and features is None:
             raise InputError(f"{name} is given without --features; also give what to learn from")
-    _check_token(token)
+    _check_token(page.token)
     if questions is not None and question is not None:
         raise InputError("--question and --questions are both given; leave one of them out")
-    names = read_label_names(labels)
-    with working(f"reading {things}"):
-        found = read_things(things, text=text, image=image, url=url, item=item)
-        renamed = options.pairs_of("--rename-item", rename_item)
-        found = as_before(found, out, rename_items=renamed, mend=mend)
-    own.say_numbered(things, item, text, image, url)
-    for problem in found.problems():
-        remark(problem, style="yellow")
-    _warn_of(found)
-    is_open = questions is None and question is None
-    question = _usual(out, len(names), until, against) if is_open else question
-    rates = missed, invented
-    goals = _until(until, against, features, rates, question, found, names, only_yes=only_yes)
+    labels, found = read_label_names(label_names), shown.read(things, out)
+    if questions is None and question is None:
+        question = goals.usual_question(out, len(labels))
+    until = goals.follow(question, found, labels, learns=features is not None)
     learner = None if features is None else _learner(features, found, seed, trusted or ())
     has_written(out)  # from now on it is written again and again
-    annotation = Annotation.open(
-        found,
-        names,
-        out=out,
-        question=question or "asked",
-        questions=questions,
-        overlap=overlap,
-        seed=seed,
-        learner=learner,
-        token=token,
-        merge=options.pairs_of("--merge", merge),
-        rename=options.pairs_of("--rename", rename),
-        rename_items=renamed,
-        until=goals,
-    )
+    how: Any = {"overlap": overlap, "seed": seed, "learner": learner, "until": until}
+    how |= {"question": question or "asked", "questions": questions, **shown.renamed}
+    annotation = Annotation.open(found, labels, out=out, token=page.token, **how)
     _say_beginning(annotation)
-    if not is_loopback(host):
-        remark(
-            f"other machines can open this at {host}: whoever has the address can answer, and read"
-            " all items and answers. It is not encrypted",
-            style="yellow",
-        )
-    ticket = new_token()  # programs such as ps show the address that a browser is started with
-    app = guarded(annotation.app(), token=annotation.token, most_bytes=MOST_BYTES, ticket=ticket)
-
-    def started(address: str) -> None:
-        page = f"{address}/?token={ticket}"
-        say(f"open {address}/?token={quote(annotation.token, safe='')}")
-        say("Ctrl-C ends it; all answers are kept")
-        if not no_browser:
-            threading.Thread(target=webbrowser.open, args=(page,), daemon=True).start()
-        annotation.start()
-        threading.Thread(target=_tell, args=(annotation, tell), daemon=True).start()
-
     try:
-        with working("asking") as tell:
-            # A port that is the same at each start, so that open pages find the server again.
-            usual = 20_000 + zlib.crc32(os.fsencode(out.absolute())) % 10_000
-            _run(app, host, [usual, 0] if port is None else [port], started)
+        page.serve(annotation)
     finally:
         with contextlib.closing(annotation.store):
             annotation.end()
-    _say_end(annotation, labels, features)
-    if model is not None and learner is not None and annotation.asker.answered:
-        _save_model(learner, annotation, model)
+    _say_end(annotation, label_names, features)
+    if model_out is not None and learner is not None and annotation.asker.answered:
+        _save_model(learner, annotation, model_out)
 
 
 def _say_beginning(annotation: Annotation) -> None:
@@ -277,14 +348,6 @@ def _check_token(token: str | None) -> None:
     )
 
 
-def _warn_of(things: Things) -> None:
-    """Say what the things could do elsewhere: they may come from strangers."""
-    from complabel.trust import some
-
-    if hosts := things.hosts:
-        remark(f"the browser loads pictures from {some(hosts)}, as the table says")
-
-
 def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
     """Serve at the first of these ports that is free."""
     from complabel.live import run
@@ -295,74 +358,13 @@ def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) 
     return run(app, host=host, port=ports[-1], started=started)
 
 
-def _usual(out: Path, n_labels: int, until: list[str] | None, against: Path | None) -> str:
-    """Return what is asked by default; say so where a sitting goes on as it would not begin now."""
-    from complabel.live import usual_question
-    from complabel.trust import Goal
-
-    aims = against is not None or any(Goal.parse(text).by_label for text in until or ())
-    question, is_other = usual_question(out, n_labels, aims=aims)
-    if is_other:
-        told = f"{out} began with --question {question}, and goes on with it"
-        say(f"{told}; to ask otherwise, give another --out")
-    return question
-
-
-def _until(
-    texts: list[str] | None,
-    against: Path | None,
-    features: Path | None,
-    rates: tuple[float, float],
-    question: str | None,
-    things: Things,
-    labels: Sequence[str],
-    *,
-    only_yes: bool,
-) -> Until | None:
-    """Return what follows the goals; ``question`` is None if a file lists the questions."""
-    if not texts:
-        if against or any(rates):
-            raise InputError(
-                "--against, --missed and --invented are about a goal; also give --until"
-            )
-        return None
-    from complabel.live import Until
-    from complabel.trust import FIGURES, FREQUENCIES, Goal
-
-    if sum(rates) >= 1:
-        raise InputError("--missed and --invented add up to 1 or more, so that yes would mean no")
-    goals = [Goal.parse(text) for text in texts]
-    found = Until(goals, len(labels), missed=rates[0], invented=rates[1])
-    if question not in (None, "mixed"):
-        kind = QuestionKind.parse(question, len(labels), others=["mixed"])
-        found.size = kind.n_offered(len(labels))
-        for goal in goals:
-            goal.refuse_question(kind)
-    given = (FREQUENCIES,) if against is None else (FREQUENCIES, *FIGURES)
-    of_model = [goal for goal in goals if goal.figure not in given]
-    if of_model and features is None:
-        raise InputError(
-            f"--until {of_model[0]} is about a model: give --features, from which one learns"
-            " meanwhile, or --against with the predictions of one (but not for the goal model)"
-        )
-    if against is not None:
-        _, said = own.read_machine(against, [*things.names], labels, only_yes=only_yes)
-        if gaps := int((said != said).sum()):
-            raise InputError(
-                f"{against} says nothing about {gaps:,} pairs of an item and a label; a goal is"
-                " about all of them, so give predictions for all items"
-            )
-        found.probabilities = said
-    return found
-
-
 def _learner(path: Path, things: Things, seed: int, trusted: Sequence[str]) -> Learner:
     import numpy as np
 
     from complabel.features import advice
     from complabel.live import Learner
 
-    found = own.read_own_features(path)
+    found = read_own_features(path)
     numbers = np.array([things.numbers.get(name, -1) for name in found.items])
     known = int((numbers >= 0).sum())
     if not known:
@@ -374,7 +376,7 @@ def _learner(path: Path, things: Things, seed: int, trusted: Sequence[str]) -> L
         remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
     if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
         remark(f"hint: {hint}")
-    notes = {"features": str(path), **own.notes_of_features(found)}
+    notes = {"features": str(path), **found.notes()}
     rows = numbers >= 0
     return Learner(found.X[rows], numbers[rows], seed=seed, notes=notes, trusted=trusted)
 
@@ -422,6 +424,7 @@ _MIB = 2**20
 )
 def serve(
     model: Path = options.MODEL,
+    *,
     features: Path | None = option(
         "FILE",
         "Features of items: .csv, .parquet, .npy, .npz or .svm. Programs can then ask by the names"
@@ -429,7 +432,7 @@ def serve(
     ),
     items: Path | None = options.ITEMS,
     host: str = option(
-        "ADDRESS",
+        "HOST",
         "Where to listen. Other machines reach the server at 0.0.0.0; then also give --token.",
         default="127.0.0.1",
     ),
@@ -462,10 +465,9 @@ def serve(
     if token is not None and open_:
         raise InputError("--token and --open are both given; leave one of them out")
 
-    def known_items(classifier: ComplementaryClassifier, header: Any) -> tuple[Any, Any]:
+    def known_items(saved: SavedModel) -> tuple[Any, Any]:
         assert features is not None
-        saved = own.SavedModel(model, classifier, header, header["provenance"]["given"])
-        table = own.read_own_features(features, items, model=saved)
+        table = read_own_features(features, items, model=saved)
         X = saved.columns_of(table)
         # A .npy file may be written anew in its place, which ends programs that still read it.
         return table.items, X if hasattr(X, "tocsr") else np.array(X)
@@ -474,22 +476,6 @@ def serve(
     file = ModelFile(model, items=None if features is None else known_items, also=read)
     secret = new_token() if token == "new" else token
     app = predicting(file, most_rows=most_rows, has_token=secret is not None)
-
-    def started(address: str) -> None:
-        now = file.now
-        n_labels, d = len(now.label_names), now.classifier.n_features_in_
-        say(f"{now.version} answers at {address}: {d:,} features, {n_labels} labels")
-        if features is not None:
-            say(f"  {len(now.row_of):,} items of {features} are known by name")
-        if now.encoder is not None:
-            say(f"  it makes features of {now.encoder.recipe}")
-        elif now.no_encoder != type(now).no_encoder:
-            remark(f"  it makes no features: {now.no_encoder}", style="yellow")
-        if token == "new":
-            say(f"  token: {secret}")
-        header = f" -H 'X-Token: {secret}'" if secret else ""
-        say(f"next: curl {address}/labels{header}")
-        say("  in Label Studio: Settings > Model > Connect Model, with the address")
 
     if not is_loopback(host):
         remark("what is sent is not encrypted; put a proxy with https before it", style="yellow")
@@ -501,5 +487,25 @@ def serve(
         guarded(app, token=secret, most_bytes=most_megabytes * _MIB, any_host=secret is not None),
         host=host,
         port=port,
-        started=started,
+        started=lambda at: _say_serving(file, at, features, secret, is_new=token == "new"),
     )
+
+
+def _say_serving(
+    file: ModelFile, address: str, features: Path | None, token: str | None, *, is_new: bool
+) -> None:
+    """Say what answers, and how to ask it; a new token is told."""
+    now = file.now
+    n_labels, d = len(now.label_names), now.classifier.n_features_in_
+    say(f"{now.version} answers at {address}: {d:,} features, {n_labels} labels")
+    if features is not None:
+        say(f"  {len(now.row_of):,} items of {features} are known by name")
+    if now.encoder is not None:
+        say(f"  it makes features of {now.encoder.recipe}")
+    elif now.no_encoder != type(now).no_encoder:
+        remark(f"  it makes no features: {now.no_encoder}", style="yellow")
+    if is_new:
+        say(f"  token: {token}")
+    header = f" -H 'X-Token: {token}'" if token else ""
+    say(f"next: curl {address}/labels{header}")
+    say("  in Label Studio: Settings > Model > Connect Model, with the address")

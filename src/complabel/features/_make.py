@@ -140,6 +140,18 @@ class Made:
     n_empty: int
     n_kept_from_before: int
 
+    def warnings(self) -> list[str]:
+        """Say how many items have features that tell nothing, and which ones have none."""
+        lines = []
+        if self.n_empty:
+            lines.append(
+                f"{self.n_empty:,} items have only zeros: texts without a word that counts, or"
+                " pictures of one colour. A model gives all of them the same probabilities"
+            )
+        if self.skipped:
+            lines.append(f"{len(self.skipped):,} pictures were left out, and have no row:")
+        return [*lines, *(f"  {reason}" for reason in self.skipped)]
+
 
 def make_features(
     source: Source,

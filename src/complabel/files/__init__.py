@@ -10,6 +10,8 @@ from complabel.files._answers import AnswerSheet as AnswerSheet
 from complabel.files._answers import UnmatchedItemsWarning, read_answers
 from complabel.files._answers import about_open_questions as about_open_questions
 from complabel.files._answers import read_judgments as read_judgments
+from complabel.files._answers import read_quietly as read_quietly
+from complabel.files._answers import read_unsure as read_unsure
 from complabel.files._arrays import CSR_PARTS as CSR_PARTS
 from complabel.files._arrays import as_texts as as_texts
 from complabel.files._arrays import matrix_of as matrix_of
@@ -31,6 +33,7 @@ from complabel.files._features import NETWORK_KEY as NETWORK_KEY
 from complabel.files._features import RECIPE_KEY as RECIPE_KEY
 from complabel.files._features import SVMLIGHT as SVMLIGHT
 from complabel.files._features import Features as Features
+from complabel.files._features import framed as framed
 from complabel.files._features import iterate_features as iterate_features
 from complabel.files._features import read_features, read_row_names, read_truth
 from complabel.files._names import HEIC as HEIC
@@ -48,6 +51,7 @@ from complabel.files._names import shown_pictures as shown_pictures
 from complabel.files._names import to_install as to_install
 from complabel.files._table import ITEM_TABLES as ITEM_TABLES
 from complabel.files._table import Table as Table
+from complabel.files._table import about_row_numbers as about_row_numbers
 from complabel.files._table import delimiter_of as delimiter_of
 from complabel.files._table import is_list as is_list
 from complabel.files._table import pyarrow as pyarrow

@@ -27,6 +27,7 @@ from complabel.answers import (
     Column,
     ContradictionPolicy,
     Question,
+    UnlistedLabelsWarning,
     contradictions_table,
     refuse_odd_labels,
     resolve_contradictions,
@@ -41,6 +42,7 @@ from complabel.files._write import CONFIDENCE
 
 _NUMBERS = ("asked_for", "probability", "seconds", CONFIDENCE)
 _WHAT = "tables of answers, which complabel import makes from other files,"
+_MOST_SHOWN = 5
 _WHOLE = re.compile(r"^([01])\.0+$")  # as pandas writes codes in a column with gaps
 _TEXTS = ("answer_id", "label", "question", "annotator", "drawn")
 
@@ -73,6 +75,7 @@ class AnswerFile:
     n_open_rows: int = 0
     unread_columns: tuple[str, ...] = ()
     parts: tuple[AnswerFile, ...] = ()
+    paths: tuple[Path, ...] = ()
 
     @property
     def n_contradictions(self) -> int:
@@ -110,6 +113,35 @@ class AnswerFile:
                 f"{_count(self.n_dropped_answers, 'answer')} dropped"
             )
         return lines
+
+    def lines(self) -> list[str]:
+        """Say of each file what it holds, and how much of it could be used, in lines."""
+        lines = []
+        for part in self.parts or (self,):
+            held = f"{part.answers.n_answers:,} answers, {part.answers.n_labels} labels"
+            lines.append(f"{' and '.join(map(str, part.paths))}: {held}")
+            lines += [f"  {line}" for line in part.reconciliation()]
+        return lines
+
+    def settled(self) -> list[str]:
+        """Say which contradictions were settled, the first of them, in lines; none if none was."""
+        if not self.n_dropped_answers:
+            return []
+        columns = (self.contradictions[of] for of in ("item", "label", "applies_by", "denied_by"))
+        lines = [
+            f"  {item}: {label} applies, says {', '.join(yes) or 'somebody'}; does not, says"
+            f" {', '.join(no) or 'somebody'}"
+            for item, label, yes, no in itertools.islice(zip(*columns, strict=True), _MOST_SHOWN)
+        ]
+        more = self.n_contradictions - len(lines)
+        counted = _count(self.n_contradictions, "contradiction")
+        n_answers = self.answers.n_answers + self.n_dropped_answers
+        return [
+            f"{counted} about whether a label applies to an item; {self.n_dropped_answers:,} of"
+            f" {n_answers:,} answers were dropped",
+            *lines,
+            *[f"  and {more:,} more"] * (more > 0),
+        ]
 
 
 def read_answers(
@@ -199,7 +231,11 @@ def read_answers(
         if items is None:
             items = sorted({name for sheet in sheets for name in sheet.columns["item"].values})
     parts = tuple(
-        replace(sheet.answers(items, label_names, question), unread_columns=tuple(names))
+        replace(
+            sheet.answers(items, label_names, question),
+            unread_columns=tuple(names),
+            paths=(sheet.table.path,),
+        )
         for sheet, names in zip(sheets, left, strict=True)
     )
     for sheet, part in zip(sheets, parts, strict=True):
@@ -223,8 +259,17 @@ def read_answers(
         n_dropped_answers=answers.n_answers - resolved.n_answers,
         unread_columns=tuple(dict.fromkeys(itertools.chain(*left))),
         parts=parts,
+        paths=tuple(paths),
         **counts,
     )
+
+
+def read_quietly(path: StrPaths, **how: Any) -> AnswerFile:
+    """Read answers as :func:`read_answers`, for those who print its ``lines()``, not warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnmatchedItemsWarning)
+        warnings.simplefilter("ignore", UnlistedLabelsWarning)
+        return read_answers(path, **how)
 
 
 @dataclass(frozen=True)
@@ -417,6 +462,14 @@ def read_judgments(
             parts.append(column[kept])
     none = np.zeros(0, dtype=np.intp)
     return {name: np.concatenate(parts) if parts else none for name, parts in found.items()}
+
+
+def read_unsure(
+    path: StrPaths, about: Answers, question: Question | None = None
+) -> tuple[Any, ...]:
+    """Return where people were unsure: the positions of items, labels and people."""
+    rows = read_judgments(path, about, question)
+    return tuple(rows[name][rows["answer"] == 2] for name in ("item", "label", "annotator"))
 
 
 def _plain(value: object) -> str:

@@ -70,6 +70,24 @@ class Features:
     made_of: tuple[str, ...] = ()
     network: str | None = None
 
+    def framed(self) -> Any:
+        """Return X as a data frame, if it is an array and its columns have names."""
+        return framed(self.X, self.feature_names)
+
+    def notes(self) -> dict[str, Any]:
+        """Return what a model keeps of how the features were made that it learned from."""
+        notes: dict[str, Any] = {"recipe": self.recipe, "made_of": [*self.made_of]}
+        return notes | ({"network": self.network} if self.network else {})
+
+
+def framed(X: Any, names: Sequence[str] | None) -> Any:
+    """Return features as a data frame, if they are an array and the columns have names."""
+    if names is None or hasattr(X, "tocsr") or hasattr(X, "pieces"):
+        return X
+    import pandas as pd  # type: ignore[import-untyped]
+
+    return pd.DataFrame(X, columns=list(names), copy=False)
+
 
 @dataclass(frozen=True, eq=False)
 class FeaturePieces:

@@ -28,6 +28,7 @@ from complabel._opening import (
     tidy,
 )
 from complabel._parameters import AnyArray, Bools
+from complabel._settings import setting
 from complabel.errors import DatasetFormatError, InputError
 
 PARQUET = ".parquet"
@@ -473,4 +474,20 @@ def _one_column(path: Path, header: str) -> DatasetFormatError:
         f"found only one column, {header[:60]!r}; separate values by commas in .csv, and by tabs"
         " in .tsv, and write 0.5 with a point",
         line=1,
+    )
+
+
+def about_row_numbers(path: Path, item: str | None, *shown: str | None) -> str:
+    """Say that items of a table are called by row numbers, if a column could name them.
+
+    ``item`` is the column of the names that was given, ``shown`` are columns with something else.
+    """
+    if item is not None or path.is_dir():
+        return ""
+    table = Table.open(path, "tables of items", endings=ITEM_TABLES)
+    if "item" in table.columns or not (names := table.unique_columns(*filter(None, shown))):
+        return ""
+    return (
+        f"{path}: items are called by the numbers of their rows, from 0, as there is no column"
+        f" item. If a column names them ({some_of(names)}), give it as {setting('item')}"
     )

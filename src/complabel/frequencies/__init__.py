@@ -22,6 +22,8 @@ from complabel.frequencies._estimate import given_frequencies as given_frequenci
 from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
+from complabel.frequencies._machine_files import MachineFiles as MachineFiles
+from complabel.frequencies._machine_files import read_machines
 from complabel.frequencies._machine_strata import NOTHING as NOTHING
 from complabel.frequencies._machine_strata import Strata as Strata
 from complabel.frequencies._machine_strata import said_by as said_by
@@ -37,4 +39,5 @@ __all__ = [
     "MachineRates",
     "audit_machine",
     "estimate_label_frequencies",
+    "read_machines",
 ]

@@ -383,8 +383,8 @@ def _asked_in(task: Task, line: _Line, place: str, options: Options) -> _Asked:
     if question_in(task) is None:
         raise fault(
             place,
-            "has offered labels, but no question; repeat the prompt, or give --question named if"
-            " replies name labels that do not apply, --question ticked if they list all that apply",
+            "has offered labels, but no question; repeat the prompt, or give --read-as named if"
+            " replies name labels that do not apply, --read-as ticked if they list all that apply",
         )
     return _Asked(place, line.annotator, question_of(task, place))
 

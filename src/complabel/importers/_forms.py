@@ -156,7 +156,7 @@ def untold(
         *(f"  {word} {_with_values(each)}" for each in itertools.islice(values.items(), _MOST)),
         *[f"  and {left:,} others"] * (left > 0),
         f"For each {word} to read, give one of these (absent, present, question of Options):",
-        f"  --present {name} --question ticked{more}",
+        f"  --present {name} --read-as ticked{more}",
         "      people ticked all labels that apply; the others do not",
         f"  --present {name}",
         "      a label that was chosen applies; nothing is known about the others, for example if"
@@ -164,7 +164,7 @@ def untold(
         f"  --absent {name}",
         "      a label that was chosen does not apply; nothing is known about the others, for"
         " example if one was to be named",
-        f"  --absent {name} --question ticked{more}",
+        f"  --absent {name} --read-as ticked{more}",
         "      people ticked all labels that do not apply; the others do",
     )
     ways = [{side: (first,)} | more for side in Controls._fields for more in (_TICKED, {})]
@@ -265,7 +265,7 @@ class FormReader:
                 told = f"{shown(min(left))} was ticked neither as a label that applies nor as one"
                 raise fault(
                     form.place,
-                    f"{told} that does not; leave out --question ticked, or give --unselected no or"
+                    f"{told} that does not; leave out --read-as ticked, or give --unselected no or"
                     " yes",
                 )
 
@@ -312,12 +312,12 @@ class FormReader:
         if present and not self.controls.absent and question == "asked" and not told_all:
             self.tally.remark(
                 "Nothing is known about labels that were not chosen. If people ticked all that"
-                " apply, give --question ticked."
+                " apply, give --read-as ticked."
             )
         if len(absent) > 1 and question == "named" and told is None:
             self.tally.remark(
                 "Several labels that do not apply are read as named, and nothing is known about the"
-                " others. If people ticked all that do not apply, give --question ticked."
+                " others. If people ticked all that do not apply, give --read-as ticked."
             )
         if menu is not None and question == "asked" and not {*absent, *present} <= set(menu):
             menu = None  # it belongs to another control

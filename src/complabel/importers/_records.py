@@ -138,7 +138,7 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             tally.counts["rejected menus"] += 1
             tally.remark(
                 "Menus that were rejected are left out, since reject does not say about which"
-                " label. If people selected labels that do not apply, give --question named."
+                " label. If people selected labels that do not apply, give --read-as named."
             )
             continue
         question, no, yes = _said(task, place, options)

@@ -215,8 +215,8 @@ class History:
         found = dict(about.get(what) or {})
         if still := [old for old in found if old in about["labels"]]:
             raise InputError(
-                f"{option} is about {some_of(still)}, which --labels still has; leave out there"
-                " what gets another name or is merged into another label"
+                f"{option} is about {some_of(still)}, which --label-names still has; leave out"
+                " there what gets another name or is merged into another label"
             )
         for old, new in list(found.items()):
             if old not in known:

@@ -25,15 +25,12 @@ from threadpoolctl import threadpool_limits
 
 from complabel._parameters import Array, Bools
 from complabel.errors import InputError
-from complabel.features import MOST_PIXELS, encoder_of, load_picture
-from complabel.methods import read_model
+from complabel.features import MOST_PIXELS, load_picture
+from complabel.methods import SavedModel
 
 if TYPE_CHECKING:
     from complabel.features import Encoder
     from complabel.methods import ComplementaryClassifier
-
-Header = Mapping[str, Any]
-"""What a model's file says of itself."""
 
 _log = logging.getLogger(__name__)
 
@@ -109,15 +106,15 @@ class Model:
 class ModelFile:
     """The model in a file, with the features of items; ``now`` is what to predict with.
 
-    ``items`` is called with the classifier and the file's header, and returns the names of items
-    and their features (n, d); ``also`` are the files that it reads.
+    ``items`` is called with the model, and returns the names of items and their features (n, d);
+    ``also`` are the files that it reads.
     """
 
     def __init__(
         self,
         path: Path,
         *,
-        items: Callable[[ComplementaryClassifier, Header], tuple[Sequence[str], Any]] | None = None,
+        items: Callable[[SavedModel], tuple[Sequence[str], Any]] | None = None,
         also: Sequence[Path] = (),
     ) -> None:
         self._path, self._items, self._also = path, items, also
@@ -158,16 +155,16 @@ class ModelFile:
         for path in (self._path, *self._also):
             if path.exists() and not path.is_file():  # a pipe would be waited for
                 raise InputError(f"{path} is not a file; put the file in its place")
-        classifier, header = read_model(self._path)
-        items, X = ((), None) if self._items is None else self._items(classifier, header)
+        saved = SavedModel.open(self._path)
+        items, X = ((), None) if self._items is None else self._items(saved)
         # Rows of requests have no names of columns; scikit-learn would warn of it each time.
-        classifier._forget("feature_names_in_")
+        saved.classifier._forget("feature_names_in_")
         given: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
         try:
-            given["encoder"] = self._encoder(header["provenance"]["given"])
+            given["encoder"] = self._encoder(saved)
         except InputError as error:  # rows are still answered
             given["no_encoder"] = str(error)
-        return Model(classifier, self._version(header["sha256"]), **given)
+        return Model(saved.classifier, self._version(saved.header["sha256"]), **given)
 
     def _version(self, sha256: str) -> str:
         digest = hashlib.sha256(sha256.encode())
@@ -176,14 +173,13 @@ class ModelFile:
             digest.update(f"{found.st_size} {found.st_mtime_ns} ".encode())
         return f"{self._path.stem}-{digest.hexdigest()[:12]}"
 
-    def _encoder(self, notes: Mapping[str, object]) -> Encoder | None:
+    def _encoder(self, saved: SavedModel) -> Encoder | None:
         """Return what makes the features, as the model's file says, if it does."""
-        recipe = notes.get("recipe")
-        if not isinstance(recipe, str):
+        if saved.recipe is None:
             return None
-        if recipe not in self._encoders:
-            self._encoders = {recipe: encoder_of(recipe, self._path, notes.get("network"))}
-        return self._encoders[recipe]
+        if saved.recipe not in self._encoders:
+            self._encoders = {saved.recipe: saved.encoder}
+        return self._encoders[saved.recipe]
 
 
 _BATCH_BYTES = 2**20  # a larger request is answered alone

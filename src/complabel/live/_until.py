@@ -9,13 +9,17 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from complabel._drawn import AIMED
 from complabel._parameters import AnyArray, Array, Bools
+from complabel._questions import QuestionKind
+from complabel._settings import setting
 from complabel.answers import Answers
+from complabel.errors import InputError
 from complabel.live._asker import News
 from complabel.live._drawing import ListedQuestions, Question
 from complabel.trust import (
@@ -80,6 +84,54 @@ class Until:
 
     def __post_init__(self) -> None:
         self._weights = np.ones(self.n_labels)
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        n_labels: int,
+        question: str | None,
+        *,
+        learns: bool,
+        has_predictions: bool,
+        missed: float = 0.0,
+        invented: float = 0.0,
+    ) -> Self:
+        """Read goals as they are typed, and refuse those that nothing tells.
+
+        ``question`` is what people are asked, None if a file lists it. A goal about a model is told
+        by predictions, which :meth:`predict` takes, or by the one that ``learns`` meanwhile.
+        """
+        if missed + invented >= 1:
+            raise InputError(
+                f"{setting('missed')} and {setting('invented')} add up to 1 or more, so that yes"
+                " would mean no"
+            )
+        goals = [Goal.parse(text) for text in texts]
+        until = cls(goals, n_labels, missed=missed, invented=invented)
+        if question not in (None, "mixed"):
+            kind = QuestionKind.parse(question, n_labels, others=["mixed"])
+            until.size = kind.n_offered(n_labels)
+            for goal in goals:
+                goal.refuse_question(kind)
+        told = (FREQUENCIES, *FIGURES) if has_predictions else (FREQUENCIES,)
+        of_model = [goal for goal in goals if goal.figure not in told]
+        if of_model and not learns:
+            raise InputError(
+                f"{setting('until', of_model[0])} is about a model: give {setting('features')},"
+                f" from which one learns meanwhile, or {setting('against')} with the predictions"
+                " of one (but not for the goal model)"
+            )
+        return until
+
+    def predict(self, probabilities: Array, path: Path) -> None:
+        """Let goals be about the predictions (n, K) of a file, which are about all pairs."""
+        if gaps := int(np.isnan(probabilities).sum()):
+            raise InputError(
+                f"{path} says nothing about {gaps:,} pairs of an item and a label; a goal is about"
+                " all of them, so give predictions for all items"
+            )
+        self.probabilities = probabilities
 
     @property
     def aim(self) -> str | None:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
     from complabel.methods._linear_systems import side_by_side as side_by_side
     from complabel.methods._notes import notes_of as notes_of
     from complabel.methods._onnx import save_onnx
+    from complabel.methods._opened import SavedModel as SavedModel
+    from complabel.methods._opened import about_cardinality as about_cardinality
     from complabel.methods._saving import MISSING as MISSING
     from complabel.methods._saving import Numbers as Numbers
     from complabel.methods._saving import Rows as Rows
@@ -82,6 +84,7 @@ _NAMES_IN = {
     "_linear_systems": "MAX_DIRECT_COLUMNS Gram RidgeSystem side_by_side",
     "_notes": "notes_of",
     "_onnx": "save_onnx",
+    "_opened": "SavedModel about_cardinality",
     "_saving": "MISSING Numbers Rows read_header read_model",
     "gradient._base": "GradientClassifier",
     "gradient._side_by_side": "fit_side_by_side",

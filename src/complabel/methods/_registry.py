@@ -143,7 +143,7 @@ def make_classifier(name: str, **parameters: Any) -> ComplementaryClassifier:
     Raises
     ------
     InputError
-        If there is no such method.
+        If there is no such method, or it has no such parameter.
 
     Examples
     --------
@@ -151,6 +151,8 @@ def make_classifier(name: str, **parameters: Any) -> ComplementaryClassifier:
     0.5
     """
     method = get_method(name)
+    for parameter in parameters:
+        check_parameter(method, parameter)
     return method.classifier(**{**method.settings, **parameters})
 
 
@@ -161,8 +163,8 @@ def check_parameter(method: Method, name: str) -> None:
         return
     nearest = get_close_matches(name, known, n=1)
     has = f"it has {', '.join(known)}" if known else "it has none"
-    hint = f"did you mean {nearest[0]!r}?" if nearest else has
-    raise InputError(f"{method.base} has no parameter {name!r}; {hint}")
+    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    raise InputError(f"{method.base} has no parameter {name!r}; {hint}{has}")
 
 
 def home_of(cls: type) -> str:

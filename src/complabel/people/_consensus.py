@@ -222,7 +222,7 @@ def _refuse_one_sided(judgements: Judgements, answers: Answers) -> None:
             f"all {int(n_yes.sum() + n_no.sum()):,} judgements say {said}, so nobody could"
             f" disagree, and nothing tells who errs. If people ticked all labels that {advice},"
             " import the file that the answers came from again, with complabel import"
-            " --question ticked"
+            " --read-as ticked"
         )
     names = answers.label_names or range(answers.n_labels)
     if some := [str(names[at]) for at in np.flatnonzero((n_no == 0) & (n_yes >= _LEAST_REPEATED))]:

@@ -75,7 +75,7 @@ def benchmark(
     from complabel.experiments.studies import Store, benchmark_plan, run_study
 
     claim_store(store)
-    datasets = datasets_of(names, tables, draw)
+    datasets = datasets_of(names, tables)
     plan = benchmark_plan(
         datasets,
         method or ["prior", "mlcl"],
@@ -223,7 +223,7 @@ def tune(
 
     values = parse_grid(grid) if grid else None
     claim_store(store)
-    datasets = datasets_of(names, tables, draw)
+    datasets = datasets_of(names, tables)
     with studies.Store(store) as opened, watched("tune", store) as progress:
         result = studies.tune(
             datasets,

@@ -49,7 +49,7 @@ def datasets(
         autocompletion=options.complete_dataset,
     ),
     data_dir: Path | None = DATA_DIR,
-    as_json: bool = flag("Print JSON instead of a table.", "--json"),
+    as_json: bool = flag("Print JSON instead of a table.", "--as-json"),
     download: list[str] | None = option(
         "NAME",
         "Download this dataset first; repeat the option for more.",
@@ -60,7 +60,7 @@ def datasets(
     """List datasets and their sizes, or show how a file of yours is read.
 
     A dataset with a name is shown with its size and its folder, or the web address if it is
-    missing. --json adds its licence.
+    missing. --as-json adds its licence.
     """
     from complabel.experiments.datasets import CATALOG, EMBEDDED, dataset_entries, describe_datasets
 

@@ -18,6 +18,7 @@ from complabel.cli import (
     CONTRADICTIONS,
     ITEMS,
     LABEL_NAMES,
+    READ_AS,
     Output,
     argument,
     flag,
@@ -82,7 +83,7 @@ STORE = option("FILE", "SQLite file that keeps all results.", default=DEFAULT_ST
 REPORT_FOLDER = option(
     "FOLDER",
     "Write the report to this folder. [default: STUDY-report]",
-    "--output",
+    "--out",
     output=Output(later=True),
 )
 DASK = option("ADDRESS", "Run on the workers of this Dask scheduler instead.")
@@ -113,6 +114,7 @@ def _tables(
     ),
     items: Path | None = ITEMS,
     label_names: Path | None = LABEL_NAMES,
+    read_as: str | None = READ_AS,
     contradictions: str = CONTRADICTIONS,
 ) -> None:
     """Options about the user's own tables, for studies."""
@@ -130,13 +132,13 @@ def _draw(
         "LABELS",
         "released: the uniform or biased labels that the paper's group released, from"
         " released/NAME.csv in the data folder.",
+        "--labels-from",
         **one_of("released"),
     ),
     question: str = option(
         "QUESTION",
         f"What people are asked. {kinds_in_words()} free is named, too. none: only the audit"
-        " questions. With tables of answers: what was asked where they do not say it, named,"
-        " asked, ticked or excluded.",
+        " questions.",
         default="free",
     ),
     propensity_sd: float = option(

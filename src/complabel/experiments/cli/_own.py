@@ -8,17 +8,14 @@ from typing import Any
 
 import typer
 
-from complabel.cli import QUESTIONS, advise_on, read_own_answers, read_own_features, remark, say
+from complabel.cli import advise_on, read_own_answers, read_own_features, remark, say
 from complabel.errors import InputError
 
 
 def datasets_of(
-    names: Sequence[str] | None, tables: Mapping[str, Any], draw: dict[str, Any]
+    names: Sequence[str] | None, tables: Mapping[str, Any]
 ) -> list[str | Mapping[str, Any]]:
-    """Return the datasets of a plan: names or files, or one entry for the user's tables.
-
-    If answers are given, ``--question`` says what people were asked, and leaves ``draw``.
-    """
+    """Return the datasets of a plan: names or files, or one entry for the user's tables."""
     given, features = list(names or ()), tables.get("features")
     files = {name: tables[name] for name in ("truth", "items", "label_names") if name in tables}
     if features is None:
@@ -38,9 +35,8 @@ def datasets_of(
             "--features is given without labels; also give tables of answers, or --truth"
         )
     entry = {"features": features, **files} | ({"answers": given} if given else {})
-    is_own = given and draw.get("scheme", "own") == "own" and "labels" not in draw
-    if is_own and draw["question"] in QUESTIONS:
-        entry["question"] = draw.pop("question")
+    if "read_as" in tables:
+        entry["question"] = tables["read_as"]
     if tables["contradictions"] != "error":
         entry["contradictions"] = tables["contradictions"]
     _say_what_is_read(entry, tables["contradictions"])

@@ -245,14 +245,14 @@ def claim_report(name: str, folder: Path | None) -> Path:
     """Return the folder for a study's report, if it can be written there and nothing is lost."""
     refuse_without_libraries()
     folder = folder or Path(f"{name}-report")
-    shown = f"--output {folder}"
+    shown = f"--out {folder}"
     with explained(shown):
         nearest = next(p for p in (folder, *folder.absolute().parents) if os.path.lexists(p))
         if not nearest.is_dir():
             raise OutputError(f"{shown}: {nearest} is a file; give the name of a folder")
         there = [folder / name for name in FORMATS if os.path.lexists(folder / name)]
         for path in there:
-            refuse_odd(path, f"--output {path}")
+            refuse_odd(path, f"--out {path}")
         if there and not may_replace() and not _is_own_report(there):
             other = unused(folder if folder.name.strip(".") else folder / "report")
             raise OutputError(

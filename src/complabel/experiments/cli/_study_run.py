@@ -108,7 +108,7 @@ def status(study_name: str | None = options.STUDY_NAME, store: Path = options.ST
 
 @with_examples(
     "study report",
-    "study report mine --output report",
+    "study report mine --out report",
     "study report how-to-ask --seconds asked=14.5,ticked=22,labels=28",
 )
 def report(

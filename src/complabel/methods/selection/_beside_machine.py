@@ -90,6 +90,25 @@ class BesideMachine:
     n_answers: int
     audit: MachineAudit
 
+    def lines(self) -> list[str]:
+        """Say what the machine's answers were worth, in lines."""
+        missed, invented = self.audit.missed.overall[0], self.audit.invented.overall[0]
+        weights, names = self.label_weights, self.audit.label_names
+        least, most = int(weights.argmin()), int(weights.argmax())
+        helps = self.gain > 2 * self.gain_error
+        told = self.audit.about_nothing()
+        return [
+            f"the machine misses {missed:.2g} of the labels that apply, and invents {invented:.2g}"
+            " of the others (all pairs; complabel audit has each label)",
+            f"each answer of the machine counts {self.weight:.2g} of a person's answer"
+            + (":" if helps else ", but it is not shown that this helps:"),
+            f"  {weights[least]:.2g} ({names[least]}) to {weights[most]:.2g} ({names[most]}), by"
+            " label",
+            f"  log-likelihood of {self.n_answers:,} held-out answers of people (nats per answer)",
+            f"  gain over people's answers alone  {self.gain:.4f} ± {self.gain_error:.4f}",
+            *[f"{told}; of these labels, the model knows what people said"] * bool(told),
+        ]
+
 
 def fit_beside_machine(
     classifier: ComplementaryClassifier,
