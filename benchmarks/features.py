@@ -114,7 +114,13 @@ def speed(n: int) -> None:
             csv.writer(file).writerows([["item", "body"], *rows])
         del drawn
         ways = {
-            f"`complabel features --model {model}`": (_FEATURES, "--text", "body", "--model", model)
+            f"`complabel features --encoder {model}`": (
+                _FEATURES,
+                "--text",
+                "body",
+                "--encoder",
+                model,
+            )
             for model in ("words", "wordllama", "wordllama+words")
         }
         ways |= {"HashingVectorizer on all texts": (_PLAIN,), "`embed` of wordllama": (_EMBED,)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import uuid
 from collections.abc import Iterator, Set
 from contextvars import ContextVar
@@ -104,3 +105,27 @@ def explained(path: object) -> Iterator[None]:
             f"{path} cannot be written: {error.strerror or error}. An older file is unchanged; free"
             " space, correct the permissions, or choose another path"
         ) from error
+
+
+def unused(path: Path) -> Path:
+    """Return a path if there is no such file, else the next one with a number.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("answers.csv.gz", "answers-2.csv.gz"):
+    ...     (folder / name).touch()
+    >>> unused(folder / "answers.csv.gz").name, unused(folder / "others.csv").name
+    ('answers-3.csv.gz', 'others.csv')
+    """
+    name, ending = path.name, ""
+    for suffix in (".gz", Path(path.name.removesuffix(".gz")).suffix):
+        if suffix and name.endswith(suffix):
+            name, ending = name.removesuffix(suffix), suffix + ending
+    numbered = re.fullmatch(r"(.+)-(\d\d?)", name)
+    stem, number = (numbered[1], int(numbered[2])) if numbered else (name, 1)
+    while os.path.lexists(path):
+        number += 1
+        path = path.with_name(f"{stem}-{number}{ending}")
+    return path

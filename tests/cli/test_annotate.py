@@ -179,7 +179,7 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
         ("--question often", "give asked, ticked, named, mixed, or ticked-M or menu-M"),
         ("--question menu-99", "with M from 2 to"),
         ("--question ticked --questions X.csv", "leave one of them out"),
-        ("--model m.safetensors", "without --features"),
+        ("--model-out m.safetensors", "without --features"),
         ("--token short", "at least 8 letters"),
         ("--token ''", "at least 8 letters"),
         ("--item nothing", "there is no column 'nothing'"),

@@ -387,7 +387,7 @@ def test_a_fit_to_files_in_the_wrong_order_is_refused(folder, tmp_path, run):
     options = ("--features", "X.csv", "--out", "model.safetensors")
     code, _, errors = run("fit", "machine.csv", "--machine", "people.csv", *options)
     assert (code, "machine.csv: answers about 800 pairs" in errors) == (1, True)
-    assert "60 of --machine people.csv" in errors
+    assert "60 of people.csv" in errors
     assert "exchange them" in errors
     assert not (tmp_path / "model.safetensors").exists()
 

@@ -32,7 +32,7 @@ def tickets(folder):
 
 
 def test_a_table_of_texts_becomes_features_with_names(run, tickets):
-    code, out, err = run("features tickets.csv --text body --model words --out T.npz")
+    code, out, err = run("features tickets.csv --text body --encoder words --out T.npz")
     assert (code, err) == (0, "")
     assert out == (
         "wrote T.npz: 90 items, 16,384 features\n"
@@ -46,16 +46,16 @@ def test_a_table_of_texts_becomes_features_with_names(run, tickets):
 
 def test_zeros_and_left_out_pictures_are_told(run, folder):
     write_table(folder / "t.csv", ["body"], [["a word"], ["..."]])
-    code, _, err = run("features t.csv --text body --model words --out T.npz")
+    code, _, err = run("features t.csv --text body --encoder words --out T.npz")
     assert code == 0
     assert err.startswith("1 items have only zeros")
     write_pictures(folder / "photos", 2)
     (folder / "photos" / "00.png").write_bytes(b"")
-    code, _, err = run("features photos --model colours --out X.npz")
+    code, _, err = run("features photos --encoder colours --out X.npz")
     assert code == 1
     assert err.startswith("error: photos/00.png: is no picture that can be read")
     assert "leave such pictures out with --on-error skip" in err
-    code, out, err = run("features photos --model colours --out X.npz --on-error skip")
+    code, out, err = run("features photos --encoder colours --out X.npz --on-error skip")
     assert code == 0
     assert "1 items, 1,149 features" in out
     assert err.startswith("1 pictures were left out, and have no row:\n  photos/00.png: is no")
@@ -66,14 +66,14 @@ def test_files_that_are_no_pictures_are_named_and_tiff_is_read(run, folder):
     noise(3).save(folder / "photos" / "c.tif")
     for name in ("d.cr2", "e.cr2", "notes.txt"):
         (folder / "photos" / name).touch()
-    code, out, err = run("features photos --model colours --out X.npz")
+    code, out, err = run("features photos --encoder colours --out X.npz")
     assert (code, err) == (0, "photos: 3 files are left out: 2 .cr2, 1 .txt\n")
     assert "3 items" in out
     assert read_features("X.npz").items.tolist() == ["00.png", "01.png", "c.tif"]
 
 
 def made(run, name, model):
-    assert run(f"features tickets.csv --text body --model {model} --out {name}")[0] == 0
+    assert run(f"features tickets.csv --text body --encoder {model} --out {name}")[0] == 0
 
 
 def test_a_model_refuses_features_that_were_made_otherwise(run, tickets):
@@ -94,7 +94,7 @@ def test_a_model_refuses_features_that_were_made_otherwise(run, tickets):
         assert code == 1, command
         assert "m.safetensors learned from features made as 'text by words: hashed words" in err
         assert "but W.npz was made as 'text by wordllama: mean of 256 numbers" in err
-        assert "complabel features TABLE --text COLUMN --model words --out W-2.npz" in err
+        assert "complabel features TABLE --text COLUMN --encoder words --out W-2.npz" in err
     assert run("predict m.safetensors T.npz --out p.csv")[0] == 0
 
 
@@ -123,11 +123,11 @@ def test_predict_makes_the_features_of_texts_as_its_model_says(run, tickets, nam
     assert (code, err) == (0, "")
     assert (tickets / "a.csv").read_bytes() == (tickets / "b.csv").read_bytes()
     assert out.startswith("made features of the column 'body', items by the column 'id', as m.safe")
-    assert "complabel features t.csv --text body --item id --model wordllama --out X.npz" in out
+    assert "complabel features t.csv --text body --item id --encoder wordllama --out X.npz" in out
 
 
 def test_rows_are_not_called_by_numbers_if_a_column_may_name_them(run, tickets):
-    assert run("features tickets.csv --text body --model words --out T.npz")[0] == 0
+    assert run("features tickets.csv --text body --encoder words --out T.npz")[0] == 0
     assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
     ids = [[f"id {item}", text, 1] for item, text in zip(ITEMS, TEXTS, strict=True)]
     write_table(tickets / "new.csv", ["Nr", "body", "n"], ids)
@@ -135,13 +135,13 @@ def test_rows_are_not_called_by_numbers_if_a_column_may_name_them(run, tickets):
     assert (code, "--item: 'Nr'?" in err) == (1, True)
     assert run("predict m.safetensors new.csv --item Nr --out p.csv")[0] == 0
     assert [row["item"] for row in read_table(tickets / "p.csv")] == [each[0] for each in ids]
-    code, _, err = run("features new.csv --text body --model words --out N.npz")
+    code, _, err = run("features new.csv --text body --encoder words --out N.npz")
     assert (code, "('Nr')" in err) == (0, True)
 
 
 def test_what_could_be_texts_or_features_is_not_guessed(run, tickets):
     write_table(tickets / "t.csv", ["id", "body"], list(zip(ITEMS, TEXTS, strict=True)))
-    assert run("features t.csv --text body --item id --model words --out T.npz")[0] == 0
+    assert run("features t.csv --text body --item id --encoder words --out T.npz")[0] == 0
     assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
     numbers = [f"f{at}" for at in range(2**14)]
     wide = ["0"] * len(numbers)
@@ -176,13 +176,13 @@ def write_photos(folder):
 def test_predict_makes_the_features_of_a_folder_as_its_model_says(run, folder):
     write_photos(folder)
     (folder / "photos" / "notes.txt").touch()
-    run("features photos --model pixels --out X.npz")
+    run("features photos --encoder pixels --out X.npz")
     assert run(f"{FIT} --features X.npz --out m.safetensors")[0] == 0
     assert run("predict m.safetensors X.npz --out a.csv")[0] == 0
     code, out, err = run("predict m.safetensors photos --out b.csv")
     assert (code, err) == (0, "photos: 1 file is left out: 1 .txt\n")
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
-    assert "complabel features photos --model pixels --out X-2.npz\n" in out
+    assert "complabel features photos --encoder pixels --out X-2.npz\n" in out
     assert "complabel evaluate m.safetensors X-2.npz" in out
     (folder / "photos" / f"{ITEMS[0]}.png").write_bytes(b"")
     code, _, err = run("predict m.safetensors photos --out c.csv")
@@ -200,7 +200,7 @@ def test_a_network_in_a_file_is_found_where_it_was_and_beside_the_model(run, fol
     write_photos(folder)
     (folder / "nets").mkdir()
     network = Path(write_mean(folder / "nets" / "net.onnx", ["b", 3, 8, 8]))
-    assert run(f"features photos --model nets/net.onnx --out X.{ending}")[0] == 0
+    assert run(f"features photos --encoder nets/net.onnx --out X.{ending}")[0] == 0
     assert run(f"{FIT} --features X.{ending} --out m.safetensors")[0] == 0
     commands = (
         "predict m.safetensors {} --out {}.csv",
@@ -217,9 +217,9 @@ def test_a_network_in_a_file_is_found_where_it_was_and_beside_the_model(run, fol
         if not command.startswith("decide"):
             first, second = ((folder / name).read_bytes() for name in written)
             assert first == second, command
-    assert run("features photos --model colours --out C.npz")[0] == 0
+    assert run("features photos --encoder colours --out C.npz")[0] == 0
     code, _, err = run("predict m.safetensors C.npz --out c.csv")
-    assert (code, "--model nets/net.onnx --out C" in err) == (1, True)
+    assert (code, "--encoder nets/net.onnx --out C" in err) == (1, True)
     other = folder / "other"
     other.mkdir()
     model = (folder / "m.safetensors").rename(other / "m.safetensors")
@@ -234,7 +234,7 @@ def test_a_network_in_a_file_is_found_where_it_was_and_beside_the_model(run, fol
     assert (code, (folder / "d.csv").exists()) == (1, False)
     (folder / "away.onnx").rename(other / "net.onnx")
     code, out, _ = run(f"predict {model} photos --out d.csv")
-    assert (code, f"--model {other / 'net.onnx'}" in out) == (0, True)
+    assert (code, f"--encoder {other / 'net.onnx'}" in out) == (0, True)
     assert (folder / "d.csv").read_bytes() == (folder / "a.csv").read_bytes()
 
 
@@ -243,7 +243,7 @@ def test_the_command_that_makes_features_by_a_network_beside_words_is_whole(run,
     made(run, "T.npz", "tiny+words")
     assert run(f"{FIT} --features T.npz --out m.safetensors")[0] == 0
     code, out, err = run("predict m.safetensors tickets.csv --out p.csv")
-    assert (code, "--model tiny/model.onnx+words --out X.npz" in out) == (0, True), err
+    assert (code, "--encoder tiny/model.onnx+words --out X.npz" in out) == (0, True), err
     made(run, "X-2.npz", "tiny/model.onnx+words")
     assert run("predict m.safetensors X-2.npz --out q.csv")[0] == 0
 
@@ -274,7 +274,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     code = "from complabel.cli import main; import sys; sys.argv[0] = 'complabel'; main()"
 
     def command(out):
-        words = ["features", "t.csv", "--text", "body", "--model", "words", "--out", out]
+        words = ["features", "t.csv", "--text", "body", "--encoder", "words", "--out", out]
         return [sys.executable, "-c", code, *words]
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -1,6 +1,7 @@
 """Help, colours, and exit codes."""
 
 import functools
+import inspect
 import re
 import shlex
 
@@ -72,6 +73,48 @@ def test_every_command_has_examples_that_parse(monkeypatch, tmp_path, path):
         words = shlex.split(line)
         assert words[: len(path.split())] == path.split()
         COMMANDS[path].make_context("complabel", words[len(path.split()) :])
+
+
+def leaves():
+    return {path: each for path, each in COMMANDS.items() if not hasattr(each, "commands")}
+
+
+def test_an_option_is_the_same_kind_of_thing_in_all_commands():
+    """What follows it has one name, and the file that a command is for is --out."""
+    kinds, outputs = {}, {}
+    for path, command in leaves().items():
+        for each in command.params:
+            for name in (opt for opt in each.opts if opt.startswith("-")):
+                kinds.setdefault(name, {}).setdefault(each.metavar, []).append(path)
+        marks = getattr(command, "_outputs", {})
+        names = [each.opts[0] for each in command.params if each.name in marks]
+        outputs |= {path: names} if names else {}
+    kinds["--out"]["FILE"] += kinds["--out"].pop("FOLDER")  # a report has several files
+    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+    besides = {"--json", "--html", "--doubtful", "--download"}
+    odd = {opt for opts in outputs.values() for opt in opts if opt.startswith("-")} - besides
+    assert {opt for opt in odd if not re.fullmatch("--out|--.*-out", opt)} == set()
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("ask --kind ticked", "--question"),
+        ("fit --question ticked", "--read-as"),
+        ("demo --output page.html", "--out"),
+        ("annotate photos --labels labels.txt", "--label-names"),
+    ],
+)
+def test_a_word_of_another_command_gets_the_word_of_this_one(run, typed, meant):
+    code, _, err = run(typed)
+    assert (code, f"Did you mean {meant}?" in err) == (2, True)
+
+
+def test_no_command_is_longer_than_eighty_lines():
+    """Options that belong together are one group, with what is done with them."""
+    sources = {path: inspect.getsource(each.callback) for path, each in leaves().items()}
+    lines = {path: len(text.partition("\ndef ")[2].splitlines()) for path, text in sources.items()}
+    assert {path: n for path, n in lines.items() if n > 80} == {}
 
 
 def test_the_version_and_exit_codes(run):

@@ -96,7 +96,7 @@ REFUSED = [
     (f"{FIT} named.csv {X} --method supervised", 1, "supervised"),
     (f"{FIT} named.csv {X} --folds 1", 2, "'--folds'"),
     (f"{FIT} named.csv {X} --contradictions x", 2, "'--contradictions': 'x'"),
-    (f"{FIT} none.csv {X} --question free", 2, "'--question': 'free'"),
+    (f"{FIT} none.csv {X} --read-as free", 2, "'--read-as': 'free'"),
     (f"{FIT} named.csv {X} --label-names ids.txt", 1, "named.csv"),
     (f"{PREDICT} none.safetensors X.csv", 1, "none.safetensors"),
     (f"{PREDICT} X.csv X.csv", 1, "X.csv"),

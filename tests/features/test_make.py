@@ -279,7 +279,7 @@ def test_words_that_occur_in_one_item_only_tell_nothing():
     # Without the last item: of five words of two items, only the first two are in another item.
     text = advice(X, np.array([True, True, False]), recipe)
     assert "of the words of an item, 40% occur in another item with answers" in text
-    assert "--model wordllama" in text
+    assert "--encoder wordllama" in text
     assert advice(X, np.array([True, True, True]), recipe) == ""
     assert advice(X, np.array([False, False, False]), recipe) == ""
 

@@ -153,6 +153,7 @@ def test_settings_follow_a_name(name, classifier, settings, title):
         ("lift:solvr=libsvm", ("lift", "'solvr'", "'solver'")),
         ("prior:alpha=1", ("prior", "'alpha'")),
         ("lyft:solver=libsvm", ("method 'lyft'", "'lift'")),
+        ("ml-knn:cut=.5", ("ml-knn", "'cut'", "n_neighbors")),
         ("0xyz", "method '0xyz'"),
         ("no_such_module:Thing", "ModuleNotFoundError"),
     ],
@@ -161,6 +162,15 @@ def test_settings_follow_a_name(name, classifier, settings, title):
 def test_an_unknown_name_is_refused_with_the_nearest_one(look_up, name, message):
     with raises(InputError, message):
         look_up(name)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_unknown_parameter_of_any_method_is_refused(name):
+    known = inspect.signature(get_method(name).classifier).parameters
+    with pytest.raises(InputError) as refusal:
+        make_classifier(name, nothing_of_this_name=1)
+    told = str(refusal.value)
+    assert all(word in told for word in ("'nothing_of_this_name'", name, *known))
 
 
 OWN = """

@@ -41,7 +41,7 @@ _OTHER_WORDS = {
     "--kind": ("--question",),
     "--question": ("--read-as",),
     "--labels": ("--label-names", "--labels-from"),
-    "--model": ("--llm", "--model-out"),
+    "--model": ("--llm", "--model-out", "--encoder"),
     "--output": ("--out",),
     "--show": ("--item-kind",),
 }

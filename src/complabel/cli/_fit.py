@@ -19,6 +19,7 @@ from complabel.cli._console import command, doubt, duration, remark, say, workin
 from complabel.cli._inputs import SettledOrKept, advise_on, read_own_features
 from complabel.cli._options import option, target
 from complabel.cli._outputs import has_written
+from complabel.cli._predict import say_fitted
 from complabel.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,17 +28,8 @@ if TYPE_CHECKING:
     from complabel.methods import BesideMachine, ComplementaryClassifier, HeldOutScore
     from complabel.trust import FeaturesTell
 
-_MOST_LABELS = 12
-_CARDINALITY = "labels that apply to an item, on average"
 _FIGURES = ("criterion", "score", "standard_error", "constant", "gain_error", "n_folds")
 _WORTH = ("weight", "gain", "gain_error", "n_answers")
-_ESTIMATES = {
-    "alpha_": "penalty",
-    "mean_cardinality_": _CARDINALITY,
-    "error_rate_": "share of mistakes",
-    "missed_": "how often people miss a label that applies",
-    "invented_": "how often people say that a label applies which does not",
-}
 
 
 @dataclass(kw_only=True)
@@ -159,8 +151,8 @@ def fit(
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
-    told = chosen(classifier, out, seconds, beside_machine=found is not None)
-    say("\n".join([*told, f"wrote {out}"]))
+    say(f"wrote {out}: {type(classifier).__name__}, fitted in {duration(seconds)}")
+    say_fitted(classifier, out)
     advice = ""
     if found is not None:
         say("\n".join(found.lines()))
@@ -346,63 +338,6 @@ def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:
 
     names = [name for name in classifier.get_params() if f"__{name}".endswith("__callback")]
     classifier.set_params(**dict.fromkeys(names, callback if far is not None else None))
-
-
-def chosen(
-    classifier: ComplementaryClassifier, path: Path, seconds: float, *, beside_machine: bool = False
-) -> list[str]:
-    """Return lines that describe a fitted classifier: what it chose and what it estimated."""
-    from complabel.methods import about_cardinality
-
-    kernel, scaling = (getattr(classifier, name, "") for name in ("kernel_", "scaling_"))
-    lines = [f"{type(classifier).__name__}, fitted in {duration(seconds)}:"]
-    if kernel:
-        lines.append(f"  features: {kernel}" + (f", scaling {scaling}" if scaling else ""))
-    estimates = {title: getattr(classifier, name, None) for name, title in _ESTIMATES.items()}
-    if hasattr(classifier, "missed_"):
-        estimates.pop("share of mistakes")  # 0: only one sort of mistakes is found
-    for title, value in estimates.items():
-        if value is not None:
-            # The machine is the last annotator; its mistakes are told apart from people's.
-            of_people = value[:-1] if beside_machine and "people" in title else value
-            lines.append(f"  {title}: {_range(of_people)}")
-        if title == _CARDINALITY and (known := about_cardinality(classifier)):
-            lines.append(f"    {known}")
-    return lines + _frequencies(classifier, path)
-
-
-def _range(values: Any) -> str:
-    """Return a number, or the mean of those of several people and between which they lie."""
-    each = [float(value) for value in getattr(values, "flat", [values])]
-    ends = "" if len(each) == 1 else f" ({min(each):.3g} to {max(each):.3g} by person)"
-    return f"{sum(each) / len(each):.3g}{ends}"
-
-
-def _frequencies(classifier: Any, path: Path) -> list[str]:
-    """Return lines with the estimated label frequencies; of many labels, the most frequent."""
-    frequencies = getattr(classifier, "label_frequencies_", None)
-    if frequencies is None:
-        return []
-    intervals = getattr(classifier, "label_frequencies_intervals_", None)
-    names = [str(name) for name in classifier.classes_]
-    places = list(range(len(names)))
-    cut = len(names) > _MOST_LABELS
-    if cut:
-        places = sorted(places, key=lambda at: -frequencies[at])[:_MOST_LABELS]
-    widest = max(len(names[at]) for at in places)
-    title = "  how often each label applies"
-    if intervals is not None:
-        title += ", with an interval of 95 %"
-    lines = [title + (", the most frequent first:" if cut else ":")]
-    for at in places:
-        held = "" if intervals is None else " ({:.3f} to {:.3f})".format(*intervals[at])
-        lines.append(f"    {names[at]:{widest}}  {frequencies[at]:.3f}{held}")
-    if cut:
-        lines.append(
-            f"    and {len(names) - _MOST_LABELS:,} more: in Python,"
-            f" complabel.load({str(path)!r}).label_frequencies_"
-        )
-    return lines
 
 
 def scored(score: HeldOutScore, tell: FeaturesTell) -> list[str]:

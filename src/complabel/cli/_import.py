@@ -189,7 +189,7 @@ def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> st
 
 @options.with_examples(
     "features tickets.csv --text body --out X.npz",
-    "features tickets.csv --text body --model all-MiniLM-L6-v2/ --out X.npz",
+    "features tickets.csv --text body --encoder all-MiniLM-L6-v2/ --out X.npz",
     "features photos/ --out X.npz",
 )
 def features(
@@ -205,8 +205,8 @@ def features(
         "COLUMN", "Column of the table with the path of a picture, seen from the table's folder."
     ),
     item: str | None = options.ITEM,
-    model: str | None = option(
-        "MODEL",
+    encoder: str | None = option(
+        "ENCODER",
         "What makes the numbers. Of texts: words (counts of hashed words), wordllama, minilm (a"
         " sentence encoder), another one as FOLDER or FILE.onnx with its tokenizer.json,"
         " model2vec/NAME or sentence-transformers/NAME; with +words after the name, both. Of"
@@ -229,8 +229,8 @@ def features(
     source = open_source(things, text=text, image=image, item=item)
     doubt(about_row_numbers(things, item, text, image))
     warn_of_others(source, things)
-    with working("loading the model") as far:
-        encoder = encoder_for(source.kind, model, far)
+    with working("loading the encoder") as far:
+        makes = encoder_for(source.kind, encoder, far)
     started = time.monotonic()
     of = "" if source.n_items is None else f" of {source.n_items:,}"
     with working(f"reading {things}") as far:
@@ -239,10 +239,10 @@ def features(
             speed = done / max(time.monotonic() - started, 1e-9)
             far(f"{done:,}{of} items, {speed:,.0f} a second")
 
-        made = make_features(source, encoder, out, skips=on_error == "skip", on_part=show)
+        made = make_features(source, makes, out, skips=on_error == "skip", on_part=show)
     say(f"wrote {out}: {len(made.items):,} items, {made.n_features:,} features")
-    say(f"  {encoder.recipe}")
-    if model is None and (more := beyond_default(encoder)):
+    say(f"  {makes.recipe}")
+    if encoder is None and (more := beyond_default(makes)):
         remark(f"hint: {more}")
     if made.n_kept_from_before:
         say(f"  {made.n_kept_from_before:,} items were done before an interruption")

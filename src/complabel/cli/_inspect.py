@@ -204,10 +204,9 @@ def say_fit(
 ) -> None:
     """Print the command that fits a model which allows for mistakes to these answers."""
     features = {**of_features, "features": of_features["features"] or "X.csv"}
-    how = {**reading.given(), "contradictions": "keep", "out": "model.safetensors"}
-    method = f"selection-likelihood:{mistakes}"
-    line = command("fit", *answers, **features, label_names=label_names, method=method, **how)
-    say(f"  {line}")
+    of = {**features, "label_names": label_names, **reading.given(), "contradictions": "keep"}
+    of |= {"method": f"selection-likelihood:{mistakes}", "out": "model.safetensors"}
+    say(f"  {command('fit', *answers, **of)}")
 
 
 def _load(

@@ -170,5 +170,5 @@ def say_made(model: SavedModel, source: Source) -> Path:
     """Say which command makes the features that were made; return the file it writes."""
     kinds = "text" if source.kind == "text" else "image", "item"
     columns, made = dict(zip(kinds, source.made_of, strict=False)), Path(unused(Path("X.npz")))
-    say(f"  {command('features', source.path, **columns, model=model.encoder.named, out=made)}")
+    say(f"  {command('features', source.path, **columns, encoder=model.encoder.named, out=made)}")
     return made

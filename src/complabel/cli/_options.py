@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer
 from rich.markup import escape
@@ -77,34 +77,20 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
     So commands share options that belong together, and what is done with them.
     """
-    signature = inspect.signature(command, eval_str=True)
+    groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
+    signature = inspect.signature(command, eval_str=True)
     for name, parameter in signature.parameters.items():
-        group = parameter.annotation
-        if not dataclasses.is_dataclass(group):
-            parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY))
-            continue
-        assert isinstance(group, type)
-        fields = [field for field in dataclasses.fields(group) if field.init]
-        groups[name] = group, [field.name for field in fields]
-        kinds = get_type_hints(group)
-        parameters += [
-            parameter.replace(
-                kind=inspect.Parameter.KEYWORD_ONLY,
-                name=field.name,
-                default=field.default,
-                annotation=kinds[field.name],
-            )
-            for field in fields
-        ]
+        group, each = parameter.annotation, [parameter]
+        if dataclasses.is_dataclass(group):
+            each = [*inspect.signature(group, eval_str=True).parameters.values()]  # type: ignore[arg-type]
+            groups[name] = group, [option.name for option in each]
+        parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in each]
 
     def called(**given: Any) -> None:
-        made = {
-            name: group(**{each: given.pop(each) for each in names})
-            for name, (group, names) in groups.items()
-        }
-        command(**given, **made)
+        for name, (group, names) in groups.items():
+            given[name] = group(**{each: given.pop(each) for each in names})
+        command(**given)
 
     functools.update_wrapper(called, command)
     called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -23,13 +22,17 @@ from typer.core import TyperCommand
 
 from complabel._settings import settings_as_options
 from complabel._writing import behind_links, explained, keeping
+from complabel._writing import unused as unused
 from complabel.errors import InputError, OutputError
 
 # Parameters that have another name in the library than on the command line.
 # What messages of other commands say that complabel import takes.
 _OF_IMPORT = {name: f"--{name}" for name in ("column", "drop", "none", "separator", "unselected")}
-_ALSO = {"format": "--from", "n_folds": "--folds", "n_jobs": "--jobs", "random_state": "--seed"}
-_ALSO |= {"kind": "--question", "question": "--read-as", "model": "--llm"}
+_ALSO = (
+    *(("format", "--from"), ("n_folds", "--folds"), ("n_jobs", "--jobs")),
+    *(("random_state", "--seed"), ("kind", "--question"), ("question", "--read-as")),
+    *(("model", "--llm"), ("model", "--encoder")),
+)
 _MARK = b'<meta name="generator" content="complabel '
 _HEAD = 4096  # bytes of a page in which the mark is looked for
 
@@ -91,7 +94,7 @@ class GuardedCommand(TyperCommand):
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
         """Run the command; messages call what it was given by the names of its options."""
         options = {str(each.name): option_of(each) for each in self.params if option_of(each)}
-        also = {name: option for name, option in _ALSO.items() if option in options.values()}
+        also = {name: option for name, option in _ALSO if option in options.values()}
         with settings_as_options({**_OF_IMPORT, **also, **options}):
             return super().invoke(ctx)
 
@@ -119,30 +122,6 @@ def may_replace() -> bool:
 def has_written(path: Path) -> None:
     """Let the command replace a file that it wrote itself."""
     _claims.get().replaceable.add(behind_links(path))
-
-
-def unused(path: Path) -> Path:
-    """Return a path if there is no such file, else the next one with a number.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> for name in ("answers.csv.gz", "answers-2.csv.gz"):
-    ...     (folder / name).touch()
-    >>> unused(folder / "answers.csv.gz").name, unused(folder / "others.csv").name
-    ('answers-3.csv.gz', 'others.csv')
-    """
-    name, ending = path.name, ""
-    for suffix in (".gz", Path(path.name.removesuffix(".gz")).suffix):
-        if suffix and name.endswith(suffix):
-            name, ending = name.removesuffix(suffix), suffix + ending
-    numbered = re.fullmatch(r"(.+)-(\d\d?)", name)
-    stem, number = (numbered[1], int(numbered[2])) if numbered else (name, 1)
-    while os.path.lexists(path):
-        number += 1
-        path = path.with_name(f"{stem}-{number}{ending}")
-    return path
 
 
 def _claim(path: Path, option: str, mark: Output, values: Mapping[str, Any]) -> None:

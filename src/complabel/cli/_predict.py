@@ -33,7 +33,7 @@ from complabel.errors import InputError
 if TYPE_CHECKING:
     from complabel.answers import Answers
     from complabel.files import Features
-    from complabel.methods import SavedModel
+    from complabel.methods import ComplementaryClassifier, SavedModel
     from complabel.trust import ChosenThresholds
 
 _MOST = 20  # rows of a table
@@ -122,8 +122,7 @@ def predict(
         n_items = consensus.answers.n_items
         say(f"  {consensus.n_replaced:,} of them by consensus; {n_items:,} items have answers")
     if known := about_cardinality(classifier):
-        number = f"{classifier.mean_cardinality_:.3g}"
-        say(f"  the model takes {number} labels to apply to an item, on average; {known}")
+        say(f"  labels per item: {known}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     if made_of is not None:
         features = say_made(saved, made_of)
@@ -202,7 +201,7 @@ def show_(
     Nothing in the file is run, so a stranger's file is safe to look at.
     """
     from complabel.methods import SavedModel
-    from complabel.reports import describe_model, likeliest_items, model_facts, render_model
+    from complabel.reports import describe_model, likeliest_items, render_model
 
     if features is None and items is not None:
         raise InputError("--items is given without --features; give both or neither")
@@ -218,8 +217,19 @@ def show_(
         with working(f"predicting {len(table.items):,} items"):
             probabilities = saved.classifier.predict_proba(saved.columns_of(table))
         described["items"] = likeliest_items(probabilities, table.items, saved.label_names)
+    say_model(described)
+    if html is not None:
+        save(html, render_model(described))
+    save_json(json_file, described)
+
+
+def say_model(described: Mapping[str, Any], only: Sequence[str] = ()) -> None:
+    """Print what is known of a model, of its labels and of people; ``only`` some of the facts."""
+    from complabel.reports import model_facts
+
     facts = model_facts(described)
-    widest = max(map(len, facts))
+    facts = {title: text for title, text in facts.items() if not only or title in only}
+    widest = max(map(len, facts), default=0)
     for title, text in facts.items():
         say(f"{_plain(title):{widest}}  {_plain(text)}")
     _show_rows(described["labels"], "label", "Labels")
@@ -229,9 +239,15 @@ def show_(
             " interval of 95 %; those that are known least come first."
         )
     _show_rows(described["people"], "annotator", "People")
-    if html is not None:
-        save(html, render_model(described))
-    save_json(json_file, described)
+
+
+def say_fitted(classifier: ComplementaryClassifier, path: Path) -> None:
+    """Print what a model chose in its fit, of a file that was written just now."""
+    from complabel.methods import read_header
+    from complabel.reports import describe_model
+
+    only = ("chosen", "labels per item")
+    say_model(describe_model(classifier, read_header(path)), only)
 
 
 def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None:

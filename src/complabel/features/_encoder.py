@@ -43,7 +43,7 @@ class Encoder:
 
     @property
     def named(self) -> str:
-        """What ``complabel features --model`` calls it."""
+        """What ``complabel features --encoder`` calls it."""
         return str(Path(self.file).with_name(self.model)) if self.file else self.model
 
     @staticmethod

@@ -262,7 +262,9 @@ def _part(pairs: Sequence[Pair], encoder: Encoder) -> dict[str, Any]:
     X = encoder.encode(given)
     finite = np.isfinite(X.data if encoder.is_sparse else X)
     if not finite.all():
-        raise InputError(f"{encoder.model} made numbers that are not finite; give another --model")
+        raise InputError(
+            f"{encoder.model} made numbers that are not finite; give another --encoder"
+        )
     if not encoder.is_sparse:
         return part | {"X": np.ascontiguousarray(X, dtype=np.float32)}
     arrays = X.data, X.indices, X.indptr.astype(np.int64), np.array(X.shape)
@@ -356,7 +358,7 @@ def _write_parquet(
 # Recipes
 _FIRST_TRIES = {
     "colours": "small pixels, edges and colours",
-    "pixels": "small grey pixels, which see no colours and no brightness (--model colours does)",
+    "pixels": "small grey pixels, which see no colours and no brightness (--encoder colours does)",
 }
 _FEW = 0.8  # below this share of known words, a remark is made
 
@@ -396,7 +398,7 @@ def advice(X: Any, answered: Bools, recipe: str | None) -> str:
     if kind == "pictures" and model in _FIRST_TRIES:
         return (
             f"these features are {_FIRST_TRIES[model]}. Of photographs, a pretrained network"
-            " usually tells far more: complabel features FOLDER --model lite0 --out P.npz"
+            " usually tells far more: complabel features FOLDER --encoder lite0 --out P.npz"
         )
     if kind == "text" and model == "words" and answered.any():
         rows = sparse.csr_array(X)[np.flatnonzero(answered)]
@@ -406,6 +408,6 @@ def advice(X: Any, answered: Bools, recipe: str | None) -> str:
             return (
                 f"of the words of an item, {share:.0%} occur in another item with answers; the"
                 " model learns nothing about the others. A pretrained model knows words that are"
-                " alike: complabel features TABLE --text COLUMN --model wordllama --out W.npz"
+                " alike: complabel features TABLE --text COLUMN --encoder wordllama --out W.npz"
             )
     return ""

@@ -39,7 +39,7 @@ def minilm() -> Encoder:
         raise InputError(
             f"minilm needs the package {_PACKAGE}, which is not installed; build it as"
             f" packages/{_PACKAGE}/README.md says, or give the folder of a sentence encoder with"
-            f" {_NETWORK} and {_TOKENIZER}: --model FOLDER",
+            f" {_NETWORK} and {_TOKENIZER}: --encoder FOLDER",
             parameter="model",
         )
     for name, known in _DIGESTS.items():
@@ -48,7 +48,7 @@ def minilm() -> Encoder:
             raise InputError(
                 f"{path} is not the file that this version of complabel knows, by its"
                 f" SHA-256; install the {_PACKAGE} that belongs to it, or give the folder itself if"
-                f" you trust it: --model {folder}",
+                f" you trust it: --encoder {folder}",
                 parameter="model",
             )
     return sentence_encoder(folder, name="minilm")

@@ -95,7 +95,7 @@ def beyond_default(encoder: Encoder) -> str:
         return ""
     return (
         "wordllama is the best that is installed. Where few items have answers, a sentence encoder"
-        " tells more: with 100 items, an average precision of .70 in place of .55. --model FOLDER"
+        " tells more: with 100 items, an average precision of .70 in place of .55. --encoder FOLDER"
         " takes one with model.onnx and tokenizer.json, such as all-MiniLM-L6-v2"
     )
 

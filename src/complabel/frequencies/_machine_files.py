@@ -80,8 +80,8 @@ class MachineFiles:
         if n_pairs > (n_said := int((~np.isnan(self.said_by_any)).sum())):
             raise InputError(
                 f"{_called(path)}: answers about {n_pairs:,} pairs of an item and a label, more"
-                f" than the {n_said:,} of the machine, {self._path}; people answer about fewer"
-                " than a machine: are the files in the right order? If not, exchange them"
+                f" than the {n_said:,} of {self._path}; people answer about fewer than a machine:"
+                " are the files in the right order? If not, exchange them"
             )
 
     def read_people(
@@ -92,41 +92,23 @@ class MachineFiles:
         contradictions: ContradictionPolicy = "error",
         trusted: Sequence[str] = (),
     ) -> AnswerFile:
-        """Read people's answers about what the machines say.
+        """Read people's answers about the machine's items and labels, as ``read_answers`` does.
 
-        Parameters
-        ----------
-        path : path or sequence of paths
-            As for :func:`complabel.files.read_answers`, and so are the others.
-        question : str or None, default=None
-        contradictions : str, default="error"
-        trusted : sequence of str, default=()
-
-        Returns
-        -------
-        AnswerFile
-            Its ``answers`` have the items and labels of the machine.
-
-        Raises
-        ------
-        InputError
-            If the files seem to be swapped with the machine's, or are about other items or labels,
-            or about no pair of which a machine says something.
+        Files are refused with an InputError that seem to be swapped with the machine's, or are
+        about other items or labels, or about no pair of which a machine says something.
         """
         alone = read_quietly(path, question=question, contradictions="keep").answers
         self.refuse_swapped(path, alone)
-        mine = {"items": self.item_names, "labels": self.label_names}
-        theirs = {"items": _names(alone.item_names), "labels": _names(alone.label_names)}
-        for what, known in mine.items():
-            if strangers := sorted({*theirs[what]} - {*known}):
+        for what, known, told in (
+            ("items", self.item_names, _names(alone.item_names)),
+            ("labels", self.label_names, _names(alone.label_names)),
+        ):
+            if strangers := sorted({*told} - {*known}):
                 # Answers about other items, such as another month's, say nothing about this one.
-                advice = (
-                    f"Leave out the answers about other items than the {len(known):,} of the"
-                    " machine"
-                    if what == "items"
-                    else "If the machine says nothing about them, give all labels with"
-                    f" {setting('label_names')}"
-                )
+                advice = f"Leave out the answers about other items than the {len(known):,} of it"
+                if what == "labels":
+                    advice = "If the machine says nothing about them, give all labels with"
+                    advice += f" {setting('label_names')}"
                 raise InputError(
                     f"{_called(path)}: answers about {what} that {self._path} does not mention:"
                     f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}."
@@ -207,27 +189,17 @@ def read_machines(
             f"{setting('only_yes')} takes what is not listed as no, so give all items with"
             f" {setting('items')}: the machine may list nothing for some"
         )
-    first: Answers | None = None
+    found: list[Answers] = []
     said: dict[str, Array] = {}
     lines: list[str] = []
-    paths = existing_ones("path", path)
-    for each in paths:
+    how: Any = {"question": question, "contradictions": contradictions, "only_yes": only_yes}
+    for each in (paths := existing_ones("path", path)):
         known: dict[str, Any] = {"items": items, "label_names": label_names}
-        if first is not None:
-            known = {"items": _names(first.item_names), "label_names": _names(first.label_names)}
-        sheet = _Sheet(
-            path=each,
-            known=known,
-            question=question,
-            contradictions=contradictions,
-            only_yes=only_yes,
-            lines=lines,
-        )
-        answers, of_each = sheet.read(apart=apart)
-        first = first or answers
+        answers, of_each = _Sheet(path=each, known=known, lines=lines, **how).read(apart=apart)
+        found.append(answers)
+        items, label_names = _names(answers.item_names), _names(answers.label_names)
         said |= {f"{each}: {name}" if name in said else name: of for name, of in of_each.items()}
-    assert first is not None
-    return MachineFiles(answers=first, said=said, _path=paths[0], _lines=tuple(lines))
+    return MachineFiles(answers=found[0], said=said, _path=paths[0], _lines=tuple(lines))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +262,7 @@ class _Sheet:
         of = {**self.known, "question": self.question, "contradictions": "keep"}
         answers = read_quietly(self.path, **of).answers
         found, n_said = {}, np.zeros(answers.shape, dtype=np.intp)
-        lines = [*self.lines]
+        n_lines = len(self.lines)
         for at, name in enumerate(answers.annotator_names):
             of_one = answers.only(answers.annotator == at)
             said = said_by(of_one)
@@ -298,7 +270,7 @@ class _Sheet:
             found[str(name)] = said if sure is None else said_by(of_one, sure)
             n_said += ~np.isnan(said)
         if (n_said < 2).all():
-            self.lines[:] = lines
+            del self.lines[n_lines:]
             return answers, {}
         told = f"{len(found)} annotators answer the same pairs; each counts as a machine"
         self.lines.append(f"{self.path}: {told}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from complabel._opening import StrPath
 from complabel._settings import setting
+from complabel._writing import unused
 from complabel.errors import InputError
 from complabel.files import Features, framed, some_of
 from complabel.methods._base import ComplementaryClassifier
@@ -94,8 +95,9 @@ class SavedModel:
         network = self.notes.get("network")
         model = str(Path(network).parent / name) if isinstance(network, str) else name
         source = ["TABLE", "--text", "COLUMN"] if kind == "text" else ["FOLDER"]
-        out = str(path if path.suffix in (".npz", ".parquet") else path.with_suffix(".npz"))
-        again = shlex.join(["complabel", "features", *source, "--model", model, "--out", out])
+        out = unused(path if path.suffix in (".npz", ".parquet") else path.with_suffix(".npz"))
+        words = ["complabel", "features", *source, "--encoder", model, "--out", str(out)]
+        again = shlex.join(words)
         if table.recipe is not None:
             raise InputError(
                 f"{self.path} learned from features made as {self.recipe!r}, but {path} was made"
@@ -157,16 +159,16 @@ class SavedModel:
 
 
 def about_cardinality(classifier: ComplementaryClassifier) -> str:
-    """Say between which numbers of labels per item the answers cannot tell; else nothing."""
+    """Say how many labels the model takes to apply to an item, if answers hardly tell it."""
     interval = getattr(classifier, "cardinality_interval_", None)
     if interval is None or len(interval) != 2:
         return ""
-    low, high = map(float, interval)
+    (low, high), number = map(float, interval), f"{classifier.mean_cardinality_:.3g} on average"
     if hasattr(classifier, "missed_"):
-        return f"by the rates of people found, from {low:.3g} to {high:.3g} (95 %)"
+        return f"{number}; by the rates of people found, from {low:.3g} to {high:.3g} (95 %)"
     least = f" from {low:.2g}" if low > 0 else ""
     most = f" up to {high:.2g}" if high < len(classifier.classes_) else ""
     return (
-        f"with any number{least}{most} the answers are about as likely; 200 yes/no questions about"
-        " random labels would tell it (complabel ask)"
+        f"{number}; with any number{least}{most} the answers are about as likely; 200 yes/no"
+        " questions about random labels would tell it (complabel ask)"
     )

@@ -30,6 +30,13 @@ _ORDER = "right order, of 100"
 _ITEMS = 5  # the likeliest items of a label, and the unlikeliest
 # What is chosen or estimated is shown, but not these.
 _OTHER = ("n_features_in_", "n_iter_")
+_WORDS = {
+    "kernel_": "features",
+    "scaling_": "scaling",
+    "alpha_": "penalty",
+    "mean_cardinality_": "labels per item",
+    "error_rate_": "share of mistakes",
+}
 # Figures of labels and of people, and the attributes that hold them.
 _OF_LABELS = {
     "threshold": "thresholds_",
@@ -48,6 +55,8 @@ def describe_model(
 
     ``labels`` and ``people`` are lists with a dict for each.
     """
+    from complabel.methods import about_cardinality
+
     notes = dict(header["provenance"]["given"])
     inner = getattr(classifier, "classifier_", classifier)
     chosen = {
@@ -63,6 +72,7 @@ def describe_model(
         "model": " ".join(repr(classifier).split()),
         "parameters": header["parameters"],
         "chosen": chosen,
+        "cardinality": about_cardinality(inner),
         "predicts": _rule(classifier),
         "n_features": classifier.n_features_in_,
         "feature_names": [str(name) for name in getattr(classifier, "feature_names_in_", ())],
@@ -179,7 +189,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
     ours = f"complabel {versions.pop('complabel', 'of an unknown version')}"
     others = ", ".join(f"{name} {version}" for name, version in versions.items())
     chosen = (
-        f"{name} {value if isinstance(value, str | bool) else format(value, '.4g')}"
+        f"{_WORDS.get(name, name)} {value:{'' if isinstance(value, str | bool) else '.4g'}}"
         for name, value in described["chosen"].items()
     )
     names = [*map(repr, described["feature_names"][:_NAMES])]
@@ -192,6 +202,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "model": described["model"],
         "method": described["method"],
         "chosen": ", ".join(chosen),
+        "labels per item": described["cardinality"],
         "predicts": described["predicts"],
         "learned from": _learned_from(notes),
         "files": ", ".join(_files(notes)),
