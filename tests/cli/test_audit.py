@@ -348,7 +348,7 @@ def test_a_fit_beside_a_machine_says_what_its_answers_were_worth(folder, tmp_pat
     more = ("--only-yes", "--match-frequencies", "--folds", 0, "--force")
     code, out, error = run("fit", "people.csv", *options, *more)
     assert (code, error, "yes about 4 pairs" in out) == (0, "", True)
-    assert "how often each label applies" in out
+    assert "frequency: the estimated share of the items" in out
 
 
 def test_a_model_beside_a_machine_is_measured_by_fits_beside_it(folder, tmp_path, run):

@@ -116,7 +116,7 @@ def test_how_a_task_names_its_item(ask, data, name):
 def test_setup_tells_the_version_and_loads_nothing(client, file, monkeypatch):
     asked = {"project": "1.1763", "schema": FORM, "hostname": "http://localhost:8080"}
     asked |= {"access_token": "abc", "extra_params": None}
-    monkeypatch.setattr("complabel.live._model.read_model", None)
+    monkeypatch.setattr("complabel.live._model.SavedModel", None)
     started = time.perf_counter()
     answer = client.post("/setup", json=asked)
     assert answer.json() == {"model_version": file.now.version}

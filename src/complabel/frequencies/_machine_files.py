@@ -145,13 +145,9 @@ def read_machines(
         Tables of answers as :func:`complabel.files.read_answers` takes them, yes or no about each
         item and label, perhaps with a column ``confidence``; or tables with the column ``item`` and
         a column of probabilities for each label.
-    items : sequence of str, or None, default=None
-        All items, in the order of the rows. By default those of the first file.
-    label_names : sequence of str, or None, default=None
-        All labels. By default those of the first file.
-    question : {"named", "asked", "ticked", "excluded"} or None, default=None
-        The question of rows that have none.
-    contradictions : str, default="error"
+    items, label_names : sequence of str, or None, default=None
+        All items in the order of the rows, and all labels. By default those of the first file.
+    question, contradictions : str or None
         As for :func:`complabel.files.read_answers`.
     only_yes : bool, default=False
         Whether the tables list only what applies, so that a machine says no of all else. It needs
@@ -249,13 +245,12 @@ class _Sheet:
         said = said_by(answers)
         sure = self._confidence(answers, said, **listed)
         if not self.only_yes:
-            said = said if sure is None else said_by(answers, sure)
-        elif n_no := int((said < 0.5).sum()):
+            return answers, said if sure is None else said_by(answers, sure)
+        if n_no := int((said < 0.5).sum()):
             advice = f"leave out {setting('only_yes')}"
             raise InputError(f"{self.path}: the machine says no {n_no:,} times; {advice}")
-        else:  # the confidence of what is listed is the probability that it applies
-            said = np.where(np.isnan(said), 0.0, said if sure is None else sure)
-        return answers, said
+        # The confidence of what is listed is the probability that it applies.
+        return answers, np.where(np.isnan(said), 0.0, said if sure is None else sure)
 
     def _annotators(self) -> tuple[Answers, dict[str, Array]]:
         """Return what each annotator says, if two of them answer the same pair."""
