@@ -114,7 +114,8 @@ def test_what_a_choice_means_is_asked_and_each_option_of_the_message_answers_it(
     offered = [line.split(" --label-names")[0].strip() for line in told.splitlines()]
     assert [line for line in offered if line.startswith("--")] == [*MEANINGS]
     for line, (applies, absent) in MEANINGS.items():
-        options = dict(zip(*[iter(line.replace("--", "").split())] * 2, strict=True))
+        words = line.replace("--read-as", "question").replace("--", "").split()
+        options = dict(zip(*[iter(words)] * 2, strict=True))
         given = {k: (v,) if k in ("absent", "present") else v for k, v in options.items()}
         table, _ = import_answers(path, options=Options(**given, label_names=LABELS))
         answers = Answers.from_table(table, label_names=LABELS)

@@ -58,7 +58,7 @@ def describe_model(
     from complabel.methods import about_cardinality
 
     notes = dict(header["provenance"]["given"])
-    inner = getattr(classifier, "classifier_", classifier)
+    inner: Any = getattr(classifier, "classifier_", classifier)
     chosen = {
         name: value
         for each in {id(each): each for each in (inner, classifier)}.values()
