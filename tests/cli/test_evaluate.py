@@ -226,7 +226,7 @@ def test_options_about_answers_need_answers(run, folder, model):
     assert "give --answers instead of --truth" in " ".join(err.split())
 
 
-def test_of_many_labels_the_worst_and_the_best_are_shown(capsys):
+def test_of_many_labels_the_worst_are_shown(capsys):
     _console.output.cache_clear()
     figures = {"applies": 0.1, "predicted": 0.1, "precision": None, "recall": 0.5, "f1": 0.5}
     labels = {
@@ -236,7 +236,6 @@ def test_of_many_labels_the_worst_and_the_best_are_shown(capsys):
     _evaluate._show_labels(labels)
     _console.output.cache_clear()
     out = capsys.readouterr().out
-    shown = [f"label-{at}." for at in [*range(10), *range(80, 90)]]
+    shown = [f"label-{at}." for at in range(20)]
     assert [line.split()[0] for line in out.splitlines() if "label-" in line] == shown
-    assert "the lowest 10 and the highest 10 of 90 labels that apply to some items" in out
-    assert "80 more labels are not shown; --json FILE writes all of them" in out
+    assert "80 more are not shown; --json FILE writes all of them" in out

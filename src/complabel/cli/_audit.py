@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from complabel.cli import _options as options
-from complabel.cli._console import command, explain, new_table, save, save_json, say, show, working
+from complabel.cli._console import command, explain, save, save_json, say, show_rows, working
 from complabel.cli._inputs import Settled
 from complabel.cli._options import argument, option
 
@@ -119,12 +117,10 @@ def _show_labels(found: MachineAudit) -> None:
     from complabel.reports import verdicts
 
     numbers = ["applies to", "machine", "precision", "recall", "asked", "more"]
-    table = new_table("", "label", "", numbers=numbers)
-    words = verdicts(found)
-    for at in found.good.argsort(kind="stable")[:_MOST_LABELS].tolist():
+    words, rows = verdicts(found), []
+    for at in found.good.argsort(kind="stable").tolist():
         applies = (found.frequencies.values[at], *found.frequencies.intervals[at])
-        table.add_row(
-            Text(found.label_names[at]),
+        cells = (
             words[at],
             _percent(*applies, digits=1),
             _percent(found.machine_shares[at], digits=1),
@@ -133,9 +129,8 @@ def _show_labels(found: MachineAudit) -> None:
             f"{found.n_asked[:, at].sum():,}",
             f"{found.n_more[at]:,}",
         )
-    show(table)
-    if len(words) > _MOST_LABELS:
-        say(f"{len(words) - _MOST_LABELS:,} more labels are not shown; --json FILE writes them")
+        rows.append([found.label_names[at], *cells])
+    show_rows("", "label", ["", *numbers], rows, _MOST_LABELS)
 
 
 def _percent(value: float, *ends: float, digits: int = 0) -> str:

@@ -10,7 +10,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,23 @@ def show(table: Table) -> None:
                 line = Text(f"{heading:{widest}}  {cell}")
                 console.print(Padding(line, (0, 0, 0, 2), expand=False))
     say("")
+
+
+def show_rows(
+    title: str,
+    name: str,
+    numbers: Iterable[str],
+    rows: Sequence[Sequence[str]],
+    most: int = 20,
+    left: str = "; --json FILE writes all of them",
+) -> None:
+    """Print a table of which the first cell of a row is its name; of many rows, the first ones."""
+    table = new_table(title, name, numbers=numbers)
+    for row in rows[:most]:
+        table.add_row(*row)
+    show(table)
+    if len(rows) > most:
+        say(f"{len(rows) - most:,} more are not shown{left}")
 
 
 def _least_width(table: Table) -> int:

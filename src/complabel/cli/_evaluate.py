@@ -6,10 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-
-from rich.text import Text
 
 from complabel.cli import _options as options
 from complabel.cli._console import (
@@ -21,6 +18,7 @@ from complabel.cli._console import (
     save_json,
     say,
     show,
+    show_rows,
     working,
 )
 from complabel.cli._inputs import SettledOrKept
@@ -190,15 +188,14 @@ def _show_least_known(measured: Evaluation) -> None:
     if len(labels) < 2:
         return
     titles = [FIGURES[name][0] for name in _OF_LABELS]
-    table = new_table("Labels, the least known first", "label", numbers=["judged", *titles])
-    for label in measured.least_known[:_MOST_LABELS]:
-        row: list[Text | str] = [Text(label), f"{labels[label].share.n_judgements:,}"]
+    rows = []
+    for label in measured.least_known:
+        row = [label, f"{labels[label].share.n_judgements:,}"]
         for figure in (getattr(labels[label], name) for name in _OF_LABELS):
             value = "-" if math.isnan(figure.value) else f"{figure.value:.2f}"
             row.append(f"{value} ({figure.low:.2f} to {figure.high:.2f})")
-        table.add_row(*row)
-    show(table)
-    _say_what_is_left(len(labels) - _MOST_LABELS)
+        rows.append(row)
+    show_rows("Labels, the least known first", "label", ["judged", *titles], rows)
 
 
 def _show_ranking(measured: Evaluation) -> None:
@@ -238,8 +235,8 @@ def _write_page(path: Path, measured: Evaluation, notes: list[str]) -> None:
 def _show_truth(measured: OnTruth) -> None:
     """Print criteria, the figures of labels, and how known pairs were chosen if not all are."""
     _show_criteria(measured)
-    overall = {"all pairs": measured.pooled, "mean of labels": measured.mean_of_labels}
-    _show_labels(measured.labels, overall)
+    _show_labels({"all pairs": measured.pooled, "mean of labels": measured.mean_of_labels})
+    _show_labels(measured.labels)
     explain(
         "Average precision: higher is better; the other criteria: lower. An item with none or all"
         " of the labels counts only in the Hamming losses."
@@ -292,41 +289,18 @@ def _warn_of_contrasts(labels: Mapping[str, Mapping[str, float | None]]) -> None
             remark(f"warning: {problem}: {', '.join(names[:_MOST_NAMED])}{ending}")
 
 
-def _show_labels(
-    labels: Mapping[str, Mapping[str, float | None]],
-    overall: Mapping[str, Mapping[str, float | None]] = MappingProxyType({}),
-) -> None:
-    """Print the figures of each label; with many labels, only the worst and the best."""
-    shown = list(labels)
-    if len(labels) > _MOST_LABELS:
-        figures = ((each["average_precision"], name) for name, each in labels.items())
-        measured = {name: value for value, name in figures if value is not None}
-        shown = ranked = sorted(measured, key=measured.__getitem__)
-        if len(ranked) <= _MOST_LABELS:
-            explain(f"the {len(ranked)} labels that apply to some items, by average precision:")
-        else:
-            few = _MOST_LABELS // 2
-            shown = [*ranked[:few], *ranked[-few:]]
-            explain(
-                f"by average precision, the lowest {few} and the highest {few} of {len(ranked):,}"
-                " labels that apply to some items:"
-            )
+def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
+    """Print the figures of each label; of many labels, the worst."""
+    names = [*labels]
+    if len(names) > _MOST_LABELS:
+        explain("by average precision, the lowest first:")
+        figures = {name: each["average_precision"] for name, each in labels.items()}
+        known = {name: value for name, value in figures.items() if value is not None}
+        names.sort(key=lambda name: known.get(name, math.inf))
     headings = (heading.replace("_", " ") for heading in next(iter(labels.values()), {}))
     titles = {"f1": "F1", "average precision": "average precision, by label"}
-    table = new_table("", "label", numbers=(titles.get(each, each) for each in headings))
-    for name in shown:
-        table.add_row(Text(name), *(_shown(*each) for each in labels[name].items()))
-    if overall:
-        table.add_section()
-    for name, each in overall.items():
-        table.add_row(Text(name), *(_shown(*figure) for figure in each.items()))
-    show(table)
-    _say_what_is_left(len(labels) - len(shown))
-
-
-def _say_what_is_left(n_labels: int) -> None:
-    if n_labels > 0:
-        say(f"{n_labels:,} more labels are not shown; --json FILE writes all of them")
+    rows = [[name, *(_shown(*each) for each in labels[name].items())] for name in names]
+    show_rows("", "label", [titles.get(each, each) for each in headings], rows, _MOST_LABELS)
 
 
 def _shown(name: str, value: float | None) -> str:

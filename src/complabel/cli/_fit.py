@@ -83,6 +83,54 @@ def _folds(number: int) -> int:
     return number
 
 
+@dataclass(kw_only=True)
+class Score:
+    """How a model is scored on held-out answers."""
+
+    folds: int = option(
+        "N",
+        "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
+        default=3,
+        min=0,
+        callback=_folds,
+    )
+    seed: int = option("N", "Seed of the folds and the method.", default=0, min=0)
+
+    def of(
+        self,
+        classifier: Any,
+        X: Any,
+        answer_set: Answers,
+        seconds: float,
+        notes: dict[str, Any],
+        out: Path,
+    ) -> str:
+        """Score a model, print that and keep it in its file; return the advice.
+
+        Its fit took some seconds, and so does each fold.
+        """
+        from complabel.methods import held_out_score
+        from complabel.trust import features_tell
+
+        with working("scoring on held-out answers") as far:
+            far(f"{self.folds} folds, about {duration(seconds * (self.folds - 1))}")
+            started = time.monotonic()
+
+            def show(done: int) -> None:
+                left = (time.monotonic() - started) / done * (self.folds - done)
+                far(f"{done} of {self.folds} folds, about {duration(left)} left")
+
+            how: Any = {"n_folds": self.folds, "random_state": self.seed, "on_fold": show}
+            score = held_out_score(classifier, X, answer_set, same_features=True, **how)
+        tell = features_tell(answer_set, score.probabilities, folds=score.folds)
+        named = {name: getattr(score, name) for name in _FIGURES}
+        figures = {name: value if value == value else None for name, value in named.items()}
+        notes |= {"held_out": figures, "features_tell": tell.as_dict()}
+        classifier.save(out, provenance=notes)  # a file has no NaN
+        say("\n".join(scored(score, tell)))
+        return verdict(score, tell)
+
+
 @options.with_examples(
     "fit answers.csv --features X.csv --out model.safetensors",
     "fit answers.csv --features X.npy --items ids.txt --out model.safetensors",
@@ -107,14 +155,7 @@ def fit(
     reading: SettledOrKept,
     match_frequencies: bool = options.MATCH_FREQUENCIES,
     beside: Beside,
-    folds: int = option(
-        "N",
-        "Folds for the score on held-out answers; each fold is one more fit. 0: no score.",
-        default=3,
-        min=0,
-        callback=_folds,
-    ),
-    seed: int = option("N", "Seed of the folds and the method.", default=0, min=0),
+    score: Score,
     dask: str | None = option(
         "ADDRESS",
         "Fit on the workers of this Dask scheduler, which read the features, a Parquet file.",
@@ -130,7 +171,7 @@ def fit(
     """
     from complabel.files import read_row_names
 
-    classifier = _classifier(method, match_frequencies, seed)
+    classifier = _classifier(method, match_frequencies, score.seed)
     _refuse_machine(classifier, beside.machine, dask)
     in_pieces = _reads_pieces(classifier, features, dask, beside.machine)
     with working(f"reading {features}"):
@@ -144,7 +185,7 @@ def fit(
         answer_set, said = answer_set[known.nonzero()[0]], None if said is None else said[known]
     started, X = time.monotonic(), table.framed()
     with working(f"fitting {method}") as far:
-        classifier, found = _fitted(classifier, X, answer_set, said, (seed, dask), far)
+        classifier, found = _fitted(classifier, X, answer_set, said, (score.seed, dask), far)
     seconds = time.monotonic() - started
     notes = {"answers": [*map(str, answers)], "features": str(features)}
     notes |= _notes(classifier, answer_set, table, seconds) | beside.notes(found)
@@ -161,8 +202,8 @@ def fit(
             "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
             " apart, and give them to complabel evaluate"
         )
-    elif folds:
-        advice = _score(classifier, table.X, answer_set, (folds, seed, seconds), notes, out)
+    elif score.folds:
+        advice = score.of(classifier, table.X, answer_set, seconds, notes, out)
     if advice.endswith((":", "?")):  # where other features are needed, questions are no way out
         about = {"features": features, "items": items, "label_names": label_names}
         advice = f"{advice}\n{_next_questions(answers, reading, about)}"
@@ -231,30 +272,6 @@ def _fitted(
     return classifier, None
 
 
-def _score(
-    classifier: Any,
-    X: Any,
-    answer_set: Answers,
-    how: tuple[int, int, float],
-    notes: dict[str, Any],
-    out: Path,
-) -> str:
-    """Score a model on held-out answers, print that and keep it in its file; return the advice.
-
-    ``how`` has the folds, the seed and the seconds of the fit.
-    """
-    from complabel.trust import features_tell
-
-    score = _held_out(classifier, X, answer_set, *how)
-    tell = features_tell(answer_set, score.probabilities, folds=score.folds)
-    named = {name: getattr(score, name) for name in _FIGURES}
-    figures = {name: value if value == value else None for name, value in named.items()}
-    notes |= {"held_out": figures, "features_tell": tell.as_dict()}
-    classifier.save(out, provenance=notes)  # a file has no NaN
-    say("\n".join(scored(score, tell)))
-    return verdict(score, tell)
-
-
 def _classifier(method: str, match_frequencies: bool, seed: int) -> Any:
     """Make the classifier that the command names; refuse one that learns from true labels."""
     from complabel.methods import FrequencyMatchedClassifier, make_classifier
@@ -299,31 +316,6 @@ def _reads_pieces(
             " or leave out --dask"
         )
     return True if dask is not None else (None if reads_pieces and machine is None else False)
-
-
-def _held_out(
-    classifier: Any, X: Any, answer_set: Answers, folds: int, seed: int, seconds: float
-) -> HeldOutScore:
-    """Score a classifier whose fit took some seconds, and say how long it takes."""
-    from complabel.methods import held_out_score
-
-    with working("scoring on held-out answers") as far:
-        far(f"{folds} folds, about {duration(seconds * (folds - 1))}")
-        started = time.monotonic()
-
-        def show(done: int) -> None:
-            left = (time.monotonic() - started) / done * (folds - done)
-            far(f"{done} of {folds} folds, about {duration(left)} left")
-
-        return held_out_score(
-            classifier,
-            X,
-            answer_set,
-            n_folds=folds,
-            random_state=seed,
-            same_features=True,
-            on_fold=show,
-        )
 
 
 def _tell(classifier: Any, far: Callable[[str], None] | None) -> None:

@@ -8,18 +8,15 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, cast
 
-from rich.text import Text
-
 from complabel.cli import _options as options
 from complabel.cli._console import (
     arguments,
     command,
     explain,
-    new_table,
     output,
     save_json,
     say,
-    show,
+    show_rows,
     working,
 )
 from complabel.cli._inputs import ReadAs, read_own_features
@@ -40,7 +37,6 @@ _MOST_COLUMNS = 100
 _MOST_IN_COMMAND = 6  # people whose rates stand in a command
 _LONGEST_INTERVAL = 0.3  # of missed labels; with longer ones, the rates of people are not known
 _ENOUGH_REPEATED = 30  # pairs; with fewer, complabel.people says that nothing tells who errs
-_MOST_PEOPLE = 20
 _FEWEST_FITTED = 30
 _MOST_FITTED = 2_000  # items whose answers tell what features know; more would take minutes
 _MOST_JUDGED = 100_000  # judgements from which people are compared; more would take minutes
@@ -126,12 +122,18 @@ def inspect(
         write_inspection_page(inspection, html, **about_people)
         say(f"wrote {html}")
     if doubtful is not None:
-        write_doubtful(about_people["doubtful"], doubtful, n)
-        again = unused(doubtful.with_name(f"answered-{doubtful.name}"))
-        say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
-        say(f"  {command('import', doubtful, out=again)}")
+        again = _ask_again(about_people["doubtful"], doubtful, n)
         say_fit((*answers, again), label_names, reading, of_features)
     save_json(json_file, as_json)
+
+
+def _ask_again(suspects: Mapping[str, Any], path: Path, n: int) -> Path:
+    """Write doubtful answers as questions; say how they come back, and in which file."""
+    write_doubtful(suspects, path, n)
+    again = unused(path.with_name(f"answered-{path.name}"))
+    say("next: fill in the columns answer (yes, no, unsure) and annotator, then")
+    say(f"  {command('import', path, out=again)}")
+    return again
 
 
 def _say_what_features_tell(X: Any, answer_set: Answers, found: dict[str, Any]) -> dict[str, Any]:
@@ -241,17 +243,14 @@ def show_people(columns: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
     if not people:
         say("\nNo known person judged labels, so nothing tells how often people err.")
         return people
-    table = new_table(title, "annotator", numbers=("judged", "misses", "95 %", "invents", "95 %"))
-    for person in people[:_MOST_PEOPLE]:
+    rows = []
+    for person in people:
         rates = []
         for name in ("missed", "invented"):
             low, high = person[f"{name}_low"], person[f"{name}_high"]
             rates += [f"{person[name]:.1%}", f"{low:.1%} to {high:.1%}"]
-        called = "(not named)" if person["annotator"] is None else person["annotator"]
-        table.add_row(Text(called), f"{person['judged']:,}", *rates)
-    show(table)
-    if len(people) > _MOST_PEOPLE:
-        say(f"{len(people) - _MOST_PEOPLE:,} more are not shown; --json FILE writes all of them")
+        rows.append([person["annotator"] or "(not named)", f"{person['judged']:,}", *rates])
+    show_rows(title, "annotator", ("judged", "misses", "95 %", "invents", "95 %"), rows)
     explain(
         "misses: of the labels that apply, the share that this person says does not; invents: of"
         " those that do not apply, the share that this person says does."

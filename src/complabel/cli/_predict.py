@@ -9,19 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from complabel.cli import _options as options
 from complabel.cli._console import (
     command,
     doubt,
     explain,
-    new_table,
     remark,
     save,
     save_json,
     say,
-    show,
+    show_rows,
     visible,
     working,
 )
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from complabel.methods import ComplementaryClassifier, SavedModel
     from complabel.trust import ChosenThresholds
 
-_MOST = 20  # rows of a table
 _NEARLY_ALL = 0.95  # of the items
 
 
@@ -89,8 +85,8 @@ def predict(
     from complabel.files import PredictionWriter, iterate_features
     from complabel.methods import SavedModel, about_cardinality
 
+    other = "--top" if threshold is None else "--threshold"
     if labels and (threshold is not None or top is not None):
-        other = "--top" if threshold is None else "--threshold"
         raise InputError(f"--labels and {other} are both given; choose one of them")
     saved = SavedModel.open(model, only_predicts=not answers)
     classifier, names = saved.classifier, saved.label_names
@@ -255,13 +251,9 @@ def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None
     if not rows or len(rows[0]) == 1:
         return
     figures = [*rows[0]][1:]
-    table = new_table(title, name, numbers=(each.replace("_", " ") for each in figures))
-    for row in rows[:_MOST]:
-        cells = (_cell(row[x]) for x in figures)
-        table.add_row(Text(_plain(row[name])), *cells)
-    show(table)
-    if len(rows) > _MOST:
-        explain(f"{len(rows) - _MOST:,} more are not shown; --json FILE writes all of them")
+    cells = [[_plain(row[name]), *(_cell(row[each]) for each in figures)] for row in rows]
+    left = "; complabel show --json FILE writes all of them"
+    show_rows(title, name, [each.replace("_", " ") for each in figures], cells, left=left)
 
 
 def _cell(value: float | str) -> str:
@@ -401,16 +393,14 @@ def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bo
         say(f"{title}: {chosen.values[0]:.4f} for all {len(names)} labels")
     else:
         columns = ["threshold", "judged", *["promised"][: int(promises)]]
-        table = new_table(title, "label", numbers=columns)
-        for at, name in enumerate(names[:_MOST]):
+        rows = []
+        for at, name in enumerate(names):
             promised = "no" if not chosen.promised[at] else "yes"
             if promised == "yes" and not chosen.alone[at]:
                 promised = "together"
             cells = [f"{chosen.values[at]:.4f}", f"{chosen.n_judgements[at]:,}", promised]
-            table.add_row(Text(name), *cells[: len(columns)])
-        show(table)
-        if len(names) > _MOST:
-            say(f"{len(names) - _MOST:,} more labels are not shown")
+            rows.append([name, *cells[: len(columns)]])
+        show_rows(title, "label", columns, rows, left="")
     if promises:
         explain(
             f"promised: {chosen.aim}, over all items of this kind, but for a chance of"
