@@ -25,7 +25,7 @@ from complabel.files import (
     some_of,
 )
 from complabel.frequencies._estimate import checked_probabilities
-from complabel.frequencies._said import said_by
+from complabel.frequencies._machine_strata import said_by
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
