@@ -15,16 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.io import savemat
 
 from complabel.datasets import MultiLabelDataset
-from complabel.experiments.datasets import (
-    load_file,
-    read_meka,
-    read_mulan,
-    read_svmlight,
-)
+from complabel.experiments.datasets import load_file
 
 DENSE = """@relation 'toy: -C 2'
 % a comment
@@ -71,9 +64,6 @@ OWN_SPARSE = {
     "X_shape": np.array([4, 2]),
     **{name: OWN[name] for name in ("Y", "label_names")},
 }
-PML = {"data": OWN["X"], "partial_labels": 1 - OWN["Y"].T, "target": OWN["Y"].T}
-PML_SPARSE = {name: sparse.csc_array(array.astype(float)) for name, array in PML.items()}
-CHINESE = "\u5929\u7a7a"
 SVMLIGHT = "0,2 1:0.5 3:2\n1 2:-1e-1 # sea\n\n 4:1\n2,0 qid:3 1:1\n7 1:3 2:4 3:5 4:6\n"
 WORDS = r"""
 0 1 -1 2 1.0 .5 -0 1e400 -1e400 1e-400 1e20 nan inf -inf infinity 1_0 0_1 0x10 1d5 1e5 99999999999
@@ -130,13 +120,6 @@ def npy(array: np.ndarray) -> bytes:
     return content.getvalue()
 
 
-def mat(variables: dict[str, object], **options: object) -> bytes:
-    """Write a MATLAB file; what SciPy puts into its header is the time."""
-    content = io.BytesIO()
-    savemat(content, variables, **options)
-    return b"MATLAB 5.0 MAT-file".ljust(116) + content.getvalue()[116:]
-
-
 def archived(member: str, others: dict[str, np.ndarray]) -> Callable[[bytes], bytes]:
     """Make a packer that puts one member, damaged or not, beside sound ones."""
 
@@ -152,17 +135,9 @@ def archived(member: str, others: dict[str, np.ndarray]) -> Callable[[bytes], by
     return pack
 
 
-def only(reader: Callable[..., MultiLabelDataset], **options: Any) -> Reader:
-    """Make a reader of a folder, which reads its file, or toy.arff where there are two."""
-
-    def read(folder: Path) -> MultiLabelDataset:
-        return reader(min(folder.iterdir()), **options)
-
-    return read
-
-
-own, meka, counted = only(load_file), only(read_meka), only(read_meka, n_labels=2)
-mulan, svmlight = only(read_mulan), only(read_svmlight)
+def own(folder: Path) -> MultiLabelDataset:
+    """Read the file of a folder, or toy.arff where there are two."""
+    return load_file(min(folder.iterdir()))
 
 
 def gz(content: bytes) -> bytes:
@@ -170,32 +145,19 @@ def gz(content: bytes) -> bytes:
 
 
 def make_kinds() -> list[Kind]:
-    """Make small sound files of every format."""
+    """Make small sound files of every format but MATLAB's, which SciPy reads."""
     dense = DENSE.encode()
-    in_gb18030 = XML.replace("utf-8", "gb18030").replace('"a"', f'"{CHINESE}"')
     kinds = [
-        Kind({"toy.arff": dense}, meka),
-        Kind({"toy.arff": SPARSE.encode()}, meka),
-        Kind({"toy.arff": DENSE.replace("\n", "\r\n").encode("utf-8-sig")}, counted),
-        Kind({"toy.arff": MULAN.encode(), "toy.xml": XML.encode()}, mulan),
-        Kind(
-            {
-                "toy.arff": MULAN.replace("attribute a", f"attribute {CHINESE}").encode("gb18030"),
-                "toy.xml": in_gb18030.encode("gb18030"),
-            },
-            mulan,
-        ),
-        Kind({"toy.svm": SVMLIGHT.encode()}, svmlight),
-        Kind({"toy.svm.gz": SVMLIGHT.encode()}, svmlight, gz, "toy.svm.gz"),
-        Kind({"toy.svm.bz2": SVMLIGHT.encode()}, svmlight, bz2.compress, "toy.svm.bz2"),
-    ]
-    kinds += [
-        Kind({"toy.mat": mat(variables, **options)}, own)
-        for variables in (PML, PML_SPARSE)
-        for options in ({}, {"do_compression": True})
+        Kind({"toy.arff": dense}, own),
+        Kind({"toy.arff": SPARSE.encode()}, own),
+        Kind({"toy.arff": DENSE.replace("\n", "\r\n").encode("utf-8-sig")}, own),
+        Kind({"toy.arff": MULAN.encode(), "toy.xml": XML.encode()}, own),
+        Kind({"toy.svm": SVMLIGHT.encode()}, own),
+        Kind({"toy.svm.gz": SVMLIGHT.encode()}, own, gz, "toy.svm.gz"),
+        Kind({"toy.svm.bz2": SVMLIGHT.encode()}, own, bz2.compress, "toy.svm.bz2"),
     ]
     methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
-    kinds += [Kind({"toy.zip": dense}, meka, zipped(way), "toy.zip") for way in methods]
+    kinds += [Kind({"toy.zip": dense}, own, zipped(way), "toy.zip") for way in methods]
     return kinds + [
         Kind({"toy.npz": npy(array)}, own, archived(member, arrays), "toy.npz")
         for arrays in (OWN, OWN_SPARSE)

@@ -8,14 +8,3 @@ def nothing_at_hand(monkeypatch, tmp_path_factory):
     monkeypatch.setattr(
         "platformdirs.user_cache_path", lambda name: tmp_path_factory.getbasetemp() / "cache" / name
     )
-
-
-@pytest.fixture
-def limited(monkeypatch):
-    """Lower the number of bytes that any file may unpack to."""
-
-    def lower(n_bytes):
-        monkeypatch.setattr("complabel._opening._LEAST_LIMIT", n_bytes)
-        monkeypatch.setattr("complabel._opening._MOST_SHRUNK", 0)
-
-    return lower

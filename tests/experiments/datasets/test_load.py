@@ -1,6 +1,5 @@
 import json
 import logging
-import zipfile
 
 import numpy as np
 import pytest
@@ -48,25 +47,6 @@ def test_sparse_mulan_in_two_parts(eurlex, caplog):
     assert isinstance(found.X, sparse.csr_array)
     assert found.n_labels == 15
     assert "n_features is 12, published 5000" in caplog.text
-
-
-def test_sparse_meka_in_a_zip_laid_flat(tmp_path):
-    text, Y = sparse_arff("'bookmarks: -C 18'", 50, 9, 18, labels_first=True)
-    with zipfile.ZipFile(tmp_path / "Bookmarks_Meka.zip", "w") as archive:
-        archive.writestr("Bookmarks.arff", text)
-    found = load_dataset("bookmark", data_dir=tmp_path, preprocessed=False)
-    np.testing.assert_array_equal(found.Y, Y)
-    assert isinstance(found.X, sparse.csr_array)
-
-
-def test_svmlight_layout_has_the_number_of_features_from_the_catalog(tmp_path):
-    import bz2
-
-    for part in ("train", "test"):
-        path = tmp_path / f"yeast_{part}.svm.bz2"
-        path.write_bytes(bz2.compress(b"0,1 1:0.5 90:1\n2 3:1\n"))
-    found = load_dataset("yeast", data_dir=tmp_path)
-    assert (found.n_samples, found.n_features, found.n_labels) == (4, 103, 3)
 
 
 def test_directories_are_searched_in_order(tmp_path, monkeypatch, eurlex):

@@ -12,9 +12,6 @@ from complabel.experiments.datasets._load import describe_datasets, load_dataset
 from complabel.experiments.datasets._load import load_excluded as load_excluded
 
 if TYPE_CHECKING:
-    from complabel.experiments.datasets._arff import read_meka as read_meka
-    from complabel.experiments.datasets._arff import read_mulan as read_mulan
-    from complabel.experiments.datasets._matrices import read_svmlight as read_svmlight
     from complabel.experiments.datasets._matrices import save_file
     from complabel.experiments.datasets._own import find_own_files as find_own_files
     from complabel.experiments.datasets._own import load_file, load_tables
@@ -36,8 +33,7 @@ __all__ = [
 _PLACES = places_in(
     __name__,
     {
-        "_arff": "read_meka read_mulan",
-        "_matrices": "read_svmlight save_file",
+        "_matrices": "save_file",
         "_own": "find_own_files load_file load_tables read_files",
         "_preprocess": "preprocess",
     },

@@ -1,63 +1,39 @@
-"""Read ARFF files, dense or sparse, and which columns are labels by Mulan and by MEKA."""
+"""Read ARFF files, dense or sparse; an XML file (Mulan) or ``-C n`` (MEKA) tells their labels."""
 
-import contextlib
 import logging
-import math
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from numbers import Integral
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 from scipy import sparse
 
-from complabel._opening import (
-    StrPath,
-    StrPaths,
-    as_path,
-    existing,
-    existing_ones,
-    explained,
-    fault,
-    is_file,
-    read_bytes,
-    read_members,
-    wrong_type,
-)
-from complabel._parameters import Array, Bools, Indicator, Ints, check_choice
+from complabel._opening import explained, fault, is_file, read_bytes, read_members
+from complabel._parameters import Array, Bools, Indicator, Ints
 from complabel.datasets import Features, MultiLabelDataset
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 
-_QUOTED_NAME = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\""
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED_NAME}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
+_NAME = r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|[^\s{'\"][^\s{]*"
+_ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(.+)", re.IGNORECASE)
 _NUMERIC = {"numeric", "real", "integer"}
-_BINARY = {"0": 0, "0.0": 0, "1": 1, "1.0": 1}
-_DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
-
-WORDS = {"FALSE": 0, "TRUE": 1}
-_QUOTED = re.compile(r"""(['"])([^'",\s]+)\1""")
-# The numbers that NumPy's parser reads. float() also reads "1_0" and non-ASCII digits.
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE | re.ASCII)
-_NOT_FINITE = re.compile(r"[-+]?(?:nan|inf|infinity)", re.IGNORECASE)
-_LINE = re.compile(r"[^\n]+")  # blank lines take no memory, as they would in a list of all lines
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """One column of an ARFF file; ``words``: its 0 and 1 are written FALSE and TRUE.
-
-    ``omitted_means_one``: 1 is declared before 0, so sparse rows leave out ones, not zeros.
-    """
-
-    name: str
-    binary: bool = False
-    words: bool = False
-    omitted_means_one: bool = False
+_BINARY = {"0": 0, "0.0": 0, "FALSE": 0, "1": 1, "1.0": 1, "TRUE": 1}
+# A value in quotes, or a word for 0 or 1, which becomes the plain number.
+_WRITTEN = re.compile(r"(?<![^,{\s])(['\"]?)([^'\",{}\s]+)\1(?![^,}\s])")
+_WORDS = {"false": "0", "true": "1"}
+_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d{1,9})(?!\d)", re.IGNORECASE | re.ASCII)
+_MACOS = re.compile(r"__MACOSX/|(?:.*/)?\._", re.DOTALL)
+_LONGEST = 60  # characters of a value in a message
+_MISSING = (
+    "; it is missing. Of a feature, impute it or drop the row. A label must not be imputed: labels"
+    " with ? are known in part, and a dataset cannot hold that. Make a table with a column item"
+    " and a column of 1, 0 and ? for each label, which complabel import --from coded --yes 1 --no"
+    " 0 --unsure '?' reads"
+)
+_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,193 +47,153 @@ class ArffTable:
     values: Features
 
 
-def read_arff(path: Path, *, member: str | None = None, encoding: str | None = None) -> ArffTable:
-    """Read a plain or zipped ARFF file; sparse rows become CSR without a dense array.
+def read_arff_dataset(paths: Sequence[Path], xml: Path | None, name: str) -> MultiLabelDataset:
+    """Read a dataset from ARFF files with the same attributes, whose rows are stacked in order.
 
-    A file that is not UTF-8 is read in ``encoding`` if given, else in Latin-1.
+    With an XML file (Mulan: G. Tsoumakas et al., JMLR 12, 2011), its elements ``<label name=...>``
+    name the labels, nested or not. Otherwise the relation has the option ``-C n`` (MEKA: J. Read et
+    al., JMLR 17, 2016): the first n attributes are the labels, or the last -n.
     """
-    source = str(existing("path", path))
-    if zipfile.is_zipfile(path):
-        ((inside, raw),) = read_members(path, lambda names: [_choose(path, names, member)])
-        source = f"{path}!{inside}"
-    elif path.suffix.lower() == ".zip":
-        raise fault(path, "not a zip archive, although its name ends in .zip; get it again")
-    else:
-        raw = read_bytes(path)
-    text = _decode(raw, encoding)
-    del raw  # frees as much memory as the text takes
-    data = _DATA.search(text)
-    if data is None:
-        raise fault(source, "no @data line; an ARFF file needs one before its rows")
-    relation, attributes = _parse_header(source, text, data.start())
-    lines = _numbered_lines(text, data.end(), len(text))
-    rows = [(number, line) for number, line in lines if line[0] != "%"]
-    if not rows:
-        raise fault(source, "no rows after @data; the file seems cut off")
-    return ArffTable(
-        source=source,
-        relation=relation,
-        names=tuple(attribute.name for attribute in attributes),
-        binary=np.array([attribute.binary for attribute in attributes]),
-        values=_parse_rows(source, rows, attributes),
-    )
-
-
-def build_dataset(tables: Sequence[ArffTable], label_columns: Ints, name: str) -> MultiLabelDataset:
+    tables = [read_arff(path) for path in paths]
     first = tables[0]
     for other in tables[1:]:
         if other.names != first.names:
-            raise fault(
-                other.source,
-                f"its attributes differ from those of {first.source}; "
-                "only parts of one dataset can be joined",
-            )
-    feature_columns = np.setdiff1d(np.arange(len(first.names)), label_columns)
-    if not feature_columns.size:
-        raise fault(
-            first.source,
-            f"all {len(first.names)} attributes are labels, so none is left as a feature; "
-            "check which attributes are the labels",
-        )
-    parts = [table.values[:, feature_columns] for table in tables]
+            told = f"its attributes differ from those of {first.source}"
+            raise fault(other.source, f"{told}; only parts of one dataset can be joined")
+    is_label = _counted(first, name) if xml is None else _named(tables, xml)
+    columns, others = np.flatnonzero(is_label), np.flatnonzero(~is_label)
+    if not others.size:
+        told = f"all {len(first.names)} attributes are labels, so none is left as a feature"
+        raise fault(first.source, f"{told}; check which attributes are the labels")
+    parts = [table.values[:, others] for table in tables]
+    whole: Features
     dense = [part for part in parts if isinstance(part, np.ndarray)]
-    X: Features
     if len(dense) == len(parts):
-        X = np.ascontiguousarray(np.concatenate(dense))
+        whole = np.ascontiguousarray(np.concatenate(dense))
     else:
-        X = sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts]))
+        whole = sparse.csr_array(sparse.vstack([sparse.csr_array(part) for part in parts]))
     return MultiLabelDataset(
         name=name,
-        X=X,
-        Y=np.concatenate([_labels(table, label_columns) for table in tables]),
-        label_names=tuple(first.names[i] for i in label_columns),
-        feature_names=tuple(first.names[i] for i in feature_columns),
+        X=whole,
+        Y=np.concatenate([_labels(table, columns) for table in tables]),
+        label_names=tuple(first.names[i] for i in columns),
+        feature_names=tuple(first.names[i] for i in others),
     )
 
 
-def _choose(path: Path, names: list[str], member: str | None) -> str:
-    """Pick the ARFF file of a .zip, without the files that macOS adds (``__MACOSX/``, ``._*``)."""
-    if member is not None:
-        if member not in names:
-            raise DatasetNotFoundError(
-                f"{path}: holds no file {member!r}; it holds {sorted(names)}"
-            )
-        return member
-    macos = re.compile(r"__MACOSX/|(?:.*/)?\._", re.DOTALL)
-    found = [name for name in names if name.lower().endswith(".arff") and not macos.match(name)]
+def read_arff(path: Path) -> ArffTable:
+    """Read an ARFF file, plain or alone in a .zip; sparse rows become CSR.
+
+    Text that is not UTF-8 is taken for Latin-1, as in older benchmark files.
+    """
+    source, raw = str(path), b""
+    if zipfile.is_zipfile(path):
+        ((inside, raw),) = read_members(path, lambda names: [_only_arff(path, names)])
+        source = f"{path}!{inside}"
+    else:
+        raw = read_bytes(path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = [
+        (at, line)
+        for at, each in enumerate(text.split("\n"), 1)
+        if (line := each.strip()) and line[0] != "%"
+    ]
+    starts = (at for at, (_, line) in enumerate(lines) if line[:5].lower() == "@data")
+    start = next(starts, None)
+    if start is None:
+        raise fault(source, "no @data line; an ARFF file needs one before its rows")
+    if len(lines) == start + 1:
+        raise fault(source, "no rows after @data; the file seems cut off")
+    relation, attributes = "", []
+    for number, line in lines[:start]:
+        if line.split()[0].lower() == "@relation":
+            relation = line[len("@relation") :].strip()
+        else:
+            attributes.append(_attribute(source, number, line))
+    if not attributes:
+        raise fault(source, "no @attribute before @data; an ARFF file needs one for each column")
+    names, binary, one_first = zip(*attributes, strict=True)
+    if lines[start + 1][1].startswith("{") and True in one_first:
+        told = f"attribute {names[one_first.index(True)]!r} declares 1 before 0, so a sparse row"
+        told += " without it would mean 1; declare it as {0,1} or save the rows in dense form"
+        raise fault(source, told)
+    values = _values(source, lines[start + 1 :], names, np.array(binary))
+    return ArffTable(source, relation, names, np.array(binary), values)
+
+
+def _only_arff(path: Path, names: list[str]) -> str:
+    """Pick the ARFF file of a .zip, without the files that macOS adds."""
+    found = [name for name in names if name.lower().endswith(".arff") and not _MACOS.match(name)]
     if len(found) != 1:
-        raise DatasetNotFoundError(
-            f"{path}: holds {len(found)} ARFF files {sorted(found)}; choose one with member=..."
-        )
+        told = f"{path}: holds {len(found)} ARFF files {sorted(found)}"
+        raise DatasetNotFoundError(f"{told}; unpack it, and give the ones that are one dataset")
     return found[0]
 
 
-def _parse_header(source: str, text: str, stop: int) -> tuple[str, list[Attribute]]:
-    relation = ""
-    attributes: list[Attribute] = []
-    for number, line in _numbered_lines(text, 0, stop):
-        keyword = line.split(None, 1)[0].lower()
-        if keyword == "@relation":
-            relation = line[len(keyword) :].strip()
-        elif not line.startswith("%"):
-            with _at_line(source, number):
-                attributes.append(_parse_attribute(line, keyword))
-    if not attributes:
-        raise fault(source, "no @attribute before @data; an ARFF file needs one for each column")
-    return relation, attributes
-
-
-def _parse_attribute(line: str, keyword: str) -> Attribute:
+def _attribute(source: str, number: int, line: str) -> tuple[str, bool, bool]:
+    """Return an attribute's name, whether it is declared as 0/1, and whether 1 stands first."""
     found = _ATTRIBUTE.fullmatch(line)
     if found is None:
-        wanted = "@attribute <name> <type>"
-        if keyword != "@attribute":
-            wanted = "@relation, @attribute or @data"
-        raise DatasetFormatError(f"found {line[:60]!r}, expected {wanted}")
-    name, kind = _unquote(found[1]), found[2].strip()
+        told = f"found {line[:_LONGEST]!r}, expected @relation, @attribute <name> <type> or @data"
+        raise fault(source, told, line=number)
+    name, kind = _unquoted(found[1]), found[2].strip()
     if kind.lower() in _NUMERIC:
-        return Attribute(name)
-    if not (kind.startswith("{") and kind.endswith("}")):
-        raise DatasetFormatError(
-            f"attribute {name!r} has type {kind[:40]!r}; only numeric attributes and {{0,1}} can "
-            "be used: remove or encode it"
-        )
-    declared = [_unquote(value.strip()).upper() for value in kind[1:-1].split(",")]
-    for meaning in (_BINARY, WORDS):
-        if all(value in meaning for value in declared):
-            return Attribute(name, True, meaning is WORDS, meaning[declared[0]] == 1)
-    raise DatasetFormatError(
-        f"attribute {name!r} has the values {kind[:60]}; a nominal attribute can only be {{0,1}} "
-        "or {FALSE,TRUE}: encode it as 0/1 columns"
-    )
+        return name, False, False
+    values = kind[1:-1].split(",") if kind[0] + kind[-1] == "{}" else [kind]
+    declared = [_BINARY.get(_unquoted(value.strip()).upper()) for value in values]
+    if None in declared:
+        told = f"attribute {name!r} has the type {kind[:_LONGEST]}; only numeric attributes and"
+        told += " {0,1} or {FALSE,TRUE} can be used: remove it, or encode it as columns of 0/1"
+        raise fault(source, told, line=number)
+    return name, True, declared[0] == 1
 
 
-def _unquote(text: str) -> str:
-    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
-        return re.sub(r"\\(.)", r"\1", text[1:-1])
-    return text
+def _unquoted(text: str) -> str:
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "'\""
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if is_quoted else text
 
 
-def _labels(table: ArffTable, columns: Ints) -> Indicator:
-    labels = table.values[:, columns]
-    values = labels if isinstance(labels, np.ndarray) else labels.data
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        raise fault(
-            table.source,
-            f"found {values[wrong][0]:g} in a label column, expected 0 or 1; "
-            "check which attributes are the labels",
-        )
-    indicator = labels.astype(np.uint8)
-    return indicator if isinstance(indicator, np.ndarray) else indicator.toarray()
-
-
-def _parse_rows(
-    source: str, numbered: Sequence[tuple[int, str]], attributes: Sequence[Attribute]
+def _values(
+    source: str, numbered: Sequence[tuple[int, str]], names: Sequence[str], binary: Bools
 ) -> Features:
-    """Parse stripped rows, dense ``1,2`` or sparse ``{index value, ...}`` (all others are zero).
-
-    If NumPy cannot read them, rows are looked at one by one: an error names the line, and quotes
-    and words become plain numbers.
-    """
+    """Parse rows, dense ``1,2`` or sparse ``{index value, ...}``; an error names the line."""
     rows = [row for _, row in numbered]
-    is_sparse = rows[0].startswith("{")
-    one_first = [attribute.name for attribute in attributes if attribute.omitted_means_one]
-    if is_sparse and one_first:
-        raise fault(
-            source,
-            f"attribute {one_first[0]!r} declares 1 before 0, so a sparse row without it "
-            "would mean 1; declare it as {0,1} or save the rows in dense form",
-        )
-    read = _sparse_values if is_sparse else _dense_values
+    parse: Callable[[Sequence[str], Bools], Features]
+    parse = _sparse_values if rows[0].startswith("{") else _dense_values
     try:
-        return read(rows, attributes)
+        return parse(rows, binary)
     except ValueError:
-        plain = _plain_sparse_row if is_sparse else _plain_row
-        for at, (number, row) in enumerate(numbered):
-            with _at_line(source, number):
-                rows[at] = plain(row, attributes)
-        return read(rows, attributes)
+        pass  # quotes, words, or a mistake
+    plain = [_WRITTEN.sub(_as_number, row) for row in rows]
+    try:
+        return parse(plain, binary)
+    except ValueError:
+        for (number, row), each in zip(numbered, plain, strict=True):
+            try:
+                parse([each], binary)
+            except ValueError:
+                told = _problem(row, each, names, binary, is_sparse=parse is _sparse_values)
+                raise fault(source, told, line=number) from None
+        raise
 
 
-def _dense_values(rows: list[str], attributes: Sequence[Attribute]) -> Array:
-    """Parse rows of numbers and declared words; a ValueError says only that some row is wrong."""
-    words: dict[int | str, Callable[[str], float]] = {
-        i: partial(_value, attribute=attribute)
-        for i, attribute in enumerate(attributes)
-        if attribute.words
-    }
-    values: Array = np.loadtxt(
-        rows, delimiter=",", comments=None, converters=words or None, ndmin=2, encoding=None
-    )
-    if values.shape[1] != len(attributes):
+def _as_number(found: re.Match[str]) -> str:
+    return _WORDS.get(found[2].lower(), found[2])
+
+
+def _dense_values(rows: Sequence[str], binary: Bools) -> Array:
+    values: Array = np.loadtxt(rows, delimiter=",", comments=None, ndmin=2, encoding=None)
+    if values.shape[1] != len(binary):
         raise ValueError("another number of values than attributes")
-    _refuse_others(values, np.array([attribute.binary for attribute in attributes]))
+    _refuse_others(values, binary)
     return values
 
 
-def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> Features:
-    """Parse rows of plain numbers; a ValueError says only that some row is wrong."""
+def _sparse_values(rows: Sequence[str], binary: Bools) -> Features:
     if not all(row[0] == "{" and row[-1] == "}" for row in rows):
         raise ValueError("a row is not sparse")
     counts = [row.count(",") + 1 if row[1:-1].strip() else 0 for row in rows]
@@ -269,7 +205,6 @@ def _sparse_values(rows: list[str], attributes: Sequence[Attribute]) -> Features
     if pairs.shape != (sum(counts), 2):
         raise ValueError("a pair has no two numbers")
     index, values = pairs.T
-    binary = np.array([attribute.binary for attribute in attributes])
     if not ((index >= 0) & (index < binary.size) & (index == np.floor(index))).all():
         raise ValueError("an index is none")
     _refuse_others(values, binary[index.astype(np.intp)])
@@ -291,297 +226,122 @@ def _refuse_others(values: Array, binary: Bools) -> None:
         raise ValueError("a value is not allowed")
 
 
-def _plain_row(row: str, attributes: Sequence[Attribute]) -> str:
-    if row.startswith("{"):
-        raise DatasetFormatError("found a sparse row, expected a dense one like the first row")
-    texts = row.split(",")
-    if len(texts) != len(attributes):
-        raise DatasetFormatError(f"found {len(texts)} values, expected {len(attributes)}")
-    return ",".join(map(repr, map(_value, texts, attributes)))
-
-
-def _plain_sparse_row(row: str, attributes: Sequence[Attribute]) -> str:
-    if row[0] != "{" or row[-1] != "}":
-        raise DatasetFormatError(f"found {row[:60]!r}, expected {{index value, ...}}")
-    found: dict[int, float] = {}
-    for text in row[1:-1].split(",") if row[1:-1].strip() else []:
-        pair = text.split()
-        if len(pair) != 2:
-            raise DatasetFormatError(f"found {_cut(text)!r}, expected 'index value'")
-        given = _without_quotes(pair[0])
-        digits = given.lstrip("0") or "0"
-        # No file has 10**9 attributes, and int() refuses thousands of digits.
-        sound = digits.isascii() and digits.isdecimal() and len(digits) <= 9
-        if not sound or int(digits) >= len(attributes):
-            raise DatasetFormatError(
-                f"found index {_cut(given)}, expected 0 to {len(attributes) - 1}"
+def _problem(row: str, plain: str, names: Sequence[str], binary: Bools, *, is_sparse: bool) -> str:
+    """Say what is wrong in a row; ``plain`` is the row without quotes and words."""
+    kinds = ("a dense row 'value,value,...'", "a sparse row '{index value, ...}'")
+    if is_sparse != (row[0] == "{" and row[-1] == "}"):
+        return f"found {row[:_LONGEST]!r}, expected {kinds[is_sparse]} as the first row is"
+    fields = plain.strip("{}").split(",")
+    if not is_sparse and len(fields) != len(names):
+        return f"found {len(fields)} values, expected {len(names)}"
+    pairs = [field.split() for field in fields] if is_sparse else [*enumerate(fields)]
+    for field, pair in zip(fields, pairs, strict=True):
+        places = f"'index value' with an index from 0 to {len(names) - 1}"
+        at = str(pair[0]).lstrip("0") or "0"
+        digits = at.isascii() and at.isdecimal() and len(at) < 10
+        if len(pair) != 2 or not digits or int(at) >= len(names):
+            return f"found {field[:_LONGEST]!r}, expected {places}"
+        try:
+            _refuse_others(
+                np.loadtxt([str(pair[1])], delimiter=",", comments=None, ndmin=1), binary[[int(at)]]
             )
-        index = int(digits)
-        if index in found:
-            raise DatasetFormatError(f"found index {index} twice, expected each attribute once")
-        found[index] = _value(pair[1], attributes[index])
-    return "{" + ",".join(f"{index} {value!r}" for index, value in found.items()) + "}"
+        except ValueError:
+            value = str(pair[1]).strip()
+            wanted = "0 or 1" if binary[int(at)] else "a finite number"
+            told = f"found {value[:_LONGEST]!r} for attribute {names[int(at)]!r}, expected {wanted}"
+            return told + _MISSING * (value == "?")
+    return f"found an index twice in {row[:_LONGEST]!r}, expected each attribute once"
 
 
-def _value(text: str, attribute: Attribute) -> float:
-    text = _without_quotes(text.strip())
-    if attribute.words and text.upper() in WORDS:
-        return WORDS[text.upper()]
-    number = float(text) if _NUMBER.fullmatch(text) else math.nan
-    if math.isfinite(number) and (number in (0, 1) or not attribute.binary):
-        return number
-    wanted = "expected TRUE or FALSE" if attribute.words else "expected a number"
-    if text == "?":
-        wanted = (
-            "which is a missing value. Of a feature, impute it or drop the row. A label must not be"
-            " imputed: labels with ? are known in part, and a dataset cannot hold that. Make a"
-            " table with a column item and a column of 1, 0 and ? for each label, which complabel"
-            " import --from coded --yes 1 --no 0 --unsure '?' reads"
-        )
-    elif math.isinf(number) or _NOT_FINITE.fullmatch(text):
-        wanted = "expected a finite number"
-    elif math.isfinite(number):
-        wanted = "expected 0 or 1"
-    raise DatasetFormatError(f"found {_cut(text)!r} for attribute {attribute.name!r}, {wanted}")
+def _labels(table: ArffTable, columns: Ints) -> Indicator:
+    labels = table.values[:, columns]
+    values = labels if isinstance(labels, np.ndarray) else labels.data
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        told = f"found {values[wrong][0]:g} in a label column, expected 0 or 1"
+        raise fault(table.source, f"{told}; check which attributes are the labels")
+    indicator = labels.astype(np.uint8)
+    return indicator if isinstance(indicator, np.ndarray) else indicator.toarray()
 
 
-def _without_quotes(text: str) -> str:
-    quoted = _QUOTED.fullmatch(text)
-    return quoted[2] if quoted else text
+def xml_beside(arff: Path) -> Path | None:
+    """Return the XML file that belongs to an ARFF file by its name, the most similar one."""
+    words = arff.stem.removesuffix(".arff").split("-")
+    names = ("-".join(words[:n]) + ".xml" for n in range(len(words), 0, -1))
+    return next((path for path in map(arff.with_name, names) if is_file(path)), None)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}..."
+def _counted(table: ArffTable, name: str) -> Bools:
+    """Mark the labels by the option ``-C n`` of the relation."""
+    found, n_attributes = _OPTION.search(table.relation.strip("'\"")), len(table.names)
+    if found is None:
+        told = f"nothing says which attributes are labels (relation {table.relation[:_LONGEST]!r}"
+        told += f" has no '-C n'); put {name}.xml in its folder, with a <label name=\"...\">"
+        told += " element for each label (Mulan). Or write '-C 6' into the @relation line if the"
+        told += " first 6 attributes are the labels, '-C -6' if the last 6 are (MEKA)"
+        raise fault(table.source, told)
+    count = int(found[1])
+    if not 0 < abs(count) < n_attributes:
+        told = f"{count} labels, expected between 1 and {n_attributes - 1} of the {n_attributes}"
+        raise fault(table.source, f"{told} attributes (negative: counted from the end)")
+    columns = np.arange(n_attributes)
+    return np.asarray(columns < count if count > 0 else columns >= n_attributes + count)
 
 
-def _decode(raw: bytes, declared: str | None = None) -> str:
-    """Decode UTF-8, else the ``declared`` encoding, else Latin-1, with the line ends of Unix.
-
-    Older benchmark files have label names in Latin-1, which can decode any byte.
-    """
-    text = None
-    for encoding in ("utf-8-sig", declared or "latin-1"):
-        with contextlib.suppress(LookupError, ValueError):
-            # Skip encodings such as UTF-16, in which the keywords of ARFF are not ASCII.
-            if b"@data\n".decode(encoding) == "@data\n":
-                text = raw.decode(encoding)
-                break
-    text = raw.decode("latin-1") if text is None else text
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _numbered_lines(text: str, start: int, stop: int) -> Iterator[tuple[int, str]]:
-    """Yield the number and the stripped text of each line of text[start:stop] that is not blank."""
-    number, before = 1, 0
-    for line in _LINE.finditer(text, start, stop):
-        if stripped := line[0].strip():
-            number += text.count("\n", before, line.start())
-            before = line.start()
-            yield number, stripped
-
-
-@contextlib.contextmanager
-def _at_line(source: str | Path, number: int) -> Iterator[None]:
-    try:
-        yield
-    except DatasetFormatError as problem:
-        raise fault(source, str(problem), line=number) from None
-
-
-_logger = logging.getLogger(__name__)
-_DECLARED = re.compile(rb"""^(?:\xef\xbb\xbf)?<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']""")
-_LABEL_OPTION = re.compile(r"(?<!\S)-C\s+(-?\d+)(?!\d)", re.IGNORECASE | re.ASCII)
-
-
-def read_mulan(
-    arff_path: StrPaths,
-    xml_path: StrPath | None = None,
-    *,
-    name: str | None = None,
-    xml_is_complete: bool = False,
-) -> MultiLabelDataset:
-    """Read a dataset in Mulan's format (G. Tsoumakas et al., JMLR 12, 2011).
-
-    ``arff_path`` is an ARFF file, dense or sparse, plain or alone in a .zip, or several parts with
-    the same attributes, which are stacked in the order given. ``xml_path`` names the labels in
-    ``<label name="...">`` elements, nested or not; by default ``scene.xml`` in the folder of
-    ``scene.arff``, ``scene-train.arff`` or ``scene-sparse.arff``. A file that is not UTF-8 is read
-    in the encoding that the XML file declares, else in Latin-1.
-
-    If a label is missing in the XML file, its column becomes a feature, and this feature gives the
-    label away. So an attribute between the labels that looks like a label (0/1 as the labels are)
-    is refused, unless ``xml_is_complete``. Next to the labels, it may as well be a feature: the log
-    has a warning.
-    """
-    check_choice("xml_is_complete", xml_is_complete, (True, False))
-    paths = existing_ones("arff_path", arff_path)
-    xml = _find_xml(paths[0]) if xml_path is None else as_path("xml_path", xml_path)
-    if not is_file(xml):
-        raise DatasetNotFoundError(f"{xml}: no such file; in Mulan's format it has the label names")
-    labels, encoding = _read_label_names(xml)
-    tables = [read_arff(path, encoding=encoding) for path in paths]
-    count = Counter(tables[0].names)
+def _named(tables: Sequence[ArffTable], xml: Path) -> Bools:
+    """Mark the labels that an XML file names; each must be there once, and none be left out."""
+    labels, first = _label_names(xml), tables[0]
+    count = Counter(first.names)
     for label in labels:
         if count[label] != 1:
-            raise fault(
-                tables[0].source,
-                f"{count[label]} attributes named {label!r}, a label of {xml}; "
-                "expected exactly one: check that the two files belong together",
-            )
-    wanted = set(labels)
-    is_label = np.array([attribute in wanted for attribute in tables[0].names])
-    dataset = build_dataset(tables, np.flatnonzero(is_label), xml.stem if name is None else name)
-    if not xml_is_complete:
-        _refuse_unnamed_labels(tables, is_label, xml)
-    return dataset
+            told = f"{count[label]} attributes named {label!r}, a label of {xml}; expected exactly"
+            raise fault(first.source, f"{told} one: check that the two files belong together")
+    is_label = np.isin(first.names, labels)
+    _refuse_unnamed(first, is_label, xml)
+    return is_label
 
 
-def read_meka(
-    path: StrPaths,
-    *,
-    member: str | None = None,
-    n_labels: int | None = None,
-    name: str | None = None,
-) -> MultiLabelDataset:
-    """Read a dataset in MEKA's format (J. Read et al., JMLR 17, 2016).
-
-    ``path`` is as for :func:`read_mulan`; ``member`` is the file to read inside a .zip that has
-    several ARFF files. If ``n_labels`` is n > 0, the first n attributes are the labels; if n < 0,
-    the last -n. By default the relation's option ``-C n`` says so; the ARFF files of OpenML have no
-    such option.
-    """
-    if n_labels is not None and (isinstance(n_labels, bool) or not isinstance(n_labels, Integral)):
-        wanted = "an integer: n if the first n attributes are labels, -n if the last n are"
-        raise wrong_type("n_labels", n_labels, wanted)
-    paths = existing_ones("path", path)
-    name = paths[0].stem if name is None else name
-    tables = [read_arff(part, member=member) for part in paths]
-    source, n_attributes = tables[0].source, len(tables[0].names)
-    if n_labels is None:
-        found = _LABEL_OPTION.search(tables[0].relation.strip("'\""))
-        if found is None:
-            raise fault(
-                source,
-                "nothing says which attributes are labels (relation"
-                f" {tables[0].relation[:60]!r} has no '-C n'); put {name}.xml in its folder, with a"
-                " <label name=\"...\"> element for each label (Mulan). Or write '-C 6' into the"
-                " @relation line if the first 6 attributes are the labels, '-C -6' if the last 6"
-                " are (MEKA); read_meka also takes n_labels=6 or n_labels=-6",
-            )
-        # int() refuses thousands of digits; a number of 20 digits is too large anyway.
-        n_labels = int(found[1][:20])
-    if not 0 < abs(n_labels) < n_attributes:
-        raise fault(
-            source,
-            f"{n_labels} labels, expected between 1 and {n_attributes - 1} of"
-            f" the {n_attributes} attributes (negative: counted from the end)",
-        )
-    columns = np.arange(n_attributes)
-    columns = columns[:n_labels] if n_labels > 0 else columns[n_labels:]
-    return build_dataset(tables, columns, name)
-
-
-def xml_candidates(arff: Path) -> list[Path]:
-    """List the XML files that may belong to an ARFF file by its name, the most similar first."""
-    words = arff.stem.removesuffix(".arff").split("-")
-    return [arff.with_name("-".join(words[:n]) + ".xml") for n in range(len(words), 0, -1)]
-
-
-def _find_xml(arff: Path) -> Path:
-    candidates = xml_candidates(arff)
-    for candidate in candidates:
-        if is_file(candidate):
-            return candidate
-    raise DatasetNotFoundError(
-        f"{arff}: found no file that names its labels; expected {candidates[0]}"
-        + "".join(f" or {other.name}" for other in candidates[1:])
-        + ". Put it there, give xml_path=..., or use read_meka if the relation has '-C n'"
-    )
-
-
-def _read_label_names(xml: Path) -> tuple[list[str], str | None]:
-    """Return the names of all label elements, at any depth, and the declared encoding."""
-    with explained(xml, "check the file"):
-        raw = xml.read_bytes()  # the parser knows about encodings
-    found = _DECLARED.match(raw)
-    encoding = found[1].decode("ascii", "replace") if found else None
-    root = _parse_xml(xml, raw, encoding)
+def _label_names(xml: Path) -> list[str]:
+    """Return the names of all label elements, at any depth."""
+    with explained(xml, 'expected well-formed XML: <labels> with <label name="...">'):
+        root = ElementTree.fromstring(xml.read_bytes())  # it knows about encodings
     names = [e.get("name") for e in root.iter() if e.tag.rpartition("}")[2] == "label"]
     labels = [name for name in names if name is not None]
-    if not labels or len(labels) < len(names):
+    if not labels or len(labels) < len(names) or len({*labels}) < len(labels):
         raise DatasetFormatError(
-            f"{xml}: {len(labels)} of {len(names)} <label> elements have a name; "
-            'expected at least one <label name="..."> and none without a name'
+            f"{xml}: {len(labels)} of {len(names)} <label> elements have a name, {len({*labels})}"
+            ' names differ; expected at least one <label name="...">, and all names different'
         )
-    repeated, count = Counter(labels).most_common(1)[0]
-    if count > 1:
-        raise DatasetFormatError(f"{xml}: label {repeated!r} is named twice, expected once")
-    return labels, encoding
+    return labels
 
 
-def _parse_xml(xml: Path, raw: bytes, encoding: str | None) -> ElementTree.Element:
-    """Parse an XML file; use Python's codecs for encodings that the parser does not know."""
-    try:
-        try:
-            return ElementTree.fromstring(raw)
-        except (LookupError, ValueError):
-            # The parser knows few multi-byte encodings, but it can parse a decoded str.
-            return ElementTree.fromstring(raw.decode(encoding or "utf-8"))
-    except ElementTree.ParseError as cause:
-        told = f'found no well-formed XML ({cause}), expected <labels> with <label name="...">'
-        raise fault(xml, told, line=cause.position[0]) from cause
-    except (LookupError, ValueError) as cause:
-        told = f"does not fit the declared encoding {encoding!r} ({cause}); save it as UTF-8"
-        raise fault(xml, f"{told}, and declare that") from cause
+def _refuse_unnamed(table: ArffTable, is_label: Bools, xml: Path) -> None:
+    """Refuse 0/1 attributes between labels, and report those next to them.
 
-
-def _refuse_unnamed_labels(tables: Sequence[ArffTable], is_label: Bools, xml: Path) -> None:
-    """Refuse attributes between labels that look like labels; report those next to them."""
-    looks = tables[0].binary
-    if not looks[is_label].all():
-        looks = looks | np.logical_and.reduce([_only_zeros_and_ones(table) for table in tables])
-    between = np.logical_or.accumulate(is_label)
-    between &= np.logical_or.accumulate(is_label[::-1])[::-1]
-    refused = np.flatnonzero(looks & ~is_label & between)
-    suspects = (
-        refused if refused.size else np.flatnonzero(looks & ~is_label & _beside(is_label, looks))
-    )
-    if not suspects.size:
-        return
-    more = f" (and {suspects.size - 1} more)" if suspects.size > 1 else ""
-    told = (
-        f"attribute {tables[0].names[suspects[0]]!r}{more} holds only 0 and 1 and is"
-        f" {'between' if refused.size else 'next to'} the labels, but {xml} does not name it. If it"
-        ' is a label, it must not become a feature: add <label name="..."> there'
-    )
-    if refused.size:
-        raise fault(
-            tables[0].source,
-            f"{told}. If not, read the file with read_mulan(..., xml_is_complete=True); save_file"
-            " then saves it for commands",
+    If the XML file lacks a label, its column would become a feature, which gives the label away.
+    """
+    looks = table.binary
+    if not looks[is_label].all():  # labels are declared as numbers, so values tell
+        looks = looks | _only_zeros_and_ones(table.values)
+    others = looks & ~is_label
+    between = np.logical_or.accumulate(is_label) & np.logical_or.accumulate(is_label[::-1])[::-1]
+    beside = np.append(is_label[1:], False) | np.insert(is_label[:-1], 0, False)
+    refused, suspects = others & between, others & beside
+    if refused.any() or (suspects.any() and not others[~is_label].all()):
+        at = int((refused if refused.any() else suspects).argmax())
+        told = (
+            f"attribute {table.names[at]!r} holds only 0 and 1 and stands beside the labels, but"
+            f' {xml} does not name it. If it is a label, add <label name="..."> there, or it'
+            " becomes a feature that gives the label away. If not, move it away from the labels"
         )
-    _logger.warning("%s: %s", tables[0].source, told)
+        if refused.any():
+            raise fault(table.source, told)
+        _logger.warning("%s: %s", table.source, told)
 
 
-def _only_zeros_and_ones(table: ArffTable) -> Bools:
-    values = table.values
+def _only_zeros_and_ones(values: Features) -> Bools:
     if isinstance(values, np.ndarray):
         return np.asarray(((values == 0) | (values == 1)).all(axis=0))
-    only = np.ones(values.shape[1], dtype=bool)
+    only = np.ones(values.shape[1], dtype=np.bool_)
     only[values.indices[values.data != 1]] = False  # zeros are not stored
     return only
-
-
-def _beside(is_label: Bools, looks: Bools) -> Bools:
-    """Return the attributes next to labels that may be labels, too."""
-    if not (looks | is_label).all():
-        # Number the unbroken runs of 0/1 columns, and mark the runs that contain a label.
-        stretch = np.cumsum(np.diff(looks | is_label, prepend=False))
-        return np.isin(stretch, stretch[is_label])
-    positions = np.flatnonzero(is_label)
-    n_before, n_after = int(positions[0]), int(is_label.size - 1 - positions[-1])
-    rarer = np.zeros_like(looks)
-    if n_before and n_after:
-        rarer[: n_before if n_before <= n_after else 0] = True
-        rarer[is_label.size - (n_after if n_after <= n_before else 0) :] = True
-    return rarer

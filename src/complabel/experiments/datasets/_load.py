@@ -330,41 +330,29 @@ def load_released(
             f" holds {_FOLDER}/{name}.csv as data folder; for other datasets take labels uniform"
             " or biased, which are simulated"
         )
-    records = list(_records_of(path, scheme))
-    n, n_labels = dataset.Y.shape
+    lines, rows, labels = np.array([*_records_of(path, scheme)]).T
+    (n, n_labels), total = dataset.Y.shape, len(rows)
+
+    def refuse(wrong: NDArray[np.bool_], told: str) -> None:
+        if wrong.any():
+            line, row, label = (int(each[wrong.argmax()]) for each in (lines, rows, labels))
+            title = dataset.label_names[label] if label < n_labels else "unknown"
+            what = told.format(row=row, label=f"{label} ({title})")
+            raise fault(path, f"{what} (so {wrong.sum()} of {total} lines): {_AGAIN}", line=line)
+
+    refuse(rows >= n, f"row {{row}}, but {name} has {n} rows, numbered from 0")
+    refuse(labels >= n_labels, f"label {{label}}, but {name} has {n_labels}, numbered from 0")
+    twice = np.ones(total, dtype=np.bool_)
+    twice[np.unique(rows, return_index=True)[1]] = False
+    refuse(twice, "row {row} has a second label, expected one for each row")
+    told = "label {label} is said not to apply to row {row}, but it does; rows of the dataset may"
+    refuse(dataset.Y[rows, labels] == 1, f"{told} be in another order, or labels numbered from 1")
+    if total < n:
+        first = np.setdiff1d(np.arange(n), rows)[0]
+        told = f"{n - total} of the {n} rows of {name} have no label, the first is row {first}"
+        raise fault(path, f"{told}: {_AGAIN}")
     released = np.zeros_like(dataset.Y)
-    lines: dict[int, list[int]] = {}  # of each row
-    for line, row, label in records:
-        if row >= n:
-            problem = f"row {row}, but {name} has {n} rows, numbered from 0, and the file"
-            problem += (
-                f" {len(records)} lines of labels; it is about another version of the dataset"
-            )
-            raise fault(path, f"{problem}: {_AGAIN}", line=line)
-        if label >= n_labels:
-            problem = f"label {label}, but {name} has {n_labels} labels, numbered from 0"
-            raise fault(path, f"{problem}: {_AGAIN}", line=line)
-        released[row, label] = 1
-        lines.setdefault(row, []).append(line)
-    for row, several in lines.items():
-        if len(several) > 1:
-            at = ", ".join(map(str, several[:5]))
-            problem = f"row {row} has several labels, expected one for each row"
-            raise fault(f"{path}, lines {at}", f"{problem}: {_AGAIN}")
-    missing = [row for row in range(n) if row not in lines]
-    if missing:
-        problem = f"{len(missing)} of the {n} rows of {name} have no label, the first is row"
-        raise fault(path, f"{problem} {missing[0]}: {_AGAIN}")
-    relevant = np.argwhere(released & dataset.Y).tolist()
-    if relevant:
-        row, label = relevant[0]
-        raise fault(
-            path,
-            f"label {label} ({dataset.label_names[label]}) is said not to apply to row {row}, but"
-            f" it does (so in {len(relevant)} of {len(records)} lines); rows of the dataset may be"
-            f" in another order, or labels be numbered from 1: {_AGAIN}",
-            line=lines[row][0],
-        )
+    released[rows, labels] = 1
     return released
 
 

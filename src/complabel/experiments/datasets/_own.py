@@ -14,13 +14,12 @@ from complabel._opening import (
     as_path,
     ending_of,
     existing_ones,
-    is_file,
     wrong_type,
 )
 from complabel.answers import ContradictionPolicy, Question
 from complabel.datasets import MultiLabelDataset
 from complabel.errors import DatasetFormatError, InputError
-from complabel.experiments.datasets._arff import read_meka, read_mulan, xml_candidates
+from complabel.experiments.datasets._arff import read_arff_dataset, xml_beside
 from complabel.experiments.datasets._matrices import numbered, read_mat, read_npz, read_svmlight
 from complabel.files import (
     SVMLIGHT,
@@ -128,11 +127,9 @@ def read_files(files: DatasetFiles) -> MultiLabelDataset:
         case "mat" | "pml":
             return read_mat(parts[0], name, with_candidates=files.format == "pml")
         case "svmlight":
-            return read_svmlight(parts, n_features=files.n_features, name=name)
-        case "mulan":
-            return read_mulan(parts, files.labels, name=name)
-        case "meka":
-            return read_meka(parts, name=name)
+            return read_svmlight(parts, name, files.n_features)
+        case "mulan" | "meka":
+            return read_arff_dataset(parts, files.labels, name)
 
 
 def find_own_files(path: StrPaths) -> DatasetFiles:
@@ -145,18 +142,14 @@ def find_own_files(path: StrPaths) -> DatasetFiles:
             f"{named[0]}: only names the labels of an ARFF file; give the ARFF file, too"
         )
     found = [_format(file) for file in parts]
-    if len({*found}) > 1 or (len(found) > 1 and found[0] not in _IN_PARTS):
+    several = len({*found}) > 1 or (len(found) > 1 and found[0] not in _IN_PARTS)
+    if several or (named and (len(named) > 1 or found[0] != "meka")):
         raise DatasetFormatError(
-            f"{', '.join(map(str, parts))}: these cannot be parts of one dataset, only several ARFF"
-            " files or several svmlight files can; give one file"
+            f"{', '.join(map(str, given))}: these are not one dataset. Several ARFF files with at"
+            " most one XML file, which names their labels, or several svmlight files can be one;"
+            " give one file"
         )
-    if named and (len(named) > 1 or found[0] != "meka"):
-        raise DatasetFormatError(
-            f"{named[-1]}: an XML file names the labels of ARFF files, and a dataset has only one"
-            " XML file; leave it out"
-        )
-    beside = xml_candidates(parts[0]) if found[0] == "meka" else []
-    labels = next(filter(is_file, [*named, *beside]), None)
+    labels = named[0] if named else xml_beside(parts[0]) if found[0] == "meka" else None
     kind: Format = "mulan" if labels is not None else found[0]
     return DatasetFiles(_common_name(parts), kind, tuple(parts), labels)
 
