@@ -171,7 +171,7 @@ def test_a_number_of_labels_that_leaves_no_label_or_no_feature(tmp_path, option)
 def test_labels_by_an_xml_file_anywhere_among_the_attributes(tmp_path):
     types, rows = [N, B, N, B, B], "2.5,1,5.5,0,1\n1.0,0,0.0,1,0\n"
     path = named(write(tmp_path / "toy.arff", types, rows), "c3", "c4")
-    with pytest.raises(DatasetFormatError, match="c1.*c2|toy.xml|does not name"):
+    with pytest.raises(DatasetFormatError, match="does not name"):
         load_file(named(path, "c1", "c4"))
     (tmp_path / "toy.xml").write_text(
         '<?xml version="1.0" encoding="utf-8"?><labels xmlns="http://mulan.sourceforge.net/labels">'

@@ -241,12 +241,11 @@ def _problem(row: str, plain: str, names: Sequence[str], binary: Bools, *, is_sp
         digits = at.isascii() and at.isdecimal() and len(at) < 10
         if len(pair) != 2 or not digits or int(at) >= len(names):
             return f"found {field[:_LONGEST]!r}, expected {places}"
+        value = str(pair[1]).strip()
         try:
-            _refuse_others(
-                np.loadtxt([str(pair[1])], delimiter=",", comments=None, ndmin=1), binary[[int(at)]]
-            )
+            number = np.loadtxt([value], delimiter=",", comments=None).item()
+            _refuse_others(np.array([number]), binary[[int(at)]])
         except ValueError:
-            value = str(pair[1]).strip()
             wanted = "0 or 1" if binary[int(at)] else "a finite number"
             told = f"found {value[:_LONGEST]!r} for attribute {names[int(at)]!r}, expected {wanted}"
             return told + _MISSING * (value == "?")
