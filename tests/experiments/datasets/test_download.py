@@ -171,24 +171,3 @@ def test_a_damaged_file_is_replaced_and_survives_a_failure(tmp_path, offer):
     offer("fine")
     download_dataset("toy", tmp_path)
     assert target.read_bytes() == BODY
-
-
-def test_nobody_listens(tmp_path, offer, server):
-    offer("fine")
-    server.server_close()
-    with pytest.raises(DownloadError, match="could not be downloaded"):
-        download_dataset("toy", tmp_path)
-    assert files(tmp_path) == []
-
-
-def test_no_address_is_known(tmp_path, offer):
-    offer()
-    with pytest.raises(DownloadError, match=r"has no address.*by hand from https://example\.org"):
-        download_dataset("toy", tmp_path)
-
-
-def test_a_directory_that_cannot_be_made(tmp_path, offer):
-    offer("fine")
-    (tmp_path / "toy").write_text("in the way")
-    with pytest.raises(DownloadError, match="toy cannot be created"):
-        download_dataset("toy", tmp_path)

@@ -241,7 +241,7 @@ def test_a_row_may_be_matched_to_what_an_audit_tells():
                 "label_frequencies": "true",
                 "settings": {"label_frequencies": [0.1, 0.2]},
             },
-            "label_frequencies is given twice",
+            "is told label_frequencies twice",
         ),
         (
             {"method": "supervised", "match_frequencies": True},

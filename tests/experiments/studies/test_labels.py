@@ -9,10 +9,10 @@ from tests.experiments.studies.small import assert_out_of_reach, fit_fold, run
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
+from complabel.experiments.datasets import save_file
 from complabel.experiments.studies import (
     Draw,
     Row,
-    _data,
     benchmark_plan,
     plan_units,
     run_fold,
@@ -105,14 +105,15 @@ def test_own_labels_are_those_of_the_dataset():
     assert answers.label_names == dataset.label_names
 
 
-def test_nobody_names_a_label_where_all_apply():
+def test_nobody_names_a_label_where_all_apply(tmp_path):
     dataset = own_dataset()
+    save_file(dataset, tmp_path / "own.npz")
     full = dataset.Y.all(axis=1).sum()
     empty = (~dataset.Y.any(axis=1)).sum()
-    with pytest.raises(InputError, match=rf"with all of the labels \({full} of 40\).*menu-4"):
-        _data._refuse_draw(dataset, make_draw({}))
-    with pytest.raises(InputError, match=rf"none or all of the labels \({full + empty} of 40\)"):
-        _data._refuse_draw(dataset, make_draw({"scheme": "biased"}))
+    for scheme, count in {"uniform": full, "biased": full + empty}.items():
+        plan = benchmark_plan([str(tmp_path / "own.npz")], ["prior"], scheme=scheme, n_folds=2)
+        with pytest.raises(InputError, match=rf"own has .*\({count} of 40\).*menu-4"):
+            plan_units(plan)
     assert isinstance(draw(dataset=dataset, question="menu-4"), Answers)
 
 

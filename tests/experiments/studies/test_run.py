@@ -32,6 +32,10 @@ from complabel.experiments.studies import (
 from complabel.experiments.studies._labels import draw_labels
 
 ROWS = [Row(method="prior"), Row(method="mlcl", settings={"epochs": 3})]
+GDF = {"epochs": 3, "device": "cpu"}  # a GPU rounds in another order
+SEVERAL = Row(
+    method="gdf", title="GDF at {learning_rate}", settings=GDF, grid={"learning_rate": [0.1, 0.01]}
+)
 BROKEN = Row(method="mlcl", title="broken", settings={"learning_rate": -1.0})
 small = functools.partial(small_plan, rows=ROWS)
 
@@ -58,13 +62,13 @@ def metrics_of(store):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_run_gives_what_its_folds_give_and_runs_them_once(store, n_jobs):
-    plan = small()
+    plan = small(rows=[*ROWS, SEVERAL], score=True)  # folds and rates of a method train at once
     summary = run_study(plan, store, n_jobs=n_jobs)
-    assert (summary.n_units, summary.n_ran, summary.n_failed) == (6, 6, 0)
+    assert (summary.n_units, summary.n_ran, summary.n_failed) == (12, 12, 0)
     dataset = load_dataset("synthetic")
     complementary = draw_labels(dataset, plan.draws[0], seed=0)
     expected = [
-        run_fold(dataset, complementary, row, fold=fold, folds=3, seed=0).metrics
+        run_fold(dataset, complementary, row, fold=fold, folds=3, seed=0, score=True).metrics
         for row in plan.expanded_rows()
         for fold in range(3)
     ]
@@ -74,6 +78,17 @@ def test_a_run_gives_what_its_folds_give_and_runs_them_once(store, n_jobs):
         assert 0 < unit.fit_seconds < 60
         assert 20 < unit.peak_memory_mb < 1e5
         assert unit.machine["numpy"] == np.__version__
+
+
+def test_of_units_that_train_at_once_only_what_is_missing_runs_and_failures_stay_alone(store):
+    rates = {"grid": {"learning_rate": [0.1, 1e38]}}
+    run_study(small(rows=[SEVERAL]), store, n_jobs=1)
+    plan = small(rows=[SEVERAL.model_copy(update=rates)])
+    summary = run_study(plan, store, n_jobs=1)
+    assert (summary.n_ran, summary.n_failed) == (3, 3)
+    units = store.results("small").units
+    assert [unit.status for unit in units] == ["done"] * 3 + ["failed"] * 3
+    assert "diverged" in units[-1].reason
 
 
 def test_results_of_other_code_are_kept_and_not_used(store, monkeypatch):

@@ -18,12 +18,10 @@ from complabel.experiments.studies import (
     Store,
     TunedSetting,
     TuningResult,
-    _fold,
-    _run,
     split_folds,
 )
 from complabel.experiments.studies import tune as tune_any
-from complabel.experiments.studies._tune import _LOG_LIKELIHOOD, _RANKING_ERROR, grid_of
+from complabel.experiments.studies._tune import grid_of
 from complabel.methods import METHODS, make_classifier
 from complabel.simulate import draw_complementary
 
@@ -85,29 +83,24 @@ def test_the_search_equals_scikit_learns(tune):
     errors = [setting.standard_error for setting in found.settings]
     # scikit-learn divides by n where a sample's deviation takes n - 1.
     np.testing.assert_allclose(errors, search.cv_results_["std_test_score"] / 3**0.5)
-    assert found.criterion == _RANKING_ERROR
+    assert found.criterion == "minus complementary ranking error"
 
 
-def test_no_true_label_reaches_a_fit_or_the_choice(tune, tmp_path, monkeypatch):
-    grid = {"n_neighbors": [3, 20]}
-    complementary = draw_complementary(DATASET.Y, random_state=0)
-    monkeypatch.setattr(_run, "draw_labels", lambda *_, **__: complementary)
-    plain = tune("ml-knn", grid=grid)
-    assert plain.best.average_precision is None
-    turned = tmp_path / "turned.npz"
-    save_file(dataclasses.replace(DATASET, Y=1 - DATASET.Y), turned)
-    revealed = tune_any(str(turned), "ml-knn", grid=grid, reveal=True)
+@pytest.mark.filterwarnings("ignore::complabel.answers.IgnoredAnswersWarning")
+def test_no_true_label_reaches_a_fit_or_the_choice(tmp_path):
+    grid, own = {"n_neighbors": [3, 20]}, {"scheme": "own"}
+    excluded = draw_complementary(DATASET.Y, random_state=0)
+    found = []
+    for name, Y, reveal in (("plain", DATASET.Y, False), ("turned", 1 - DATASET.Y, True)):
+        path = tmp_path / f"{name}.npz"
+        save_file(dataclasses.replace(DATASET, Y=Y, excluded=excluded), path)
+        found.append(tune_any(str(path), "ml-knn", grid=grid, draw=own, reveal=reveal))
+    plain, revealed = found
     for first, second in zip(plain.settings, revealed.settings, strict=True):
         np.testing.assert_array_equal(first.scores, second.scores)
     assert plain.best.parameters == revealed.best.parameters
-
-
-def test_without_reveal_no_criterion_on_true_labels_is_computed(tune, monkeypatch):
-    def refuse(*arguments):
-        raise AssertionError
-
-    monkeypatch.setattr(_fold.metrics, "evaluate", refuse)
-    assert not np.isnan(tune("prior", grid={}).best.score)
+    assert plain.best.average_precision is None
+    assert revealed.best.average_precision is not None
 
 
 class Record(Monitor):
@@ -182,7 +175,7 @@ def test_of_equal_settings_the_first_is_chosen_and_written_as_python():
         setting([-1.5, -0.5], beta=0.25),
         setting([np.nan, 0.0], beta=4.0),
     )
-    result = TuningResult("toy", "mlcl", Draw(name="uniform"), 0, 2, _LOG_LIKELIHOOD, settings)
+    result = TuningResult("toy", "mlcl", Draw(name="uniform"), 0, 2, "", settings)
     assert result.best is settings[1]
     names = {}
     exec(result.code(), names)

@@ -7,13 +7,7 @@ from collections import Counter
 import pytest
 from tests.experiments.studies.small import small
 
-from complabel.experiments.studies import (
-    Draw,
-    Row,
-    _units,
-    benchmark_plan,
-    plan_units,
-)
+from complabel.experiments.studies import Draw, Row, benchmark_plan, plan_units
 from complabel.methods import MLCLClassifier
 
 
@@ -152,46 +146,31 @@ def test_folds_have_seeds_of_their_own():
     assert len({unit.parameters["random_state"] for unit in plan_units(small())[0]}) == 3
 
 
-@pytest.fixture
-def own(tmp_path, monkeypatch):
-    """Write a module of the user's; a package beside it counts where it is imported."""
+MINE = """
+from complabel.methods import PriorClassifier
+
+
+class Mine(PriorClassifier):
+    def level(self):
+        import own_near
+        from own_package import inner
+"""
+
+
+def test_an_edited_module_of_ones_own_is_run_again_and_what_it_imports(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
-
-    def write(file, text):
-        path = tmp_path / file
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        return [file.name for file in _units.own_files("own_top")]
-
-    return write
-
-
-def test_modules_beside_a_module_count_where_it_imports_them(own):
-    own("own_far.py", "from own_top import Mine\n")
-    own("own_package/__init__.py", "")
-    own("own_package/inner.py", "")
-    own("unused.py", "")
-    assert own("own_top.py", "X = 'own_near'\n") == ["own_top.py"]
-    files = own("own_top.py", "def f():\n    from own_near import g\nimport own_package\n")
-    assert files == ["__init__.py", "inner.py", "own_top.py"]
-    files = own("own_near.py", "import own_far, json\n")
-    assert files == ["own_far.py", "own_near.py", "__init__.py", "inner.py", "own_top.py"]
-    own("somebody-1.0.dist-info/METADATA", "")  # a folder of installed packages
-    assert own("unused.py", "") == ["own_top.py"]
-
-
-def test_an_edited_module_of_ones_own_is_run_again(own):
-    own("own_near.py", "LEVEL = 1\n")
-    own("own_top.py", "from complabel.methods import PriorClassifier\nimport own_near\n\n\n"
-        "class Mine(PriorClassifier):\n    pass\n")  # fmt: skip
-    row, others = Row(method="own_top:Mine"), Row(method="prior")
-    before, of_others = _units.made_by(row), _units.made_by(others)
-    assert before["versions"] == of_others["versions"]
-    own("own_near.py", "LEVEL = 2\n")
-    assert _units.made_by(row)["code"] != before["code"]
-    assert _units.made_by(others) == of_others
-
-
-def test_the_files_that_compute_are_there():
-    assert all(map(_units._files_of, _units._COMPUTING))
-    assert len(_units._files_of("methods")) > 5
+    files = {"own_top.py": MINE, "own_near.py": "import own_far, json\n", "own_far.py": ""}
+    files |= {"own_package/__init__.py": "", "own_package/inner.py": "", "unused.py": ""}
+    (tmp_path / "own_package").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    mine, others = ({"rows": [Row(method=name)]} for name in ("own_top:Mine", "prior"))
+    before, of_others, seen = keys(**mine), keys(**others), set()
+    for name, text in files.items():
+        (tmp_path / name).write_text(f"{text}# edited\n", encoding="utf-8")
+        now = keys(**mine)
+        assert bool(now & before) == (name == "unused.py")
+        seen |= now - before
+        before = now
+    assert len(seen) == 3 * (len(files) - 1)
+    assert keys(**others) == of_others

@@ -87,15 +87,8 @@ def benchmark(
     with Store(store) as opened:
         try:
             with watched(plan.name, store) as progress:
-                run_study(
-                    plan,
-                    opened,
-                    data_dir=data_dir,
-                    n_jobs=jobs,
-                    retry_failed=True,
-                    allow_missing=False,
-                    monitor=progress,
-                )
+                how: Any = {"data_dir": data_dir, "n_jobs": jobs, "monitor": progress}
+                run_study(plan, opened, retry_failed=True, allow_missing=False, **how)
         finally:
             # After Ctrl-C, too: finished folds are in the store, so show them.
             if plan.name in opened.studies():

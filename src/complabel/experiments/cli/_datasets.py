@@ -92,14 +92,12 @@ def describe_file(path: StrPaths) -> dict[str, Any]:
     files = find_own_files(path)
     dataset = read_files(files)
     n_relevant = dataset.Y.sum(axis=1, dtype=int)
+    sizes = ("n_samples", "n_features", "n_labels", "label_cardinality")
     return {
         "name": dataset.name,
         "format": _TITLES[files.format],
         "files": [str(file) for file in files.all_files],
-        "n_samples": dataset.n_samples,
-        "n_features": dataset.n_features,
-        "n_labels": dataset.n_labels,
-        "label_cardinality": dataset.label_cardinality,
+        **{size: getattr(dataset, size) for size in sizes},
         "label_names": list(dataset.label_names),
         "n_some_labels": int(((n_relevant > 0) & (n_relevant < dataset.n_labels)).sum()),
         "excluded": dataset.excluded is not None,

@@ -177,17 +177,17 @@ def show_plan(plan: Plan, data_dir: Path | None, path: Path) -> None:
 
 
 def table_of_units(results: StudyResults) -> Table:
-    columns = list(dict.fromkeys((unit.dataset, unit.draw) for unit in results.units))
+    counts: dict[str, dict[tuple[str, str], Counter[str]]] = {}
+    for unit in results.units:
+        of_row = counts.setdefault(unit.row, {})
+        of_row.setdefault((unit.dataset, unit.draw), Counter())[unit.status] += 1
+    columns = list(dict.fromkeys(place for of_row in counts.values() for place in of_row))
     table = new_table("", "", numbers=(f"{dataset}\n{draw}" for dataset, draw in columns))
-    for row in dict.fromkeys(unit.row for unit in results.units):
-        cells = []
-        for column in columns:
-            units = [u for u in results.units if (u.row, u.dataset, u.draw) == (row, *column)]
-            n_done = sum(unit.status == "done" for unit in units)
-            n_failed = sum(unit.status == "failed" for unit in units)
-            failed = f" {n_failed} failed" if n_failed else ""
-            cells.append(f"{n_done}/{len(units)}{failed}")
-        table.add_row(Text(row), *cells)
+    for row, of_row in counts.items():
+        found = [of_row.get(column, Counter()) for column in columns]
+        cells = [f"{n['done']}/{n.total()}" for n in found]
+        failed = [f" {n['failed']} failed" * bool(n["failed"]) for n in found]
+        table.add_row(Text(row), *map("".join, zip(cells, failed, strict=True)))
     return table
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+import numpy as np
+
 from complabel.experiments.reports._libraries import pandas
 from complabel.experiments.reports._summary import CRITERION, Summary
 from complabel.experiments.studies import Draw, amount_of, answers_of, seconds_of
@@ -36,11 +38,8 @@ def asked_points(summary: Summary) -> DataFrame:
     There are none if all draws ask the same, nor for rows that learn from true labels.
     """
     plan = summary.plan
-    names = ("scheme", "question", "asked_for", "answers_per_item", "items_share", "audit")
-    ways = {
-        tuple(getattr(draw, name) if name != "scheme" else draw.scheme == "own" for name in names)
-        for draw in plan.draws
-    }
+    names = ("question", "asked_for", "answers_per_item", "items_share", "audit")
+    ways = {(d.scheme == "own", *(getattr(d, name) for name in names)) for d in plan.draws}
     lines = []
     for cell in complete(summary).itertuples() if len(ways) > 1 else ():
         size, draw = sizes(summary).get(cell.dataset), summary.draws[cell.draw]
@@ -105,13 +104,10 @@ def reached(points: Points, amount: float) -> float | None:
 
     Below the least amount nothing is known: None. Above the greatest, nobody asks more.
     """
-    if amount < points[0][0] * (1 - 1e-9):
+    amounts, means = np.array(points).T
+    if amount < amounts[0] * (1 - 1e-9):
         return None
-    for (before, low), (after, high) in itertools.pairwise(points):
-        if amount <= after:
-            along = math.log(amount / before) / math.log(after / before)
-            return low + min(max(along, 0.0), 1.0) * (high - low)
-    return points[-1][1]
+    return float(np.interp(math.log(amount), np.log(amounts), means))
 
 
 @dataclass(frozen=True)
@@ -138,8 +134,7 @@ def tickings(summary: Summary) -> Iterator[Ticking]:
     """Compare yes/no answers with each form of ticked labels, for each dataset and row."""
     plan = summary.plan
     cells = complete(summary)
-    places = zip(cells["draw"], cells["dataset"], cells["row"], strict=True)
-    means = dict(zip(places, cells["mean"], strict=True))
+    means = cells.set_index(["draw", "dataset", "row"])["mean"].to_dict()
     rows = [title for title, row in summary.rows.items() if row.learns_from != "relevant"]
     for (dataset, (_, n_labels)), row, (asked, forms) in itertools.product(
         sizes(summary).items(), rows, _families(plan.draws)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -61,83 +62,66 @@ def refuse_what_it_lacks(
     folds: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]],
 ) -> None:
     """Refuse draws, criteria and rows of a plan for which a dataset lacks labels."""
-    if dataset.known is not None:
-        _refuse_without_truth(dataset, plan, [test for _, test in folds])
     fewest_pairs = min(len(train) for train, _ in folds) * dataset.n_labels
-    for draw in plan.draws:
-        _refuse_draw(dataset, draw)
-        if draw.audit > fewest_pairs:
-            raise InputError(
-                f"{dataset.name} has {fewest_pairs} pairs of an instance and a label in a training"
-                f" part, too few for an audit of {draw.audit}; reduce the audit"
-            )
+    problems = (_lacks_of(dataset, draw, fewest_pairs) for draw in plan.draws)
+    for problem in chain(_lacks_of_truth(dataset, plan, folds), *problems):
+        raise InputError(f"{dataset.name} {problem}")
 
 
-def _refuse_draw(dataset: MultiLabelDataset, draw: Draw) -> None:
-    if draw.scheme == "own" and dataset.answers is None and dataset.excluded is None:
-        raise InputError(
-            f"{dataset.name} has no labels own: no answers of people, and no labels that people"
-            " excluded; take labels uniform, or another dataset: mirflickr and yeastbp have some,"
-            " and so may a file of yours with an array 'excluded', or tables of yours with answers"
+def _lacks_of(dataset: MultiLabelDataset, draw: Draw, fewest_pairs: int) -> Iterator[str]:
+    own = draw.scheme == "own"
+    if own and dataset.answers is None and dataset.excluded is None:
+        yield (
+            "has no labels own: no answers of people, and no labels that people excluded; take"
+            " labels uniform, or another dataset: mirflickr and yeastbp have some, and so may a"
+            " file of yours with an array 'excluded', or tables of yours with answers"
         )
-    if (draw.scheme != "own" or draw.audit) and dataset.known is not None:
-        what = "an audit needs" if draw.scheme == "own" else "drawn labels need"
-        raise InputError(
-            f"{what} the true labels of all rows, but {dataset.name} has them for {dataset.n_known}"
-            f" of its {dataset.n_samples} rows; take labels own, without an audit"
+    if (not own or draw.audit) and dataset.known is not None:
+        yield (
+            f"has true labels for {dataset.n_known} of its {dataset.n_samples} rows, but"
+            f" {'an audit needs' if own else 'drawn labels need'} the true labels of all rows; take"
+            " labels own, without an audit"
         )
     if draw.menu_size > dataset.n_labels:
-        raise InputError(
-            f"{dataset.name} has {dataset.n_labels} labels, too few for a {draw.question}; take a"
-            " smaller menu"
-        )
+        yield (f"has {dataset.n_labels} labels, too few for a {draw.question}; take a smaller menu")
     n_relevant = dataset.Y.sum(axis=1, dtype=np.intp)
-    silent = n_relevant == dataset.n_labels
-    if draw.scheme == "biased":  # its probabilities depend on the labels that apply
-        silent |= n_relevant == 0
-    if draw.scheme != "own" and draw.question == "free" and silent.any():
-        raise InputError(
-            f"{dataset.name} has instances with {'none or ' * (draw.scheme == 'biased')}all of the"
-            f" labels ({silent.sum()} of {dataset.n_samples}), for which no label can be named; ask"
+    # The probabilities of a biased draw depend on the labels that apply.
+    silent = (n_relevant == dataset.n_labels) | ((draw.scheme == "biased") & (n_relevant == 0))
+    if not own and draw.question == "free" and silent.any():
+        yield (
+            f"has instances with {'none or ' * (draw.scheme == 'biased')}all of the labels"
+            f" ({silent.sum()} of {dataset.n_samples}), for which no label can be named; ask"
             " another question, such as menu-4 or asked"
         )
-
-
-def _refuse_without_truth(
-    dataset: MultiLabelDataset, plan: Plan, test_parts: Sequence[NDArray[np.intp]]
-) -> None:
-    known = dataset.known
-    assert known is not None
-    if plan.criteria and not known.any():
-        raise InputError(
-            f"{dataset.name} has no true labels, which the criteria need; give truth, or measure on"
-            " held-out answers instead, with criteria = false and score = true in the plan"
+    if draw.audit > fewest_pairs:
+        yield (
+            f"has {fewest_pairs} pairs of an instance and a label in a training part, too few for"
+            f" an audit of {draw.audit}; reduce the audit"
         )
-    if plan.criteria and not all(known[test].any() for test in test_parts):
-        raise InputError(
-            f"{dataset.name} has true labels of {dataset.n_known} of its {dataset.n_samples} rows,"
-            f" but of no row in one of the {len(test_parts)} folds; take fewer folds, or leave the"
-            " criteria out"
+
+
+def _lacks_of_truth(dataset: MultiLabelDataset, plan: Plan, folds: Sequence[Any]) -> Iterator[str]:
+    known = dataset.known
+    if known is None:
+        return
+    has = f"has true labels of {dataset.n_known} of its {dataset.n_samples} rows"
+    if plan.criteria and not all(known[test].any() for _, test in folds):
+        yield (
+            f"{has}, but of no row in one of the {len(folds)} folds, and the criteria need some;"
+            " give truth, take fewer folds, or measure on held-out answers instead, with criteria"
+            " = false and score = true in the plan"
         )
     for row in plan.expanded_rows():
-        told = "relevant labels" if row.relevant_per_row or row.relevant_share else ""
-        if row.label_frequencies:
-            told = "how often labels truly apply"
-        if told:
-            raise InputError(
-                f"the row {row.title!r} is told {told}, but {dataset.name} has true labels of only"
-                f" {dataset.n_known} of its {dataset.n_samples} rows; leave that out"
-            )
+        if row.relevant_per_row or row.relevant_share or row.label_frequencies:
+            told = "how often labels truly apply" if row.label_frequencies else "relevant labels"
+            yield f"{has}, but the row {row.title!r} is told {told}; leave that out"
         if get_method(row.method).learns_from == "relevant" and not known.any():
-            raise InputError(
-                f"{row.method} learns from true labels, but {dataset.name} has none; leave this"
-                " method out"
-            )
+            yield f"{has}, but {row.method} learns from true labels; leave this method out"
 
 
 # The parts of answers that the checksum covers.
 _NUMBERS = ("item", "annotator", "asked_for", "probability")
-_WORDS = ("question", "all_apply")
+_WORDS = ("question", "all_apply", "drawn")
 _MASKS = ("offered", "named", "absent", "relevant", "excluded")
 
 
@@ -169,8 +153,6 @@ def _arrays_of(answers: Answers) -> Iterator[NDArray[Any]]:
         yield getattr(answers, column).astype(np.float64)
     for column in _WORDS:
         yield getattr(answers, column).astype("U16")
-    if (answers.drawn != "").any():  # else as before there was such a column
-        yield answers.drawn
     for name in _MASKS:
         mask = getattr(answers, name)
         yield mask.indices.astype(np.int64)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from complabel._questions import QuestionKind
 from complabel.errors import InputError
+from complabel.simulate import draw_answers
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 """Names that studies and draws may have; a study's name also names a folder."""
@@ -127,32 +129,19 @@ class Draw(BaseModel):
             )
         self._refuse_beside("labels own", applies=self.scheme == "own")
         self._refuse_beside("labels released", applies=self.labels == "released")
-        if self.scheme == "biased" and self.question != "free":
-            raise ValueError(
-                f"labels biased need the question free, but the question is {self.question}; take"
-                " labels uniform, or leave the question out"
-            )
         self._refuse_beside("the question none", applies=self.question == "none")
         if self.question == "none" and not self.audit:
             raise ValueError(
                 "audit is 0, but with the question none people only answer the audit; set audit"
                 " to a number of questions, such as 200"
             )
-        if self.error_rate and (self.missed or self.invented):
-            raise ValueError(
-                "error_rate cannot be set beside missed or invented: both say how people err; leave"
-                " one of them out"
-            )
-        if self.kind is not None and not self.kind.names and self.asked_for != 1:
-            raise ValueError(
-                f"asked_for is {self.asked_for}, but people name no labels with the question"
-                f" {self.question}; leave asked_for out, or set answers_per_item"
-            )
         if 0 < self.menu_size < self.asked_for:
             raise ValueError(
                 f"asked_for is {self.asked_for}, more than {self.question} offers; take fewer"
                 " labels or a larger menu"
             )
+        if self.scheme != "own" and self.question != "none":  # what else cannot be, it refuses
+            draw_answers(np.eye(1, self.asked_for + self.menu_size + 2), **self.how_people_answer())
         return self
 
     @property
@@ -237,6 +226,12 @@ class Draw(BaseModel):
         """Return the title; ``answers`` says that the dataset's own labels are people's answers."""
         people = "the answers that people gave"
         return self.title.replace(_EXCLUDED, people) if answers else self.title
+
+    def how_people_answer(self) -> dict[str, Any]:
+        """Return the settings as :func:`complabel.simulate.draw_answers` takes them."""
+        names = ("scheme", "sharpness", "asked_for", *_ASKED_AS)
+        own = ("propensity_sd", "audit")  # drawn by the study
+        return {name: getattr(self, name) for name in names if name not in own}
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that records of results show, as plain data."""

@@ -51,27 +51,16 @@ def draw_labels(
         return _own(dataset, draw.items_share, seed)
     if draw.question == "none":
         return Answers.from_complementary(np.zeros_like(dataset.Y))
-    chosen: dict[str, Any] = {"scheme": draw.scheme, "sharpness": draw.sharpness}
+    asked = draw.how_people_answer()
     if draw.is_plain:
-        return draw_complementary(dataset.Y, **chosen, asked_for=draw.asked_for, random_state=seed)
+        chosen = {name: asked[name] for name in ("scheme", "sharpness", "asked_for")}
+        return draw_complementary(dataset.Y, **chosen, random_state=seed)
     propensities = None
     if draw.propensity_sd:
         propensities = draw_propensities(
             dataset.n_labels, draw.propensity_sd, _stream(seed, _PROPENSITIES)
         )
-    return draw_answers(
-        dataset.Y,
-        question=draw.question,
-        **chosen,
-        asked_for=draw.asked_for,
-        answers_per_item=draw.answers_per_item,
-        items_share=draw.items_share,
-        error_rate=draw.error_rate,
-        missed=draw.missed,
-        invented=draw.invented,
-        propensities=propensities,
-        random_state=seed,
-    )
+    return draw_answers(dataset.Y, **asked, propensities=propensities, random_state=seed)
 
 
 def released_checksum(

@@ -132,23 +132,21 @@ class Row(BaseModel):
         return ", ".join([get_method(method).title, *varied])
 
     def _refuse_frequencies(self, method: str, settings: dict[str, Any]) -> None:
-        leave_out = f', or write leave_out = ["{method}"]' if self.method == ALL_METHODS else ""
         known = inspect.signature(get_method(method).classifier).parameters
+        told = self.label_frequencies and not self.match_frequencies
         problem = ""
         if self.match_frequencies and get_method(method).learns_from == "relevant":
             problem = "learns from true labels, so nothing is to be matched; leave"
             problem += " match_frequencies out"
-        elif self.match_frequencies or not self.label_frequencies:
-            return
-        elif "label_frequencies" not in known:
+        elif told and "label_frequencies" not in known:
             problem = "has no parameter label_frequencies; add match_frequencies = true, or leave"
             problem += " label_frequencies out"
+        elif told and "label_frequencies" in settings:
+            problem = "is told label_frequencies twice, in the row and in its settings; leave one"
+            problem += " out"
         if problem:
+            leave_out = f', or write leave_out = ["{method}"]' * (self.method == ALL_METHODS)
             raise ValueError(f"{method} {problem}{leave_out}")
-        if "label_frequencies" in settings:
-            raise ValueError(
-                "label_frequencies is given twice, in the row and in its settings; leave one out"
-            )
 
 
 def _filled(key: str, text: str, settings: dict[str, Any]) -> str:
@@ -157,11 +155,9 @@ def _filled(key: str, text: str, settings: dict[str, Any]) -> str:
         return text.format(**settings)
     except (LookupError, ValueError, TypeError, AttributeError) as error:
         names = ", ".join(settings) or "there are none"
-        raise ValueError(
-            f"{key} is {text!r}, which has a mistake in braces: a name in braces must be a setting"
-            f" of the row ({names}), as in 'beta = {{beta}}'; for a brace itself write two: '{{{{'"
-            " or '}}'"
-        ) from error
+        told = f"{key} is {text!r}: a name in braces must be a setting of the row ({names}), as in"
+        told += " 'beta = {beta}'; for a brace itself write two"
+        raise ValueError(told) from error
 
 
 _FILE = '{ name = "mine", file = "mine.arff" }'
@@ -204,14 +200,10 @@ class OwnData(BaseModel):
 
     def within(self, folder: Path) -> Self:
         """Return the dataset with each path taken from a folder."""
-        names = ("file", "features", "answers", "truth", "items", "label_names")
-        given = {name: value for name in names if (value := getattr(self, name))}
-        paths = {
-            name: str(folder / value)
-            if isinstance(value, str)
-            else tuple(str(folder / path) for path in value)
-            for name, value in given.items()
-        }
+        one = {n: getattr(self, n) for n in ("features", "truth", "items", "label_names")}
+        many = {n: getattr(self, n) for n in ("file", "answers")}
+        paths: dict[str, Any] = {n: str(folder / path) for n, path in one.items() if path}
+        paths |= {n: tuple(str(folder / path) for path in given) for n, given in many.items()}
         return self.model_copy(update=paths)
 
 
@@ -307,13 +299,9 @@ class Plan(BaseModel):
             )
         self._refuse_too_little_asked()
         titles = [row.title for row in self.expanded_rows()]
-        for what, names in (
-            ("dataset", self.datasets),
-            ("draw", [draw.name for draw in self.draws]),
-            ("row", titles),
-        ):
-            repeated = {name for name in names if names.count(name) > 1}
-            if repeated:
+        draws = [draw.name for draw in self.draws]
+        for what, names in {"dataset": self.datasets, "draw": draws, "row": titles}.items():
+            if repeated := {name for name in names if names.count(name) > 1}:
                 raise ValueError(f"there are two {what}s called {min(repeated)!r}; rename one")
         if self.reference and self.reference not in titles:
             raise ValueError(

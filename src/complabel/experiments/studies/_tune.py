@@ -17,6 +17,7 @@ from complabel.errors import InputError
 from complabel.experiments import paper
 from complabel.experiments.datasets import dataset_entries
 from complabel.experiments.studies._draw import Draw, Labels
+from complabel.experiments.studies._plan import Row
 from complabel.experiments.studies._plan_files import (
     draw_of_command,
     plan_of_command,
@@ -63,6 +64,20 @@ class TunedSetting:
         """Standard error of ``score``, from the standard deviation (n - 1) over the folds."""
         return float(self.scores.std(ddof=1) / math.sqrt(len(self.scores)))
 
+    def record(self) -> dict[str, Any]:
+        """Return the setting as plain data."""
+        record = {
+            "parameters": dict(self.parameters),
+            "score": self.score,
+            "standard_error": self.standard_error,
+            "folds": self.scores.tolist(),
+            "seconds": self.seconds,
+            "error": self.error,
+        }
+        if self.average_precision is not None:
+            record["average_precision"] = self.average_precision.tolist()
+        return record
+
 
 @dataclass(frozen=True)
 class TuningResult:
@@ -94,31 +109,12 @@ class TuningResult:
 
     def as_json(self) -> str:
         """Return the search as a JSON object; ``best`` has the parameters of the best setting."""
+        told = ("dataset", "method", "match_frequencies", "seed", "folds", "criterion")
         record = {
-            "dataset": self.dataset,
-            "method": self.method,
+            **{name: getattr(self, name) for name in told},
             **self.draw.settings(),
-            "match_frequencies": self.match_frequencies,
-            "seed": self.seed,
-            "folds": self.folds,
-            "criterion": self.criterion,
             "best": dict(self.best.parameters),
-            "settings": [
-                {
-                    "parameters": dict(each.parameters),
-                    "score": each.score,
-                    "standard_error": each.standard_error,
-                    "folds": each.scores.tolist(),
-                    "seconds": each.seconds,
-                    "error": each.error,
-                    **(
-                        {}
-                        if each.average_precision is None
-                        else {"average_precision": each.average_precision.tolist()}
-                    ),
-                }
-                for each in self.settings
-            ],
+            "settings": [each.record() for each in self.settings],
         }
         return json.dumps(plain(record), indent=1, allow_nan=False) + "\n"
 
@@ -183,11 +179,6 @@ def tune(
     given = [dataset] if isinstance(dataset, str | Mapping) else dataset
     answered = any(isinstance(each, Mapping) and bool(each.get("answers")) for each in given)
     asked = draw_of_command(scheme, draw, answered=answered)
-    held_out = f"answers: {asked.title_with(answers=answered)}"
-    if asked.is_plain:
-        held_out = "complementary labels"
-    # The paper chose its settings for a dataset with true labels, so a search must not start there.
-    classifier = make_classifier(method)
     entry, *others = dataset_entries(given)
     if others:
         raise InputError(
@@ -195,52 +186,61 @@ def tune(
             " dataset if they are mine-train.arff and mine-test.arff, or an ARFF file and the XML"
             " file of its labels"
         )
-    stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
-    unset = {name: classifier.get_params(deep=False)[name] for name in stated}
-    values = [f"{name}={{{name}}}" for name in grid]  # the row fills in each setting's values
-    title = ", ".join([method.replace("{", "{{").replace("}", "}}"), *values])
+    held_out = "complementary labels"
+    if not asked.is_plain:
+        held_out = f"answers: {asked.title_with(answers=answered)}"
     row = row_of_command(method, match=match_frequencies)
     plan = plan_of_command(
         "tune",
         title=f"Settings of {get_method(method).title}, by held-out {held_out}",
         datasets=[entry],
         draws=[asked],
-        rows=[{**row, "title": title, "settings": unset, "grid": grid}],
+        rows=[{**row, **_tried(method, entry, grid)}],
         folds=n_folds,
         seed=seed,
         criteria=reveal,
         score=True,
     )
-    with contextlib.ExitStack() as stack:
-        opened = store or stack.enter_context(Store(":memory:"))
-        run_study(
-            plan,
-            opened,
-            data_dir=data_dir,
-            n_jobs=n_jobs,
-            retry_failed=True,
-            allow_missing=False,
-            monitor=monitor,
-        )
+    how: Any = {"data_dir": data_dir, "n_jobs": n_jobs, "monitor": monitor}
+    with Store(":memory:") if store is None else contextlib.nullcontext(store) as opened:
+        run_study(plan, opened, retry_failed=True, allow_missing=False, **how)
         units = opened.results(plan.name).units
-    tuned = [
-        _summarize(
-            {name: row.settings[name] for name in grid},
-            units[at * n_folds : (at + 1) * n_folds],
-            reveal=reveal,
-        )
-        for at, row in enumerate(plan.expanded_rows())
-    ]
+    folds = (units[at : at + n_folds] for at in range(0, len(units), n_folds))
+    rows = plan.expanded_rows()
+    tuned = [_summarize(row, grid, of, reveal) for row, of in zip(rows, folds, strict=True)]
     if all(math.isnan(setting.score) for setting in tuned):
         raise InputError(f"no setting of {method} could be scored: {tuned[0].error}")
-    if match_frequencies:
-        classifier = FrequencyMatchedClassifier(classifier=classifier)
-    criterion = _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
-    if classifier.understands_answers and not asked.is_plain:
-        criterion = _ANSWERS
     return TuningResult(
-        plan.datasets[0], method, asked, seed, n_folds, criterion, tuple(tuned), match_frequencies
+        dataset=plan.datasets[0],
+        method=method,
+        draw=asked,
+        seed=seed,
+        folds=n_folds,
+        criterion=_criterion(method, asked, match=match_frequencies),
+        settings=tuple(tuned),
+        match_frequencies=match_frequencies,
     )
+
+
+def _tried(method: str, entry: str | Mapping[str, Any], grid: Grid) -> dict[str, Any]:
+    """Return the row of a plan that stands for all settings; it fills each one into its title.
+
+    The paper chose its settings for a dataset with true labels, so a search must not start there.
+    """
+    stated = paper.settings(get_method(method).base, entry if isinstance(entry, str) else "")
+    defaults = make_classifier(method).get_params(deep=False)
+    values = [f"{name}={{{name}}}" for name in grid]
+    title = ", ".join([method.replace("{", "{{").replace("}", "}}"), *values])
+    return {"title": title, "settings": {name: defaults[name] for name in stated}, "grid": grid}
+
+
+def _criterion(method: str, asked: Draw, *, match: bool) -> str:
+    classifier = make_classifier(method)
+    if match:
+        classifier = FrequencyMatchedClassifier(classifier=classifier)
+    if classifier.understands_answers and not asked.is_plain:
+        return _ANSWERS
+    return _LOG_LIKELIHOOD if classifier.models_the_choice else _RANKING_ERROR
 
 
 def grid_of(method: str, grid: Grid | None = None) -> dict[str, list[Any]]:
@@ -270,15 +270,13 @@ def grid_of(method: str, grid: Grid | None = None) -> dict[str, list[Any]]:
     }
 
 
-def _summarize(
-    parameters: Mapping[str, Any], units: Sequence[UnitResult], *, reveal: bool
-) -> TunedSetting:
+def _summarize(row: Row, grid: Grid, units: Sequence[UnitResult], reveal: bool) -> TunedSetting:
     def measured(name: str) -> NDArray[np.float64]:
         return np.array([unit.metrics.get(name, math.nan) for unit in units])
 
     times = np.array([(unit.fit_seconds, unit.predict_seconds) for unit in units])
     return TunedSetting(
-        parameters=parameters,
+        parameters={name: row.settings[name] for name in grid},
         scores=measured("score"),
         seconds=float(np.nansum(times)),
         average_precision=measured("average_precision") if reveal else None,

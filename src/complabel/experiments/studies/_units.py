@@ -6,10 +6,10 @@ import functools
 import hashlib
 import itertools
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from modulefinder import ModuleFinder
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,6 @@ _COMPUTING = (
     *("experiments/losses", "experiments/methods"),
     *("experiments/studies/_labels", "experiments/studies/_fold"),
 )
-_IMPORT = re.compile(r"^\s*(?:from|import)\s.+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -178,23 +177,15 @@ def _digest(*files: Path) -> str:
 
 
 def own_files(module: str) -> list[Path]:
-    """Return the files of a module of the user's, and of modules beside it that it imports."""
+    """Return the file of a module of the user's, and of modules beside it that it imports."""
     top = module.partition(".")[0]
     spec = find_spec(top)
     if spec is None or spec.origin is None:
         return []
-    origin = Path(spec.origin)
-    folder = origin.parent.parent if origin.stem == "__init__" else origin.parent
-    beside = {file.stem: [file] for file in folder.glob("*.py")}
-    beside |= {p.parent.name: sorted(p.parent.rglob("*.py")) for p in folder.glob("*/__init__.py")}
-    beside.setdefault(top, [origin])
+    folder = Path(spec.origin).parents[Path(spec.origin).stem == "__init__"]
     if any(folder.glob("*.dist-info")):  # modules beside an installed package are other people's
-        beside = {top: beside[top]}
-    found: set[str] = set()
-    waiting = {top}
-    while waiting:
-        found |= waiting
-        texts = [file.read_text(errors="replace") for name in waiting for file in beside[name]]
-        imports = " ".join(_IMPORT.findall("\n".join(texts)))
-        waiting = (set(re.findall(r"\w+", imports)) & beside.keys()) - found
-    return [file for name in sorted(found) for file in beside[name]]
+        return sorted([*folder.glob(f"{top}.py"), *folder.glob(f"{top}/**/*.py")])
+    finder = ModuleFinder([str(folder)])
+    finder.import_hook(module)
+    files = (vars(each)["__file__"] for each in finder.modules.values())
+    return sorted(Path(file) for file in files if file)
