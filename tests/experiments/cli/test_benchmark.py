@@ -5,7 +5,6 @@ import json
 import pytest
 
 from complabel.experiments.cli._compare import parse_grid
-from complabel.methods import get_method
 from complabel.metrics import METRICS
 
 
@@ -171,9 +170,3 @@ def test_values_are_read_as_python_or_taken_as_text():
         "C2": [0.001],
     }
     assert type(grid["rank"][0]) is int
-
-
-@pytest.mark.parametrize("text", ["false", "False", "none", "inf", "0.5", "adam"])
-def test_a_grid_and_a_method_read_values_alike(text):
-    (value,) = parse_grid([f"tol={text}"])["tol"]
-    assert get_method(f"pml-lrs:tol={text}").settings["tol"] == value

@@ -1,7 +1,6 @@
 import csv
 import json
 import re
-import sys
 
 import pytest
 
@@ -9,9 +8,6 @@ from complabel.experiments.cli import _running
 from complabel.experiments.studies import read_plan
 from complabel.metrics import METRICS
 
-# Tests that run in the background inherit that Ctrl-C is ignored; a terminal's programs do not.
-HEED_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-COMMAND = [sys.executable, "-c", f"{HEED_CTRL_C}; from complabel.cli import main; main()"]
 PLAN = """
 name = "small"
 title = "A small study"

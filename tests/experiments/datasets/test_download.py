@@ -148,18 +148,6 @@ def test_a_failed_download_leaves_nothing_and_says_what_helps(
     assert str(tmp_path / "toy") in str(caught.value)
 
 
-def test_an_interruption_leaves_nothing(tmp_path, offer):
-    offer("fine")
-
-    def interrupt(done, total):
-        assert len(files(tmp_path)) == 1  # the temporary file, beside the final place
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        download_dataset("toy", tmp_path, progress=interrupt)
-    assert files(tmp_path) == []
-
-
 def test_a_damaged_file_is_replaced_and_survives_a_failure(tmp_path, offer):
     target = tmp_path / "toy" / "Toy.zip"
     target.parent.mkdir()

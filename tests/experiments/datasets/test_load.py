@@ -1,11 +1,9 @@
 import json
-import logging
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from complabel.datasets import make_digits, make_synthetic
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.experiments.datasets import CATALOG, EMBEDDED, describe_datasets, load_dataset
 
@@ -99,18 +97,6 @@ def test_another_checksum_is_refused_unless_told_otherwise(tmp_path):
     assert yeast["available"]
     assert yeast["n_samples"] is None
     assert "verify=False" in yeast["problem"]
-
-
-def test_checksums_the_catalog_lacks_are_reported(eurlex, caplog):
-    with caplog.at_level(logging.INFO):
-        load_dataset("eurlex_dc", data_dir=eurlex[0])
-    assert "eurlex-dc-leaves.xml: SHA-256 " in caplog.text
-
-
-def test_embedded_datasets_need_no_files():
-    digits, synthetic = (load_dataset(x, random_state=5) for x in ("digits", "synthetic"))
-    np.testing.assert_array_equal(digits.X, make_digits(random_state=5).X)
-    np.testing.assert_array_equal(synthetic.Y, make_synthetic(random_state=5).Y)
 
 
 def test_descriptions_cover_everything_and_are_plain_data(eurlex):

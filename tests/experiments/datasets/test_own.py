@@ -53,12 +53,6 @@ def test_an_xml_file_beside_names_the_labels(tmp_path, name):
     assert describe_file(path)["format"] == "ARFF and XML (Mulan)"
 
 
-def test_an_xml_file_counts_more_than_the_relation(tmp_path):
-    path = arff(tmp_path / "mine.arff", TRAIN, relation="'pictures: -C -2'")
-    xml(tmp_path / "mine.xml")
-    assert load_file(path).label_names == NAMES
-
-
 @pytest.mark.parametrize("ending", [".zip", ".arff.zip"])
 def test_an_arff_file_may_be_alone_in_a_zip(tmp_path, ending):
     inside = arff(tmp_path / "inside.arff", TRAIN)
@@ -117,11 +111,6 @@ def test_files_that_cannot_be_one_dataset(tmp_path):
             find_own_files(path)
     with pytest.raises(InputError, match=r"path\[1\] is 5"):
         load_file([a, 5])
-
-
-def test_names_that_have_nothing_in_common_are_called_by_the_first(tmp_path):
-    parts = [arff(tmp_path / name, TRAIN) for name in ("a.arff", "b.arff")]
-    assert load_file([*parts, xml(tmp_path / "names.xml")]).name == "a"
 
 
 def test_other_rows_of_attributes_are_no_parts_of_one_dataset(tmp_path):

@@ -50,8 +50,3 @@ def test_agrees_with_a_plain_loop(Y):
     np.testing.assert_array_equal(found.X[:, 0], [2 * i for i in rows])
     assert found.label_names == tuple(f"l{k}" for k in kept)
     assert preprocess(found, max_labels=5) is found
-
-
-def test_too_few_labels():
-    with pytest.raises(InputError, match="max_labels must be an integer of at least 2, got 1"):
-        preprocess(dataset([[1, 0, 0]]), max_labels=1)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from complabel.datasets import MultiLabelDataset
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.experiments.datasets import load_dataset, load_released
 
 Y = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1], [0, 0, 1]], dtype=np.uint8)
@@ -49,12 +49,6 @@ def test_a_label_for_each_row(written, scheme, labels):
 def test_the_row_column_decides(written, text):
     found = load_released(SCENE, data_dir=written(text))
     np.testing.assert_array_equal(found.argmax(axis=1), [1, 0, 0, 1])
-
-
-def test_it_is_found_where_datasets_are(written, monkeypatch, tmp_path):
-    monkeypatch.setenv("COMPLABEL_DATA", str(written(GOOD)))
-    assert load_released(SCENE).sum() == 4
-    assert load_released(SCENE, data_dir=tmp_path / "nowhere").sum() == 4
 
 
 def test_a_missing_file_says_where_it_was_looked_for_and_what_to_do(tmp_path, monkeypatch):
@@ -105,11 +99,6 @@ def test_what_does_not_fit_is_refused_with_its_place(written, name):
     with pytest.raises(DatasetFormatError, match=rf"scene\.csv{message}") as refusal:
         load_released(SCENE, data_dir=written(text))
     assert "\n" not in str(refusal.value)
-
-
-def test_only_two_schemes_were_released(written):
-    with pytest.raises(InputError, match=r"scheme must be .*'uniform'.*'biased', got 'own'"):
-        load_released(SCENE, scheme="own", data_dir=written(GOOD))
 
 
 @pytest.mark.parametrize("name", ["scene", "yeast"])

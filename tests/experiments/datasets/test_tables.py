@@ -65,48 +65,6 @@ def test_without_answers_rows_without_truth_are_left_out(load):
     assert data.answers is None
 
 
-def test_names_of_labels_and_ids_may_be_in_files_of_their_own(folder):
-    np.save(folder / "X.npy", np.arange(6, dtype=np.float32).reshape(3, 2))
-    (folder / "ids.txt").write_text("c\na\nb\n", encoding="utf-8")
-    (folder / "labels.txt").write_text("wood\nsky\nsea\ncity\n", encoding="utf-8")
-    data = load_tables(
-        folder / "X.npy",
-        answers=folder / "answers.csv",
-        items=folder / "ids.txt",
-        label_names=folder / "labels.txt",
-        name="mine",
-    )
-    assert (data.name, data.label_names) == ("mine", ("wood", "sky", "sea", "city"))
-    assert data.X.dtype == np.float64
-    assert data.answers.complementary.tolist() == [[0] * 4, [0] * 4, [0, 1, 0, 1]]
-
-
-def test_several_tables_of_answers_are_put_together(folder):
-    (folder / "more.csv").write_text("item,label,answer\na,wood,no\n", encoding="utf-8")
-    files = [folder / "answers.csv", folder / "more.csv"]
-    data = load_tables(folder / "X.csv", answers=files, question="asked")
-    assert data.label_names == ("city", "sea", "sky", "wood")
-    assert data.answers.complementary.tolist() == [[0] * 4, [0, 0, 0, 1], [1, 0, 1, 0]]
-    (folder / "more.csv").write_text("item,label,answer\na,sea,no\n", encoding="utf-8")
-    with pytest.raises(AnnotationError, match="sea"):
-        load_tables(folder / "X.csv", answers=files, question="asked")
-    dropped = load_tables(folder / "X.csv", answers=files, question="asked", contradictions="drop")
-    assert dropped.answers.n_answers == 2
-
-
-def test_a_majority_is_one_among_all_tables(folder):
-    head = "item,label,answer,annotator\n"
-    first, second = folder / "first.csv", folder / "second.csv"
-    first.write_text(f"{head}a,sea,yes,ann\na,sea,yes,bob\na,sea,no,cleo\n", encoding="utf-8")
-    second.write_text(f"{head}a,sea,no,dan\na,sea,no,eve\na,sky,no,eve\n", encoding="utf-8")
-    found = load_tables(
-        folder / "X.csv", answers=[first, second], question="asked", contradictions="majority"
-    )
-    sea = found.label_names.index("sea")
-    assert found.answers.complementary[:, sea].sum() == 1  # three of five say no
-    assert found.answers.known_relevant[:, sea].sum() == 0
-
-
 def test_what_cannot_be_one_dataset_is_refused(folder, load):
     with pytest.raises(InputError, match="features alone tell nothing; give answers, truth"):
         load()

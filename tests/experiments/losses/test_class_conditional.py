@@ -136,14 +136,6 @@ def test_flooding_turns_back_below_its_level():
     torch.testing.assert_close(high.logit_gradient(logits, complementary), -gradient)
 
 
-def test_many_pairs_are_added_up_in_parts(monkeypatch):
-    loss, logits = COMESRankingLoss(RATES[4]), logits_of(4, 9)
-    complementary = tensor(np.random.default_rng(3).random((9, 4)) < 0.5)
-    whole = loss.logit_gradient(logits, complementary)
-    monkeypatch.setattr("complabel.experiments.losses._naming_rates._MOST_DIFFERENCES", 12)
-    torch.testing.assert_close(loss.logit_gradient(logits, complementary), whole)
-
-
 @pytest.mark.parametrize("rates", [[0.5, 0.0], [1.5, 0.5], [0.5, float("nan")], 0.5], ids=str)
 def test_settings_out_of_range_are_refused(rates):
     for make in (CCMNLoss, COMESHammingLoss, COMESRankingLoss):

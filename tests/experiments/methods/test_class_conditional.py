@@ -69,15 +69,6 @@ def test_one_rate_is_assumed_where_nothing_tells_frequencies(classifier, named, 
 
 
 @every_classifier
-def test_of_one_class_per_row_the_assumed_frequencies_add_up_to_one(classifier):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", complabel.answers.ReadAsComplementaryWarning)
-        fitted = quick(classifier).fit(X[:60], np.arange(60) % 4)
-    assert fitted.label_frequencies_.sum() == pytest.approx(1)
-
-
-@every_classifier
 def test_random_questions_tell_frequencies_and_the_named_ones_the_rates(classifier):
     named = Answers.from_complementary(draw_complementary(Y, random_state=0))
     asked = draw_answers(Y, question="asked", random_state=1)
@@ -91,16 +82,6 @@ def test_random_questions_tell_frequencies_and_the_named_ones_the_rates(classifi
     np.testing.assert_array_equal(fitted.label_frequencies_intervals_, estimate.intervals)
     shares = both.complementary.mean(axis=0)
     np.testing.assert_allclose(fitted.naming_rates_, np.minimum(1, shares / (1 - estimate.values)))
-
-
-@every_classifier
-def test_too_few_random_questions_are_as_none(classifier):
-    named = Answers.from_complementary(draw_complementary(Y, random_state=0))
-    asked = draw_answers(Y, question="asked", random_state=1)
-    few = asked.only(np.arange(len(Y)) < N_LABELS - 1)
-    with pytest.warns(AssumedUniformWarning):
-        fitted = quick(classifier).fit(X, Answers.concatenate([named, few]))
-    assert fitted.label_frequencies_errors_ is None
 
 
 @every_classifier

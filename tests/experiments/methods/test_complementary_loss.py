@@ -15,11 +15,7 @@ from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.experiments.losses import (
     BinaryCrossEntropy,
-    CTLLoss,
-    ExponentialRankingLoss,
     GDFLoss,
-    LUWLoss,
-    UnbiasedBCELoss,
 )
 from complabel.experiments.methods import (
     ComplementaryLossClassifier,
@@ -65,21 +61,6 @@ def test_predicts_what_lies_above_the_cut_of_its_rows_range(problem, classifier,
     expected = (scores - lowest) / (highest - lowest) > cut
     np.testing.assert_array_equal(fitted.predict(X), expected)
     np.testing.assert_allclose(fitted.decision_function(X), special.logit(scores), rtol=1e-9)
-
-
-def test_the_default_settings_are_those_of_the_papers():
-    for classifier in CLASSIFIERS[1:]:
-        settings = classifier().get_params()
-        assert (settings["optimizer"], settings["momentum"]) == ("sgd", 0.9)
-        assert settings["milestones"] == (100, 150)
-        assert settings["weight_decay"] == 1e-3
-    settings = LUWClassifier().get_params()
-    assert (settings["optimizer"], settings["weight_decay"]) == ("adam", 1e-4)
-    assert settings["milestones"] == ()
-    losses = [LUWLoss, GDFLoss, UnbiasedBCELoss, CTLLoss, ExponentialRankingLoss]
-    assert [classifier.loss for classifier in CLASSIFIERS] == losses
-    cuts = [classifier().cut for classifier in CLASSIFIERS]
-    assert cuts == [0.5, 0.8, 0.8, 0.5, 0.5]
 
 
 def test_comrank_orders_labels_by_how_unlikely_they_are_to_be_complementary():
@@ -130,14 +111,6 @@ def test_what_is_no_loss_of_complementary_labels_is_refused(problem, loss, messa
         ComplementaryLossClassifier(loss=loss).fit(X, complementary)
 
 
-@every_classifier
-def test_the_loss_of_a_method_is_no_parameter_of_it(classifier):
-    assert "loss" not in classifier().get_params()
-    with pytest.raises(TypeError, match="unexpected keyword argument 'loss'"):
-        classifier(loss=GDFLoss)
-    assert "loss" in ComplementaryLossClassifier().get_params()
-
-
 def test_a_loss_that_models_the_choice_gives_the_score(problem):
     X, _, complementary = problem
     loss = SelectionLikelihoodLoss(cardinality=1.5)
@@ -180,14 +153,6 @@ def test_converges_to_one_logistic_regression_per_label(strong_problem):
     ridge = LogisticRegression(C=1 / (len(X) * ours.weight_decay), tol=1e-8)
     expected = OneVsRestClassifier(ridge).fit(X, Y).predict_proba(X)
     np.testing.assert_allclose(ours.predict_proba(X), expected, atol=0.01)
-
-
-def test_one_true_class_per_row_is_predicted(strong_problem):
-    classes = np.array(list("wxyz"))[strong_problem.X[:, :4].argmax(axis=1)]
-    classifier = SupervisedBCEClassifier(epochs=60, learning_rate=0.1, random_state=0)
-    classifier.fit(strong_problem.X, classes)
-    assert np.mean(classifier.predict(strong_problem.X) == classes) > 0.85
-    assert classifier.score(strong_problem.X, classes) > 0.9
 
 
 class Own(ComplementaryLossClassifier):

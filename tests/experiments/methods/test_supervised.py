@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import label_ranking_average_precision_score
 from tests.methods.selection.answered import logistic_regression, prior_of
 
@@ -25,16 +24,6 @@ def test_it_is_one_ridge_logistic_regression_per_label(problem):
         theirs = logistic_regression(X, Y[:, label], **given)
         np.testing.assert_allclose(ours.coef_[label], theirs[:-1], rtol=1e-3, atol=1e-4)
         assert ours.intercept_[label] == pytest.approx(theirs[-1], rel=1e-3, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_with_many_rows_the_prior_of_biases_hardly_matters():
-    problem = make_synthetic(20_000, n_features=5, n_labels=4, signal=2.0, random_state=0)
-    X, Y = problem.X, problem.Y
-    ours = SupervisedClassifier(alpha=1e-7, kernel="linear", rank=None).fit(X, Y)
-    for label in range(Y.shape[1]):
-        theirs = LogisticRegression(C=1e5, tol=1e-10).fit(X, Y[:, label])
-        assert ours.intercept_[label] == pytest.approx(theirs.intercept_[0], abs=0.02)
 
 
 def test_it_is_the_selection_likelihood_of_all_labels_ticked(problem):

@@ -5,6 +5,8 @@ import io
 import json
 import math
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -119,6 +121,22 @@ def test_odd_names_appear_as_they_are():
     assert r"\input" not in re.sub(r"(?m)^%.*$", "", latex)
     table = lines_of_markdown(form("tables.md", results))
     assert {len(line) for line in table[: 8 * len(METRICS)]} == {4}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+def test_the_tables_for_latex_compile(tmp_path):
+    rows = [{"method": "prior", "title": name.replace("{", "{{").replace("}", "}}")}
+            for name in (*HOSTILE, "\\input{x} ^ ~ % $ # _")]  # fmt: skip
+    for name, plan in {"plain": make_plan(), "odd": make_plan(title=HOSTILE[0], rows=rows)}.items():
+        tables = form("tables.tex", make_results(plan))
+        tables = re.sub(r"[^\x00-\x7f]", "?", tables)  # pdflatex has no glyphs for other scripts
+        text = f"\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}\n{tables}"
+        (tmp_path / f"{name}.tex").write_text(f"{text}\\end{{document}}\n")
+        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+        assert (tmp_path / f"{name}.pdf").stat().st_size > 10_000
 
 
 def test_every_chart_is_described(pages):

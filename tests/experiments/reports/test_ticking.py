@@ -52,12 +52,6 @@ def test_the_break_even_is_one_over_the_share_that_is_as_good(one_each, expected
     assert (times, bound) == (pytest.approx(expected[0]), expected[1])
 
 
-def test_the_least_share_that_is_as_good_counts_where_a_curve_falls():
-    # A quarter reaches .6 first; that more is worse again does not take it back.
-    assert break_even(0.6, [(0.25, 0.6), (0.5, 0.5), (1.0, 0.7)]) == (4.0, "")
-    assert break_even(0.6, [(0.125, 0.5), (0.25, 0.5), (1.0, 0.7)])[0] == pytest.approx(2.0)
-
-
 def test_precision_between_amounts_is_interpolated_in_the_logarithm():
     points = list(TICKED.items())
     assert [reached(points, at) for at in (0.1, 0.2, 0.4, 1.0, 3.0)] == pytest.approx(

@@ -5,19 +5,13 @@ import pytest
 from complabel.errors import InputError, PlanError
 from complabel.experiments.studies import (
     Draw,
-    Plan,
     answers_of,
     benchmark_plan,
     plan_units,
-    read_plan,
     seconds_of,
 )
 from complabel.experiments.studies._draw import Seconds
 from complabel.experiments.studies._plan_files import _make_draw as make_draw
-
-
-def test_what_is_named_freely_is_called_free():
-    assert Draw(name="named", question="named").question == "free"
 
 
 @pytest.mark.parametrize(
@@ -138,15 +132,6 @@ def test_answers_and_seconds_by_hand(case):
     assert seconds_of(draw, 120, 6, SECONDS) == pytest.approx(seconds)
 
 
-def test_the_seconds_that_others_measured_are_the_default():
-    """A yes or no about a video took 14.5 s, ticking 28 labels 22 s."""
-    assert Seconds().asked == 14.5
-    assert Seconds().to_judge(28) == pytest.approx(22, abs=0.1)
-    measured = Seconds.measured(asked=14.5, ticked=22, labels=28)
-    assert measured.to_judge(28) == pytest.approx(22)
-    assert measured.to_judge(1) == 14.5
-
-
 @pytest.mark.parametrize(
     "times", [(0, 9, 5), (9, 8, 5), (9, 10, 1), (float("nan"), 9, 5), (9, float("inf"), 5)]
 )
@@ -154,16 +139,3 @@ def test_a_form_takes_at_least_as_long_as_a_yes_or_no(times):
     asked, ticked, labels = times
     with pytest.raises(InputError, match="at least as long"):
         Seconds.measured(asked=asked, ticked=ticked, labels=labels)
-
-
-def test_nobody_was_asked_for_a_datasets_own_labels():
-    own = Draw(name="own", scheme="own")
-    assert answers_of(own, 10) is None
-    assert seconds_of(own, 10, 3, Seconds()) is None
-
-
-def test_other_seconds_are_stored_with_the_plan():
-    plan = read_plan("how-to-ask")
-    assert plan.seconds == Seconds()
-    other = plan.model_copy(update={"seconds": Seconds(menu=4)})
-    assert Plan.model_validate_json(other.model_dump_json()).seconds.menu == 4

@@ -10,17 +10,14 @@ from sklearn.metrics import hamming_loss, label_ranking_average_precision_score,
 from tests.experiments.studies.small import assert_out_of_reach, fit_fold, small
 
 from complabel.datasets import make_digits, make_synthetic
-from complabel.errors import InputError, PlanError
+from complabel.errors import InputError
 from complabel.experiments.datasets import save_file
 from complabel.experiments.methods import SupervisedBCEClassifier
 from complabel.experiments.studies import (
     Draw,
     Row,
-    benchmark_plan,
-    plan_units,
     run_fold,
     split_folds,
-    tune,
 )
 from complabel.experiments.studies._data import fetch
 from complabel.experiments.studies._labels import draw_known, draw_labels
@@ -84,13 +81,6 @@ def test_metrics_are_those_of_a_hand_made_loop(dataset):
         assert outcome.metrics["average_precision"] == pytest.approx(expected)
         assert outcome.fit_seconds >= 0
         assert "score" not in outcome.metrics
-
-
-def test_predictions_are_those_of_the_fitted_classifier(dataset):
-    (fitted, _) = fit_all(dataset, "mlcl", n_folds=2, epochs=2)
-    X = dataset.X[fitted.test]
-    np.testing.assert_array_equal(fitted.predicted, fitted.classifier.predict(X))
-    np.testing.assert_array_equal(fitted.probabilities, fitted.classifier.predict_proba(X))
 
 
 def test_the_seed_reaches_the_method(dataset):
@@ -261,53 +251,6 @@ def test_a_row_may_be_matched_to_what_an_audit_tells():
 def test_what_cannot_be_told_or_matched_is_refused(row, complaint):
     with pytest.raises(ValueError, match=re.escape(complaint)):
         make_plan(row)
-
-
-def test_a_study_needs_random_questions_in_one_of_its_draws_to_match_by():
-    row = {"method": "prior", "match_frequencies": True}
-    draws = [{"name": "u"}, {"name": "a", "audit": 50}]
-    assert len(make_plan(row, draws=draws).rows) == 1
-    assert make_plan(row, draws=[{"name": "m", "question": "asked"}])
-    assert make_plan({**row, "label_frequencies": "true"})
-    with pytest.raises(PlanError, match="add an audit"):
-        benchmark_plan(["synthetic"], ["prior"], match_frequencies=True)
-    with pytest.raises(PlanError, match="add an audit"):
-        tune("synthetic", "ridge", grid={"alpha": [1.0]}, match_frequencies=True)
-
-
-def test_titles_say_what_a_row_is_told():
-    every = make_plan(
-        {"method": "ridge"},
-        {"method": "ridge", "label_frequencies": "true", "match_frequencies": True},
-        {"method": "ridge", "match_frequencies": True},
-        {"method": TOLD, "label_frequencies": "true"},
-        {"method": "mlcl", "match_frequencies": True, "grid": {"beta": [0.5]}},
-        draws=[{"name": "a", "audit": 9}],
-    ).expanded_rows()
-    assert [(row.title, row.learns_from) for row in every] == [
-        ("Ridge", "complementary"),
-        ("Ridge, matched to true frequencies", "frequencies"),
-        ("Ridge, matched frequencies", "complementary"),
-        ("ToldClassifier, true frequencies", "frequencies"),
-        ("MLCL, beta = 0.5, matched frequencies", "complementary"),
-    ]
-
-
-def units(row, method="ridge"):
-    draws = [{"name": "a", "audit": 9}]
-    return plan_units(make_plan({"method": method, **row}, draws=draws))[0]
-
-
-def test_results_of_matched_and_told_rows_have_keys_and_parameters_of_their_own():
-    matched = {"match_frequencies": True}
-    ways = [{}, matched, {**matched, "label_frequencies": "true"}]
-    assert len({unit.key for way in ways for unit in units(way)}) == 3 * 2
-    plain, auto, true = (units(way)[0].parameters for way in ways)
-    assert auto == {**plain, "match_frequencies": "auto"}
-    assert true == {**plain, "match_frequencies": "true"}
-    told = units({"label_frequencies": "true"}, TOLD)[0]
-    assert told.parameters == {"label_frequencies": "true"}
-    assert told.key != units({}, TOLD)[0].key
 
 
 def test_frequencies_that_a_fit_found_are_summed_with_their_error():

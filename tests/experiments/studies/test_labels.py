@@ -20,7 +20,6 @@ from complabel.experiments.studies import (
 )
 from complabel.experiments.studies._labels import draw_audit, draw_labels
 from complabel.experiments.studies._plan_files import _make_draw as make_draw
-from complabel.experiments.studies._results import _fitted_over_folds as fitted_over_folds
 from complabel.metrics import complementary_ranking_error
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities
 
@@ -78,10 +77,6 @@ def test_every_other_way_gives_answers_that_the_seed_repeats(settings):
         stream = np.random.default_rng(np.random.SeedSequence(3, spawn_key=(2,)))
         given["propensities"] = draw_propensities(5, settings["propensity_sd"], stream)
     assert_alike(answers, draw_answers(DATASET.Y, random_state=3, **given))
-
-
-def test_yes_and_no_do_not_depend_on_what_comes_to_mind():
-    assert_alike(draw(question="asked"), draw(question="asked", propensity_sd=2))
 
 
 def own_dataset(rows=40):
@@ -168,24 +163,6 @@ def test_unanswered_items_that_the_plan_asks_for_are_no_news():
     assert (summary.n_ran, summary.n_failed) == (2, 0)
 
 
-def test_fitted_scalars_over_folds():
-    folds = [
-        {"alpha_": 1.0, "solver_": "exact", "rule_": "a", "rank_": 2, "only_": 1, "mixed_": "auto"},
-        {"alpha_": 2.0, "solver_": "exact", "rule_": "b", "rank_": 3, "mixed_": 1.5},
-        {"alpha_": 6.0, "solver_": "exact", "rule_": "a", "rank_": 3, "mixed_": "auto"},
-    ]
-    assert fitted_over_folds(folds) == {
-        "alpha": 3.0,
-        "solver": "exact",
-        "rule": {"a": 2, "b": 1},
-        "rank": pytest.approx(8 / 3),
-        "mixed": {"auto": 2, "1.5": 1},
-    }
-    # What the model found, what its penalty aims at, and what is no number.
-    folds = [{"mean_cardinality_": 1.5, "cardinality_": float("inf")}] * 2
-    assert fitted_over_folds(folds) == {"cardinality": 1.5, "penalty_cardinality": None}
-
-
 def fold_of(number, n_folds=3, seed=3):
     return split_folds(DATASET, n_folds=n_folds, seed=seed)[number]
 
@@ -222,18 +199,6 @@ def test_an_audit_tells_the_truth_about_pairs_of_the_training_part(fold):
     assert (answers.n_offered == 1).all()
 
 
-def test_the_largest_audit_asks_about_every_pair_once_and_none_is_larger():
-    train, _ = fold_of(0)
-    answers = audit(len(train) * 5)
-    assert {*judged(answers)} == {(item, label) for item in train for label in range(5)}
-
-
-def test_a_smaller_audit_is_part_of_a_larger_one():
-    small, large = judged(audit(50)), judged(audit(200))
-    assert small.items() <= large.items()
-    assert len(large) == 200
-
-
 def test_folds_and_seeds_have_audits_of_their_own():
     train, _ = fold_of(0)
     found = [
@@ -242,17 +207,6 @@ def test_folds_and_seeds_have_audits_of_their_own():
     ]
     assert found[0] == {*judged(audit(40))}
     assert found[0] != found[1] != found[2] != found[0]
-
-
-def test_all_pairs_are_as_likely():
-    train = np.arange(4)
-    dataset = dataclasses.replace(DATASET, X=DATASET.X[:4], Y=DATASET.Y[:4])
-    counts = np.zeros((4, 5))
-    for seed in range(100):
-        for pair in judged(draw_audit(dataset, train, 5, fold=0, seed=seed)):
-            counts[pair] += 1
-    # 25 expected, with a standard deviation of sqrt(100 * 1/4 * 3/4).
-    assert np.abs(counts - 25).max() < 4.5 * np.sqrt(18.75)
 
 
 @QUIET

@@ -10,7 +10,7 @@ from tests.experiments.studies.small import assert_stops_at_once, fit_fold, plan
 
 from complabel import metrics
 from complabel.datasets import make_synthetic
-from complabel.errors import DatasetFormatError, DatasetNotFoundError, InputError
+from complabel.errors import InputError
 from complabel.experiments.datasets import dataset_entries
 from complabel.experiments.studies import (
     Draw,
@@ -71,22 +71,6 @@ def test_files_of_a_plan_are_meant_from_its_folder(tmp_path, monkeypatch):
     kept = fetch("both", plan.files["both"])
     assert (kept.name, kept.label_names) == ("both", tuple(NAMES))
     assert Plan.model_validate_json(plan.model_dump_json()) == plan
-
-
-@pytest.mark.parametrize(
-    ("file", "error", "message"),
-    [
-        ("none.arff", DatasetNotFoundError, r"none\.arff: no such file"),
-        ("bare.arff", DatasetFormatError, r"bare\.arff: nothing says which attributes are labels"),
-        ("two.npz", InputError, r"two\.npz: this dataset has only the labels label_0, label_1"),
-        ("plan.toml", DatasetFormatError, r"plan\.toml: the name of a .* must end in \.npz"),
-    ],
-)
-def test_a_file_that_cannot_be_used_stops_a_study_before_it_starts(tmp_path, file, error, message):
-    write_arff(tmp_path / "bare.arff")
-    np.savez(tmp_path / "two.npz", X=[[1.0], [0.0]], Y=[[1, 0], [0, 1]])
-    own = f'"synthetic", {{ name = "mine", file = "{file}" }}'
-    assert_stops_at_once(read_plan(plan_with(tmp_path, own)), error, message)
 
 
 def test_what_is_kept_depends_on_what_is_in_the_files(tmp_path):

@@ -1,6 +1,5 @@
 """Plans from files and from arguments of commands, and the records of what came out."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -11,7 +10,6 @@ from complabel.errors import DatasetNotFoundError, InputError, PlanError
 from complabel.experiments.paper import TABLES, printed_name, published_cells
 from complabel.experiments.studies import (
     Store,
-    StudyResults,
     benchmark_plan,
     read_plan,
     run_study,
@@ -117,13 +115,6 @@ def test_a_star_stands_for_every_method_but_those_left_out(write):
     assert [row.method for row in plan.expanded_rows()] == [n for n in METHODS if n != "mlcl"]
 
 
-def test_a_quick_plan_takes_what_is_at_hand_and_a_name_of_its_own():
-    quick = read_plan("table2").quick(["delicious", "yeast", "corel5k"])
-    assert quick.datasets == ["yeast", "corel5k"]
-    assert quick.folds == 3
-    assert quick.name == "table2-quick"
-
-
 @pytest.mark.parametrize("name", TABLES)
 def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(name):
     plan = read_plan(name)
@@ -135,11 +126,6 @@ def test_the_papers_plans_hold_every_published_row_on_every_published_dataset(na
         row.published or printed_name(get_method(row.method).base) for row in plan.expanded_rows()
     }
     assert {row for _, _, row, _ in cells} <= rows
-
-
-def test_a_plan_that_measures_nothing_is_refused(write):
-    with pytest.raises(PlanError, match="nothing to measure"):
-        read_plan(write("criteria = false" + SMALL))
 
 
 def test_a_plan_holds_what_the_arguments_say():
@@ -182,14 +168,6 @@ def test_a_record_has_what_the_interface_promises():
         assert len(values["folds"]) == 4
         assert values["mean"] == pytest.approx(np.mean(values["folds"]))
         assert values["std"] == pytest.approx(np.std(values["folds"], ddof=1))
-
-
-def test_a_row_with_a_fold_to_come_has_no_record():
-    plan = benchmark_plan(["synthetic"], ["prior"], n_folds=2)
-    first, second = run(plan)[1].units
-    assert len(StudyResults(plan, [first, second], {}).records()) == 1
-    pending = dataclasses.replace(second, status="pending")
-    assert not StudyResults(plan, [first, pending], {}).records()
 
 
 def test_a_dataset_of_the_catalog_that_is_not_there_is_missing(tmp_path, monkeypatch):
@@ -256,11 +234,3 @@ def test_a_class_of_ones_own_runs_in_workers_and_counts_in_the_key(tmp_path, mon
         results = store.results(plan.name)
         assert (summary.n_ran, summary.n_failed) == (6, 0), results.having("failed")
         assert [record["method"] for record in results.records()] == names
-
-
-@pytest.mark.parametrize(("start", "middle", "end"), [("[", "", "]"), ("{a = ", "1", "}")])
-def test_a_plan_that_is_nested_too_deeply_is_refused(tmp_path, start, middle, end):
-    path = tmp_path / "deep.toml"
-    path.write_text(f"name = {start * 50_000}{middle}{end * 50_000}", encoding="utf-8")
-    with pytest.raises(PlanError, match=r"deep\.toml"):
-        read_plan(path)

@@ -24,7 +24,6 @@ from complabel.experiments.studies import (
     Monitor,
     Row,
     Store,
-    _units,
     plan_units,
     run_fold,
     run_study,
@@ -91,14 +90,6 @@ def test_of_units_that_train_at_once_only_what_is_missing_runs_and_failures_stay
     assert "diverged" in units[-1].reason
 
 
-def test_results_of_other_code_are_kept_and_not_used(store, monkeypatch):
-    run_study(small(), store, n_jobs=1)
-    monkeypatch.setattr(_units, "_computing_code", lambda: "edited")
-    assert run_study(small(), store, n_jobs=1).n_ran == 6
-    monkeypatch.undo()
-    assert run_study(small(), store, n_jobs=1).n_ran == 0
-
-
 def test_the_first_fold_of_a_gradient_method_keeps_curves_and_matrices(store):
     run_study(small(), store, n_jobs=1)
     first, *others = [unit for unit in store.results("small").units if unit.method == "mlcl"]
@@ -133,11 +124,6 @@ def test_a_worker_with_other_code_refuses(what):
     assert f"for prior, this worker has another {what}" in outcome.error
     assert not outcome.metrics
     assert run_unit(unit).metrics
-
-
-def test_jobs_that_cannot_be_are_refused(store):
-    with pytest.raises(InputError, match="jobs"):
-        run_study(small(), store, n_jobs=0)
 
 
 def test_a_cluster_that_is_not_there_is_said(store, monkeypatch):

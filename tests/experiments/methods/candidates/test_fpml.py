@@ -120,18 +120,3 @@ def test_many_features_are_fitted_without_the_gram_matrix(explicit, monkeypatch)
     found, found_value = explicit.factorization().sweep(explicit.factors())
     assert_allclose(found.mapping, expected.mapping, atol=1e-6)
     assert found_value == pytest.approx(value)
-
-
-def test_it_says_whether_it_converged(problem, complementary):
-    done = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    cut = FPMLClassifier(max_iter=2, tol=0.0, random_state=0).fit(problem.X, complementary)
-    assert done.converged_
-    assert done.n_iter_ == len(done.objective_) < 100
-    assert not cut.converged_
-    assert cut.n_iter_ == 2
-
-
-def test_the_default_rank_is_half_the_labels_rounded_up(problem, complementary):
-    default = FPMLClassifier(random_state=0).fit(problem.X, complementary)
-    three = FPMLClassifier(rank=3, random_state=0).fit(problem.X, complementary)
-    assert_array_equal(default.coef_, three.coef_)

@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC, LinearSVC
 
@@ -21,7 +20,6 @@ from complabel.experiments.methods.candidates.lift import (
     SquaredHingeSVC,
     _centers,
     _fit_label,
-    _for_distances,
 )
 from complabel.simulate import draw_complementary
 
@@ -123,17 +121,6 @@ def test_with_one_instance_on_a_side_the_margin_is_the_logit(solver):
     assert not hasattr(machine, "coef_")  # other labels are learned at the same time
 
 
-def test_auto_takes_libsvm_up_to_some_rows(monkeypatch):
-    X, complementary, new = problem()
-    for rows, expected in ((120, "libsvm"), (119, "squared_hinge")):
-        monkeypatch.setattr(lift, "_MOST_LIBSVM_ROWS", rows)
-        auto = LIFTClassifier(solver="auto", random_state=0)
-        auto.fit(X, complementary)
-        named = LIFTClassifier(solver=expected, random_state=0).fit(X, complementary)
-        assert auto.solver_ == named.solver_ == expected
-        assert_array_equal(auto.predict_proba(new), named.predict_proba(new))
-
-
 @SOLVERS
 def test_the_seed_fixes_the_scores_and_the_number_of_jobs_does_not_matter(solver):
     X, complementary, new = problem()
@@ -168,39 +155,6 @@ def test_csr_single_precision_and_booleans_are_the_same_features(solver, kind):
             given, given_new = sparse.csr_array(X.astype(bool)), sparse.csr_array(new.astype(bool))
         fitted = LIFTClassifier(solver=solver, random_state=0).fit(given, complementary)
         assert_array_equal(fitted.decision_function(given_new), expected.decision_function(new))
-
-
-def test_sparse_features_too_large_for_dense_ones_stay_sparse(monkeypatch):
-    X, complementary, _ = problem()
-    given = _for_distances(sparse.csr_array(X.astype(np.float32)), dense_entries=X.size - 1)
-    assert isinstance(given, sparse.csr_array)
-    assert given.dtype == np.float64
-    assert isinstance(_for_distances(given, dense_entries=X.size), np.ndarray)
-    settings = {"machine": SquaredHingeSVC(C=1.0), "ratio": 0.1, "seed": 0}
-    candidate = complementary[:, 0] == 0
-    expected_centers, expected = _fit_label(given.toarray(), given.toarray(), candidate, **settings)
-    to_array = sparse.csr_array.toarray
-
-    def of_few_rows(matrix, *rest, **more):  # k-means draws its first centres from the rows
-        assert matrix.shape[0] < 10 or matrix.shape[1] != X.shape[1]
-        return to_array(matrix, *rest, **more)
-
-    monkeypatch.setattr(sparse.csr_array, "toarray", of_few_rows)
-    centers, logit = _fit_label(given, given, candidate, **settings)
-    assert_allclose(centers, expected_centers, atol=1e-12)
-    assert_allclose(logit.coef, expected.coef, rtol=1e-5)
-    assert logit.intercept == pytest.approx(expected.intercept, rel=1e-5)
-
-
-def test_features_far_above_one_end_with_a_warning():
-    X, complementary, new = problem(n=30, n_labels=3)
-    with pytest.warns(
-        ConvergenceWarning,
-        match=r"svm_max_iter=300000 before it converged for 3 of 3 labels, the first of them"
-        r" label 0\. X holds values from -\S+e\+03 to \S+e\+03; scale the features",
-    ):
-        fitted = LIFTClassifier(solver="libsvm", random_state=0).fit(1e3 * X, complementary)
-    assert np.isfinite(fitted.predict_proba(1e3 * new)).all()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import linalg
 
 from complabel.experiments.methods.candidates import pml_lrs
@@ -13,7 +13,6 @@ from complabel.experiments.methods.candidates.pml_lrs import (
     PMLLRSClassifier,
     decompositions,
     singular_value_threshold,
-    soft_threshold,
 )
 
 WEIGHTS = [
@@ -63,14 +62,6 @@ def test_the_solution_meets_the_conditions_of_the_optimum(weights):
     assert np.vdot(of_noise, E) == pytest.approx(weights["eta"] * np.abs(E).sum(), abs=1e-6)
 
 
-def test_a_changing_penalty_converges_where_a_fixed_one_fails(problem, complementary, monkeypatch):
-    settings = {"gamma": 100.0, "beta": 1.0, "eta": 1.0, "max_iter": 500, "tol": 1e-5}
-    features = 10 * np.column_stack([problem.X, np.full(len(problem.X), 0.1)])
-    assert last_decomposition(features, 1.0 - complementary, **settings).settled
-    monkeypatch.setattr(pml_lrs, "_IMBALANCE", np.inf)
-    assert not last_decomposition(features, 1.0 - complementary, **settings).settled
-
-
 def test_a_heavy_trace_norm_makes_the_fitted_map_exactly_low_rank(problem, complementary):
     extended = np.column_stack([problem.X, np.ones(len(problem.X))])
     beyond = np.linalg.norm(extended.T @ (1.0 - complementary), ord=2)
@@ -104,17 +95,3 @@ def test_singular_values_shrink_and_singular_vectors_stay(matrix, amount):
     assert_allclose(
         singular_value_threshold(matrix, amount), shrunk_by_svd(matrix, amount), atol=1e-6
     )
-
-
-@pytest.mark.parametrize("shape", [(8, 3), (3, 8), (4, 4)])
-def test_the_extremes_of_singular_value_threshold(shape):
-    matrix = np.random.default_rng(2).normal(size=shape)
-    assert_array_equal(singular_value_threshold(matrix, 0.0), matrix)
-    assert_array_equal(singular_value_threshold(matrix, np.inf), np.zeros(shape))
-    assert_array_equal(singular_value_threshold(np.zeros(shape), 1.0), np.zeros(shape))
-
-
-def test_the_extremes_of_soft_threshold():
-    values = np.array([-2.0, 0.0, 3.0])
-    assert_array_equal(soft_threshold(values, 0.0), values)
-    assert_array_equal(soft_threshold(values, np.inf), np.zeros(3))
