@@ -98,6 +98,8 @@ WRONG = [
     ([N, N], "1,2\n1,nan\n", "line 6: .*'nan'.*c1"),
     ([N, B], "% c\n1,1\n1,2\n", "line 7: .*'2'.*c1"),
     ([N, WORDS], "1,maybe\n", "line 5: .*'maybe'.*c1"),
+    ([N, WORDS], "TRUE,1\n", "line 5: .*'TRUE'.*c0"),
+    ([N, WORDS], "{1 TRUE}\n{0 TRUE}\n", "line 6: .*'TRUE'.*c0"),
     ([N, N], "1,2\n{0 1}\n", "line 6: .*{0 1}"),
     ([N, N], "{0 1}\n{1 2\n", "line 6: .*{1 2"),
     ([N, N], "{0 1}\n{2 1}\n", "line 6: .*2 1.* 0 to 1"),

@@ -168,7 +168,7 @@ def _values(
         return parse(rows, binary)
     except ValueError:
         pass  # quotes, words, or a mistake
-    plain = [_WRITTEN.sub(_as_number, row) for row in rows]
+    plain = [_plain(row, binary) for row in rows]
     try:
         return parse(plain, binary)
     except ValueError:
@@ -179,6 +179,18 @@ def _values(
                 told = _problem(row, each, names, binary, is_sparse=parse is _sparse_values)
                 raise fault(source, told, line=number) from None
         raise
+
+
+def _plain(row: str, binary: Bools) -> str:
+    """Return a row without quotes, and with numbers for words where 0/1 is declared."""
+
+    def of(at: int, field: str) -> str:
+        place = field.strip("{ \t").split()[:1] if row[0] == "{" else [str(at)]
+        index = "".join(place).strip("'\"")[:9]
+        is_binary = index.isdecimal() and int(index) < len(binary) and binary[int(index)]
+        return _WRITTEN.sub(_as_number if is_binary else r"\2", field)
+
+    return ",".join(of(at, field) for at, field in enumerate(row.split(",")))
 
 
 def _as_number(found: re.Match[str]) -> str:
