@@ -48,45 +48,28 @@ def test_a_scheme_beside_a_draw_is_refused():
     ("settings", "name", "title"),
     [
         ({}, "uniform", "uniform complementary labels"),
-        ({"question": "menu-2"}, "menu-2", "one label named from a random menu of 2"),
-        (
-            {"question": "asked", "propensity_sd": 1.0},
-            "asked-sd-1",
-            "a yes/no question about a random label, labels come to mind unequally (sd 1)",
-        ),
         (
             {"error_rate": 0.1, "answers_per_item": 2},
             "uniform-mistakes-0.1-answers-2",
             "uniform complementary labels, 10 % of the answers at random, 2 answers per item",
         ),
         (
-            {"question": "asked", "missed": 0.25, "invented": 0.03},
-            "asked-missed-0.25-invented-0.03",
-            "a yes/no question about a random label, people miss 25 % and invent 3 %",
+            {"question": "asked", "propensity_sd": 1e9, "missed": 0.25, "invented": 0.03},
+            "asked-sd-1e09-missed-0.25-invented-0.03",
+            None,
         ),
         (
             {"scheme": "own", "items_share": 0.25},
             "own-share-0.25",
             "the dataset's own excluded labels, 25 % of the items",
         ),
-        ({"question": "ticked", "propensity_sd": 1e9}, "ticked-sd-1e09", None),
         (
             {"question": "menu-4", "asked_for": 2},
             "menu-4-labels-2",
             "2 labels named from a random menu of 4",
         ),
-        ({"question": "ticked-5"}, "ticked-5", "5 random labels judged"),
-        (
-            {"question": "none", "audit": 50},
-            "audit-50",
-            "nothing but an audit of 50 random yes/no answers in each training part",
-        ),
-        (
-            {"labels": "released", "scheme": "biased", "audit": 50},
-            "released-biased-audit-50",
-            "released biased complementary labels, an audit of 50 random yes/no answers in each"
-            " training part",
-        ),
+        ({"question": "none", "audit": 50}, "audit-50", None),
+        ({"labels": "released", "scheme": "biased"}, "released-biased", None),
     ],
 )
 def test_a_draw_without_a_name_is_called_by_its_settings(settings, name, title):

@@ -2,7 +2,6 @@
 
 import dataclasses
 import inspect
-import re
 
 import numpy as np
 import pytest
@@ -211,45 +210,26 @@ def test_a_row_may_be_matched_to_what_an_audit_tells():
     assert np.abs(matched.label_frequencies_ - shares(0)).max() < 0.1
 
 
+TOLD_TWICE = {"label_frequencies": "true", "settings": {"label_frequencies": [0.1, 0.2]}}
+
+
 @pytest.mark.parametrize(
     ("row", "complaint"),
     [
-        (
-            {"method": "prior", "label_frequencies": "true"},
-            "prior has no parameter label_frequencies; add match_frequencies = true, or leave"
-            " label_frequencies out",
-        ),
+        ({"method": "prior", "label_frequencies": "true"}, "prior has no parameter label_freq"),
         (
             {"method": "*", "label_frequencies": "true", "leave_out": ["selection-likelihood"]},
-            "mlcl has no parameter label_frequencies; add match_frequencies = true, or leave"
-            ' label_frequencies out, or write leave_out = ["mlcl"]',
+            'mlcl has no parameter .*leave_out = ["mlcl"]',
         ),
-        ({"method": TOLD, "label_frequencies": "auto"}, "Input should be '' or 'true'"),
-        (
-            {
-                "method": TOLD,
-                "label_frequencies": "true",
-                "settings": {"label_frequencies": [0.1, 0.2]},
-            },
-            "is told label_frequencies twice",
-        ),
-        (
-            {"method": "supervised", "match_frequencies": True},
-            "supervised learns from true labels, so nothing is to be matched; leave"
-            " match_frequencies out",
-        ),
-        (
-            {"method": "*", "match_frequencies": True},
-            'leave match_frequencies out, or write leave_out = ["supervised"]',
-        ),
-        (
-            {"method": "prior", "match_frequencies": True},
-            "in all draws labels are named freely; add an audit, such as audit = 200",
-        ),
+        ({"method": TOLD, "label_frequencies": "auto"}, "'true'"),
+        ({"method": TOLD, **TOLD_TWICE}, "label_frequencies twice"),
+        ({"method": "supervised", "match_frequencies": True}, "supervised learns from true"),
+        ({"method": "*", "match_frequencies": True}, 'leave_out = ["supervised"]'),
+        ({"method": "prior", "match_frequencies": True}, "add an audit"),
     ],
 )
 def test_what_cannot_be_told_or_matched_is_refused(row, complaint):
-    with pytest.raises(ValueError, match=re.escape(complaint)):
+    with pytest.raises(ValueError, match=complaint.replace("[", r"\[")):
         make_plan(row)
 
 
