@@ -17,7 +17,6 @@ from complabel.files._arrays import as_texts as as_texts
 from complabel.files._arrays import matrix_of as matrix_of
 from complabel.files._arrays import read_arrays as read_arrays
 from complabel.files._arrays import read_svmlight_parts as read_svmlight_parts
-from complabel.files._arrays import sparse_of as sparse_of
 from complabel.files._cells import Cell as Cell
 from complabel.files._cells import Cells as Cells
 from complabel.files._cells import combined as combined
