@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from tests.frequencies.test_strata import asked_about, half_and_half, world
+from tests.refusals import raises
 
 from complabel.errors import InputError
 from complabel.frequencies import audit_machine, estimate_label_frequencies
@@ -91,5 +92,5 @@ def test_a_label_that_is_never_said_has_no_precision():
 
 def test_answers_about_no_pair_are_refused():
     Y, machine = world(50, 3)
-    with pytest.raises(InputError, match="--against"):
+    with raises(InputError, "--against"):
         audit_machine(asked_about(Y, [], []), machine)

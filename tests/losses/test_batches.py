@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.losses.answers_cases import cases
+from tests.refusals import raises
 
 from complabel.answers import Answers
 from complabel.datasets import make_synthetic
@@ -133,14 +134,14 @@ def test_logits_of_any_float_type_under_autocast_and_infinite_ones(dtype):
     ids=["beyond", "negative", "float", "bool", "2-D", "number"],
 )
 def test_rows_that_are_no_items_are_refused(rows):
-    with pytest.raises(InputError, match="rows"):
+    with raises(InputError, "rows"):
         AnswersLikelihood(some_answers(("asked",))).batch(rows)
 
 
 def test_no_rows_and_logits_of_another_number_of_rows():
     likelihood = AnswersLikelihood(some_answers(QUESTIONS[:-1]))
     assert likelihood.batch([]).log_likelihood(torch.zeros(0, 7)).shape == (0,)
-    with pytest.raises(InputError, match="3 items"):
+    with raises(InputError, "3 items"):
         likelihood.batch([1, 2, 3]).log_likelihood(torch.zeros(2, 7))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import expit, log_softmax
+from tests.refusals import raises
 
 from complabel.errors import TransitionError
 from complabel.experiments.losses import BinaryCrossEntropy
@@ -106,17 +107,17 @@ def test_the_transition_travels_in_the_state_of_a_module():
 @pytest.mark.parametrize(
     ("transition", "found"),
     [
-        (torch.eye(3), "non-zero diagonal"),
-        ((1 - torch.eye(3)) / 3, "does not sum to 1"),
-        ([[0, 2, -1], [1, 0, 0], [1, 0, 0]], "label 0 has negative"),
-        ((1 - np.eye(3)) * np.nan, "row 0, column 0"),
-        (torch.ones(2, 3) / 3, r"shape \(2, 3\)"),
-        (torch.tensor(0.5), "transition matrix"),
-        ((1 - torch.eye(4)) / 3, "3 columns.*of 4 labels"),
+        (torch.eye(3), ("label 0", "1")),
+        ((1 - torch.eye(3)) / 3, "1"),
+        ([[0, 2, -1], [1, 0, 0], [1, 0, 0]], "label 0"),
+        ((1 - np.eye(3)) * np.nan, ("row 0", "column 0")),
+        (torch.ones(2, 3) / 3, "shape (2, 3)"),
+        (torch.tensor(0.5), "2-D array"),
+        ((1 - torch.eye(4)) / 3, ("3 columns", "4 labels")),
     ],
 )
 def test_other_matrices_are_refused(transition, found):
-    with pytest.raises(TransitionError, match=found):
+    with raises(TransitionError, found):
         MLCLLoss(transition)(torch.zeros(1, 3), torch.ones(1, 3))
 
 

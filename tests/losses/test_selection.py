@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.losses.selection_reference import selection_log_likelihood_reference
+from tests.refusals import raises
 
 from complabel.errors import InputError
 from complabel.losses import SelectionLikelihoodLoss, selection_log_likelihood
@@ -183,7 +184,7 @@ def test_rows_do_not_depend_on_how_many_are_worked_on_at_once():
     "propensities", [[1.0, 2.0], [[1.0, 2.0, 3.0]], [1.0, 0.0, 3.0], [1.0, 2.0, np.inf]], ids=str
 )
 def test_propensities_and_cardinalities_are_checked(propensities):
-    with pytest.raises(InputError, match="propensities"):
+    with raises(InputError, "propensities"):
         selection_log_likelihood(torch.zeros(1, 3), torch.eye(3)[:1], propensities=propensities)
-    with pytest.raises(InputError, match="cardinality"):
+    with raises(InputError, "cardinality"):
         SelectionLikelihoodLoss(cardinality=0.0)

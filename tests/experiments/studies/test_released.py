@@ -5,6 +5,7 @@ import zipfile
 import numpy as np
 import pytest
 from tests.experiments.studies.small import run
+from tests.refusals import raises
 
 from complabel.errors import DatasetFormatError, DatasetNotFoundError
 from complabel.experiments.datasets import load_dataset, load_released
@@ -97,10 +98,10 @@ def test_what_is_wrong_is_said_before_anything_runs(folder):
     path = folder / "released" / "scene.csv"
     text = path.read_text()
     path.write_text(text.replace("\n0,", "\n60,"))
-    with pytest.raises(DatasetFormatError, match="row 60, but scene has 60 rows"):
+    with raises(DatasetFormatError, "row 60", "60 rows"):
         plan_units(plan(**RELEASED), data_dir=folder)
     path.unlink()
-    with pytest.raises(DatasetNotFoundError, match="there are no released labels of scene"):
+    with raises(DatasetNotFoundError, "scene.csv"):
         plan_units(plan(**RELEASED), data_dir=folder)
-    with pytest.raises(DatasetNotFoundError, match="there are no released labels of synthetic"):
+    with raises(DatasetNotFoundError, "synthetic.csv"):
         plan_units(benchmark_plan(["synthetic"], ["prior"], draw=RELEASED), data_dir=folder)

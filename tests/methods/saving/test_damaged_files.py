@@ -8,6 +8,7 @@ import pytest
 import safetensors.numpy
 from tests.methods.saving.files import KEY, canonical, refused, sealed, take_apart
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+from tests.refusals import raises
 
 import complabel
 from complabel.errors import ModelFileError, OutputError
@@ -98,7 +99,7 @@ def test_files_that_are_not_there_or_of_something_else(path, tmp_path):
     refused(path, "not JSON")
     safetensors.numpy.save_file({}, path, metadata={KEY: "9" * 5_000})
     refused(path, "not JSON")
-    with pytest.raises(ModelFileError, match="cannot be read"):
+    with raises(ModelFileError, "model.safetensors"):
         read_header(path)
 
 
@@ -134,7 +135,7 @@ def test_what_is_written_is_read_before_it_takes_its_place(prior, monkeypatch):
         return bytes(content)
 
     monkeypatch.setattr(safetensors.numpy, "save", damages)
-    with pytest.raises(ModelFileError, match=r"the classifier cannot be saved: .*has changed"):
+    with raises(ModelFileError):
         brief("ridge").fit(PROBLEM.X, COMPLEMENTARY).save(prior)
     assert prior.read_bytes() == before
     assert [*prior.parent.iterdir()] == [prior]
@@ -148,5 +149,5 @@ def test_others_may_read_the_file_as_they_may_read_any(prior):
 
 def test_a_folder_that_is_not_there(tmp_path):
     classifier = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
-    with pytest.raises(OutputError, match="cannot be written"):
+    with raises(OutputError, "model.safetensors"):
         classifier.save(tmp_path / "none" / "model.safetensors")

@@ -4,6 +4,7 @@ import torch
 from sklearn.base import clone
 from tests.methods.saving.files import changed
 from tests.methods.small import COMPLEMENTARY, PROBLEM
+from tests.refusals import raises
 
 import complabel
 from complabel.errors import InputError, ModelFileError
@@ -64,7 +65,7 @@ def test_a_loaded_network_is_trained_again_as_the_first_one(path):
     again = clone(loaded).fit(PROBLEM.X, COMPLEMENTARY)
     scores = classifier.decision_function(PROBLEM.X)
     assert np.array_equal(again.decision_function(PROBLEM.X), scores)
-    with pytest.raises(InputError, match=r"for 5 features and 4 labels.*set_params\(network=...\)"):
+    with raises(InputError, "5 features", "4 labels", "set_params", "network=..."):
         clone(loaded).fit(PROBLEM.X[:, :3], COMPLEMENTARY)
 
 
@@ -116,6 +117,6 @@ def normed(n_features, n_labels):
 def test_a_network_of_ones_own_is_refused_with_what_to_do(network, path):
     classifier = GDFClassifier(network=network, epochs=1, random_state=0)
     classifier.fit(PROBLEM.X, COMPLEMENTARY)
-    with pytest.raises(ModelFileError, match=r"a layer of its own.*state_dict\(\)"):
+    with raises(ModelFileError, "state_dict"):
         classifier.save(path)
     assert not path.exists()

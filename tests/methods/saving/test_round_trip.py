@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from tests.methods.saving.files import take_apart
 from tests.methods.small import COMPLEMENTARY, N_SAMPLES, PROBLEM, brief, targets_of
+from tests.refusals import raises
 
 import complabel
 from complabel import methods
@@ -168,7 +169,7 @@ def test_names_of_labels_and_features_come_back(path):
     assert loaded.feature_names_in_.tolist() == X.columns.tolist()
     assert loaded.feature_names_in_.dtype == object
     assert np.array_equal(loaded.decision_function(X), classifier.decision_function(X))
-    with pytest.raises(ValueError, match="feature names should match"):
+    with raises(ValueError, "x0"):
         loaded.predict(X.rename(columns={"x0": "other"}))
     header = read_header(path)
     assert header["state"]["classes_"] == {"$texts": y.columns.tolist()}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.refusals import raises
 
 from complabel.errors import InputError
 from complabel.methods._model_file import _DTYPES, pack, read_tree, unpack, write_tree
@@ -118,5 +119,5 @@ def test_sparse_matrices_come_back(tmp_path, form, rows):
     ],
 )
 def test_what_cannot_be_saved_is_refused_by_its_place(value):
-    with pytest.raises(InputError, match=r"^there\.\w+ "):
+    with raises(InputError, "there."):
         pack({"here": 1, "value": value}, "there", {})

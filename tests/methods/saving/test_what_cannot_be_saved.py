@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from tests.methods.small import COMPLEMENTARY, PROBLEM, brief
+from tests.refusals import raises
 
 from complabel.errors import ModelFileError
 from complabel.experiments.losses import GDFLoss
@@ -30,16 +31,24 @@ class Odd:
 @pytest.mark.parametrize(
     ("classifier", "odd", "said"),
     [
-        (Own(), {}, r"Own is a class of your own, and loading a file never\s+imports code"),
-        (FrequencyMatchedClassifier(Own(), [0.2] * 4, cv=None), {}, "Own is a class of your own"),
-        (ComplementaryLossClassifier(loss=OwnLoss, epochs=1), {}, "set_params.loss="),
+        (Own(), {}, ("Own", "numpy.savez")),
+        (
+            FrequencyMatchedClassifier(Own(), [0.2] * 4, cv=None),
+            {},
+            ("Own", "numpy.savez"),
+        ),
+        (
+            ComplementaryLossClassifier(loss=OwnLoss, epochs=1),
+            {},
+            ("OwnLoss", "set_params"),
+        ),
         (
             GDFClassifier(epochs=1),
             {"random_state": np.random.Generator(np.random.MT19937(0))},
-            r"a MT19937 generator.*set_params\(random_state=None\)",
+            ("set_params", "random_state=None"),
         ),
-        (GDFClassifier(epochs=1), {"batch_size": np.array(1j)}, "0-D array of complex128"),
-        (GDFClassifier(epochs=1), {"milestones": Odd()}, "parameters.milestones is a Odd"),
+        (GDFClassifier(epochs=1), {"batch_size": np.array(1j)}, "0-D array"),
+        (GDFClassifier(epochs=1), {"milestones": Odd()}, "parameters.milestones"),
     ],
     ids=["class", "class inside", "loss", "generator", "complex number", "object"],
 )
@@ -47,7 +56,7 @@ def test_what_no_file_can_hold_is_refused_with_what_to_do(classifier, odd, said,
     PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY).save(path)
     before = path.read_bytes()
     classifier.fit(PROBLEM.X, COMPLEMENTARY).set_params(**odd)
-    with pytest.raises(ModelFileError, match=f"(?s)the classifier cannot be saved: .*{said}"):
+    with raises(ModelFileError, said):
         classifier.save(path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -55,7 +64,7 @@ def test_what_no_file_can_hold_is_refused_with_what_to_do(classifier, odd, said,
 
 def test_parameters_that_contradict_the_fit_are_refused(path):
     classifier = brief("ml-knn").fit(PROBLEM.X, COMPLEMENTARY).set_params(n_neighbors=3)
-    with pytest.raises(ModelFileError, match="n_neighbors is 3, but the fitted attributes have"):
+    with raises(ModelFileError, "n_neighbors", "3"):
         classifier.save(path)
     assert not path.exists()
 
@@ -63,5 +72,5 @@ def test_parameters_that_contradict_the_fit_are_refused(path):
 @pytest.mark.parametrize("given", [{"when": Odd()}, {"$x": 1}])
 def test_provenance_is_of_plain_values(given, path):
     classifier = PriorClassifier().fit(PROBLEM.X, COMPLEMENTARY)
-    with pytest.raises(ModelFileError, match="provenance"):
+    with raises(ModelFileError, "provenance"):
         classifier.save(path, provenance=given)
