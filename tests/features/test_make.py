@@ -246,7 +246,7 @@ def test_other_formats_are_refused_before_any_work(tmp_path, tickets):
 
 def test_numbers_that_are_not_finite_are_refused(tmp_path, tickets):
     encoder = Encoder("text", "odd", "odd", lambda texts: np.full((len(texts), 2), np.nan))
-    with raises(ComplabelError, "--model"):
+    with raises(ComplabelError, "--encoder"):
         make_features(open_source(tickets, text="body"), encoder, tmp_path / "X.npz")
 
 

@@ -303,6 +303,7 @@ def test_advice_that_is_followed_leads_to_what_the_file_means(tmp_path, case):
 def documented():
     """The table of docs/files.md, as the formats declare it."""
     flags = {name: f"`--{name.replace('_', '-')}`" for name in vars(Options())}
+    flags["question"] = "`--read-as`"
     lines = ["| format | what is read | options | counted as left out |", "|---|---|---|---|"]
     for each in sorted(FORMATS, key=lambda each: each.name):
         options = ", ".join(flags[name] for name in sorted(each.uses.split())) or "-"

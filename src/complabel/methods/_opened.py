@@ -14,11 +14,11 @@ from complabel._settings import setting
 from complabel._writing import unused
 from complabel.errors import InputError
 from complabel.files import Features, framed, some_of
-from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._saving import read_model
 
 if TYPE_CHECKING:
     from complabel.features import Encoder
+    from complabel.methods._base import ComplementaryClassifier
 
 
 @dataclass(frozen=True, eq=False)

@@ -286,7 +286,9 @@ class _Asking:
         check_integer("asked_for", asked_for, at_least=1)
         check_real("sharpness", sharpness, at_least=0)
         if scheme != "uniform" and not free:
-            raise InputError(f"scheme {scheme!r} is only for the question 'named'")
+            raise InputError(
+                f"scheme {scheme!r} is only for the question 'named'; give scheme 'uniform'"
+            )
         if asked_for > 1 and not kind.names:
             raise InputError(
                 f"asked_for must be 1 for the question {question!r}: it names no labels"
