@@ -34,6 +34,7 @@ _WORDS = {
     "kernel_": "features",
     "scaling_": "scaling",
     "alpha_": "penalty",
+    "cardinality_": "cardinality",
     "mean_cardinality_": "labels per item",
     "error_rate_": "share of mistakes",
 }

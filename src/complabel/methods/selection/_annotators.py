@@ -10,9 +10,9 @@ import numpy as np
 from complabel._parameters import Array, Bools
 from complabel.answers import Answers
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # they import torch, which showing a model does not need
+    from complabel.methods.selection._known import Setting
     from complabel.methods.selection._likelihood import Likelihood
-from complabel.methods.selection._known import Setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Annotators:
 
     def likelihood(self, answers: Answers) -> Likelihood:
         """Return new answers with the properties of their annotators, matched by name."""
-        from complabel.methods.selection._known import KnownRates  # imports torch
+        from complabel.methods.selection._known import KnownRates
         from complabel.methods.selection._likelihood import Likelihood
 
         weights = answers.item_weight if answers.weighted else None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from complabel._parameters import Array
-from complabel.frequencies import LabelFrequencies
-from complabel.methods.selection._features import FeatureMap
-from complabel.methods.selection._penalties import Penalty
+
+if TYPE_CHECKING:
+    from complabel.frequencies import LabelFrequencies
+    from complabel.methods.selection._features import FeatureMap
+    from complabel.methods.selection._penalties import Penalty
 
 
 @dataclass(frozen=True, eq=False)
