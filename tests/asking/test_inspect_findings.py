@@ -62,6 +62,17 @@ def test_commands_name_the_files():
     assert {each.command for each in inspect_answers(answers, source="").findings} == {""}
 
 
+def test_commands_replace_no_file(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    table = {"item": ["a", "a"], "label": ["sea"] * 2, "answer": ["yes", "no"]}
+    answers = Answers.from_table(table, contradictions="keep")
+    for name in ("questions.csv", "model.safetensors"):
+        (tmp_path / name).touch()
+    commands = [each.command for each in inspect_answers(answers).findings if each.command]
+    outs = {command.rpartition(" --out ")[2] for command in commands if " --out " in command}
+    assert outs == {"questions-2.csv", "model-2.safetensors"}
+
+
 def test_as_many_questions_as_there_are():
     seen = inspect_answers(draw_answers(draw_labels(10), random_state=1))
     assert " -n 40 " in seen.next_step.command

@@ -13,11 +13,13 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from complabel._drawn import AIMED, RANDOM
+from complabel._writing import unused
 from complabel.asking._choice import EXPECTED, KNOWN, LEVEL
 from complabel.asking._inspection import (
     DEPENDS,
@@ -87,8 +89,10 @@ class Context:
             kind = ""
             if row.get("kind", "asked") != "asked":
                 n, kind = min(n, self.seen.n_items), f" --question {row['kind']}"
-            return f"complabel ask {self.source}{features}{kind} -n {n} --out questions.csv"
-        given = {"source": self.source, "X": self.features or "X.csv"}
+            out = unused(Path("questions.csv"))
+            return f"complabel ask {self.source}{features}{kind} -n {n} --out {out}"
+        out = unused(Path("model.safetensors"))
+        given = {"source": self.source, "X": self.features or "X.csv", "out": out}
         return "complabel " + row["command"].format_map(given) if "command" in row else ""
 
 

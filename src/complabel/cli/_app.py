@@ -156,7 +156,7 @@ def main() -> None:
             sys.exit(app(standalone_mode=False) or 0)
         except _UsageError as refusal:
             if refusal.format_message():  # none where a group has shown its help
-                complain(f"error: {refusal.format_message()}{_other_word(refusal)}")
+                complain(f"error: {_other_word(refusal) or refusal.format_message()}")
                 remark(f"try: {refusal.ctx.command_path if refusal.ctx else 'complabel'} --help")
             sys.exit(refusal.exit_code)
         except ComplabelError as error:
@@ -182,10 +182,11 @@ def main() -> None:
 
 
 def _other_word(refusal: Any) -> str:
-    """Return the option that says what people may have meant, if the command has it."""
+    """Return what to say of an option that is called otherwise here, or nothing."""
     had = {name for each in refusal.ctx.command.params for name in each.opts} if refusal.ctx else ()
-    words = _OTHER_WORDS.get(getattr(refusal, "option_name", ""), ())
-    return next((f" Did you mean {word}?" for word in words if word in had), "")
+    typed = getattr(refusal, "option_name", "")
+    words = [word for word in _OTHER_WORDS.get(typed, ()) if word in had]
+    return f"No such option: {typed}. Did you mean {words[0]}?" if words else ""
 
 
 def _hint(message: Warning | str, category: type[Warning], *where: Any) -> None:

@@ -30,7 +30,8 @@ _SERVICES = ", ".join(
 _MOST_NAMES = 5  # in a message
 _ONLY_FEATURES = (
     "--to-evaluate asks yes or no about the labels of the model, by the features of items without"
-    " an answer: give --features, and leave out --question, --label-names, --annotator and --until"
+    " an answer: give --features, and leave out --question, --label-names, --annotator, --until,"
+    " --all-known and --all-items"
 )
 _ONLY_MACHINE = (
     "--against asks yes or no about a machine's answers: leave out --to-evaluate, --figure,"
@@ -391,13 +392,13 @@ class Batch:
     llm: str | None = option("NAME", "In a batch: the language model that answers.", "--llm")
     items_per_request: int = option(
         "N",
-        "In a batch of the kind ticked: how many items a request is about.",
+        "In a batch with --question ticked: how many items a request is about.",
         "--items-per-request",
         default=1,
         min=1,
     )
     logprobs: bool = flag(
-        "In a batch of the kind asked: ask how probable yes and no are. Some models refuse that.",
+        "In a batch with --question asked: ask how probable yes and no are. Some models refuse it.",
         "--logprobs",
     )
     dry_run: bool = flag(
@@ -516,13 +517,13 @@ def _drawn(
     """Draw questions of one kind; refuse options of the other kinds."""
     n, other = at_random.n, at_random.question != "asked" or bool(at_random.until)
     of_model = about_model.to_evaluate is not None or about_model.figure is not None
+    whole = at_random.all_known or at_random.all_items
     if about_machines.against:
-        whole = at_random.all_known or at_random.all_items
         if of_model or known.features or whole or other:
             raise InputError(_ONLY_MACHINE)
         return about_machines.draw(known, n)
     if of_model:
-        if at_random.annotator is not None or other:
+        if at_random.annotator is not None or whole or other:
             raise InputError(_ONLY_FEATURES)
         return about_model.draw(known, n or _USUAL)
     return at_random.draw(known)

@@ -95,6 +95,11 @@ class GuardedCommand(TyperCommand):
         """Run the command; messages call what it was given by the names of its options."""
         options = {str(each.name): option_of(each) for each in self.params if option_of(each)}
         also = {name: option for name, option in _ALSO if option in options.values()}
+        of_machine = [name for name in ("--machine", "--against") if name in options.values()]
+        if ctx.params.get("only_yes") and not any(map(ctx.params.get, ("machine", "against"))):
+            raise InputError(
+                f"--only-yes is given without {of_machine[0]}; it is about that file, and no other"
+            )
         with settings_as_options({**_OF_IMPORT, **also, **options}):
             return super().invoke(ctx)
 

@@ -64,7 +64,7 @@ def predict(
     reading: ReadAs,
     top: int | None = option("K", "Write only the K most probable labels of each item.", min=1),
     threshold: float | None = options.share(
-        "Write 1 where the probability is at least P, else 0. [default: write probabilities]",
+        "Write 1 where the probability is at least this, else 0. [default: write probabilities]",
         default=None,
     ),
     labels: bool = options.flag(

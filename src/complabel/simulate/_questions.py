@@ -22,6 +22,7 @@ from complabel._parameters import (
     check_real,
 )
 from complabel._questions import QuestionKind
+from complabel._settings import setting
 from complabel.answers import (
     Answers,
     IndicatorLike,
@@ -223,10 +224,16 @@ class _Mistakes:
                 f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
-        if any(map(np.any, rates[1:])) and (rates[0].any() or asking.kind.name == "excluded"):
+        given = any(map(np.any, rates[1:]))
+        if given and asking.kind.name == "excluded":
             raise InputError(
                 "missed and invented are for questions to people; rules that exclude labels have"
-                " exclusion_rates. Leave error_rate at 0 where they are given"
+                " exclusion_rates"
+            )
+        if given and rates[0].any():
+            raise InputError(
+                f"{setting('error_rate')} is given beside {setting('missed')} or"
+                f" {setting('invented')}: both say how people err; leave one of them out"
             )
         n_annotators = max(numbers, default=1)
         error, missed, invented = (np.broadcast_to(r, (n_annotators, r.shape[1])) for r in rates)
@@ -287,7 +294,9 @@ class _Asking:
         check_real("sharpness", sharpness, at_least=0)
         if scheme != "uniform" and not free:
             raise InputError(
-                f"scheme {scheme!r} is only for the question 'named'; give scheme 'uniform'"
+                f"{setting('scheme', scheme)} is about labels that people name, with"
+                f" {setting('question', 'named')}, but the question is {question!r}: give"
+                f" {setting('scheme', 'uniform')}"
             )
         if asked_for > 1 and not kind.names:
             raise InputError(
