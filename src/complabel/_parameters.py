@@ -129,10 +129,6 @@ def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     _check(name, value, tuple(choices))
 
 
-def meets(value: object, *constraints: object) -> bool:
-    return any(_holds(value, constraint) for constraint in constraints)
-
-
 def check_random_state(value: int | np.random.Generator | None) -> np.random.Generator:
     """Return the random generator of a fit; a given generator is used itself, not copied."""
     _check("random_state", value, RandomState())
@@ -170,7 +166,7 @@ def check_array(name: str, values: ArrayLike, *axes: str, gaps: bool = False) ->
 
 def _check(name: str, value: object, allowed: object) -> None:
     constraints = allowed if isinstance(allowed, tuple) else (allowed,)
-    if not meets(value, *constraints):
+    if not any(_holds(value, constraint) for constraint in constraints):
         raise InputError(
             f"{setting(name)} must be {_text(constraints)}, got {value!r:.200}", parameter=name
         )
@@ -186,7 +182,6 @@ def _holds(value: object, constraint: object) -> bool:
 
 
 def _text(constraints: tuple[object, ...]) -> str:
-    """Return the allowed values in words."""
     *texts, last = [
         str(each) if isinstance(each, _RANGES) else getattr(each, "__name__", repr(each))
         for each in constraints

@@ -161,16 +161,6 @@ class Lock:
                         return True
         return False
 
-    def is_taken(self) -> bool:
-        if not self._path.exists():
-            return False
-        with contextlib.closing(connect(self._path, timeout=_LOCK_SECONDS)) as looking:
-            try:
-                looking.execute("SELECT count(*) FROM sqlite_schema")
-            except sqlite3.OperationalError:
-                return True
-        return False
-
     def release(self) -> None:
         if self._holder is not None:
             with contextlib.suppress(OSError):  # on Windows, open files cannot be deleted

@@ -116,7 +116,6 @@ def check_transition(matrix: ArrayLike, *, n_labels: int) -> Array:
 
 
 def _candidates(complementary: Indicator) -> Array:
-    """Return the indicator (n, K) of candidate labels."""
     candidates = 1 - complementary.astype(np.float64)
     _refuse_labels(
         ~candidates.any(axis=0),
@@ -126,7 +125,6 @@ def _candidates(complementary: Indicator) -> Array:
 
 
 def _refuse_labels(refused: ArrayLike, complaint: str) -> None:
-    """Raise a TransitionError that names up to five of the refused labels."""
     labels = np.flatnonzero(refused)
     if labels.size:
         named = ", ".join(str(label) for label in labels[:5])

@@ -156,7 +156,6 @@ class Blocks:
         return results
 
     def _read(self) -> Iterator[Any]:
-        """Yield the rows in use of all blocks."""
         assert callable(self.source)
         about = zip(self.source(), self._masks, self.all_sizes, strict=True)
         for number, (block, mask, size) in enumerate(about):
@@ -218,7 +217,6 @@ class Blocks:
 
     @cached_property
     def _futures(self) -> list[Any]:
-        """The blocks on the workers."""
         assert not callable(self.source)
         blocks = self.client.compute(list(self.source))
         return [
@@ -324,7 +322,6 @@ def dask_client(address: str, *, as_default: bool = False) -> Iterator[Any]:
 
 
 def _client() -> Any:
-    """Return the current client of a Dask cluster, or None."""
     if "distributed" not in sys.modules:
         return None
     from distributed import default_client

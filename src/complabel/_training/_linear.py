@@ -238,7 +238,6 @@ def _distinct(trainings: Sequence[LinearTraining]) -> tuple[list[Ints], list[Int
 
 
 def _train(trainings: Sequence[LinearTraining]) -> list[LinearMap]:
-    """Train maps that are alike, side by side."""
     first = trainings[0]
     device, names = first.device, list(first.labels)
     gradient_of = _LogitGradient([each.loss.to(device) for each in trainings])

@@ -103,7 +103,6 @@ class LabelNewton:
         ]
 
     def _scaled(self, linear: LinearMap) -> Array:
-        """Return the weights of scaled features and biases, (K, d + 1)."""
         biases = linear.intercept + linear.coef @ self.scaling.shift
         return np.column_stack([linear.coef / self.scaling.factor, biases])
 

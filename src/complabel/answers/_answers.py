@@ -30,13 +30,7 @@ from complabel.answers._arrays import (
 )
 from complabel.answers._checks import check_answers, check_known
 from complabel.answers._codes import CodedTable
-from complabel.answers._masks import (
-    IndicatorLike,
-    as_mask,
-    check_indicator,
-    mask_of,
-    read_frame,
-)
+from complabel.answers._masks import IndicatorLike, as_mask, check_indicator, mask_of, read_frame
 from complabel.answers._names import (
     ALL_APPLY,
     Question,

@@ -310,7 +310,6 @@ def tidied(names: Iterable[Any]) -> list[Any]:
 
 
 def _columns_by_name(label_names: Sequence[str]) -> dict[str, int]:
-    """Map every label name to its column, after checking that the names differ."""
     if isinstance(label_names, str):
         raise AnnotationError(f"label_names is the string {label_names!r}; give a list of names")
     as_list = getattr(label_names, "tolist", None)  # makes plain strings of an array's entries

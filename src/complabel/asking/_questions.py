@@ -204,7 +204,6 @@ def _forms(is_open: Bools, n: int, size: int, rng: np.random.Generator) -> tuple
 def _of_forms(
     answers: Answers, items: Ints, menus: Ints, to_ask: Bools, kind: QuestionKind
 ) -> dict[str, AnyArray]:
-    """Return the columns of forms: a row for each choice, or for each label on offer to tick."""
     names = np.array(names_of_labels(answers), dtype=object)
     offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
     if not kind.judges:

@@ -242,9 +242,8 @@ class AboutModel:
         with working(f"predicting {answers.n_items:,} items"):
             probabilities = classifier.predict_proba(model.columns_of(features))
         explain(
-            f"{answers.n_items - n_answered:,} items without an answer may be drawn;"
-            f" {n_answered:,} with an answer are left out, since the model may have learned from"
-            " them"
+            f"{answers.n_items - n_answered:,} items without an answer may be drawn; {n_answered:,}"
+            " with an answer are left out, since the model may have learned from them"
         )
         table = suggest_evaluation_questions(
             answers,

@@ -153,7 +153,6 @@ def show_rows(
 
 
 def _least_width(table: Table) -> int:
-    """Return the least width of a table in which no word is cut."""
     width = 2  # the frame
     for column in table.columns:
         cells = list(map(str, [column.header, *column.cells]))

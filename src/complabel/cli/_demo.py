@@ -161,7 +161,6 @@ def _ask(Y: Indicator, seed: int) -> dict[str, Answers]:
 
 
 def _answered(X: AnyArray, Y: Indicator, answers: dict[str, Answers]) -> list[dict[str, Any]]:
-    """Return the first pictures, with what people said of each in each way."""
     return [
         _picture(X[row], Y[row]) | {"said": {way: _said(answers[way], row) for way in WAYS}}
         for row in range(_SHOWN)
@@ -199,7 +198,6 @@ def _guessed(X: AnyArray, Y: Indicator, scores: dict[str, Array]) -> list[dict[s
 
 
 def _picture(pixels: AnyArray, labels: Indicator) -> dict[str, Any]:
-    """Return a picture as the data URI of a PNG, with the digits on it."""
     from matplotlib.image import imsave
 
     side = round(len(pixels) ** 0.5)

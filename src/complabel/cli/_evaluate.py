@@ -138,7 +138,6 @@ def _refuse_mixed(
 
 
 def _on_truth(saved: SavedModel, table: Features, path: Path) -> OnTruth:
-    """Measure a model on a table of true labels."""
     from complabel.files import read_truth, rows_of
     from complabel.trust import evaluate_on_truth
 

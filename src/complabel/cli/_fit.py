@@ -44,11 +44,7 @@ class Beside:
     only_yes: bool = options.ONLY_YES
 
     def read(
-        self,
-        people: list[Path],
-        items: list[str],
-        label_names: Path | None,
-        reading: SettledOrKept,
+        self, people: list[Path], items: list[str], label_names: Path | None, reading: SettledOrKept
     ) -> tuple[Any, Any]:
         """Return the names of all labels, and what the machine says; look at people's files."""
         if self.machine is None:
@@ -214,7 +210,6 @@ def fit(
 
 
 def _next_questions(answers: list[Path], reading: SettledOrKept, about: dict[str, Any]) -> str:
-    """Return the command that asks more."""
     how = "majority" if reading.contradictions == "keep" else reading.contradictions
     about |= {**reading.given(), "contradictions": how}
     return f"  {command('ask', *answers, **about, out='questions.csv')}"

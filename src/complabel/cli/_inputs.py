@@ -149,11 +149,7 @@ def names_in(label_names: Path | Sequence[str] | None) -> Sequence[str] | None:
 
 
 def read_own_features(
-    path: Path,
-    items: Path | None = None,
-    *,
-    model: SavedModel | None = None,
-    **which: Any,
+    path: Path, items: Path | None = None, *, model: SavedModel | None = None, **which: Any
 ) -> Features:
     """Read features, and show that it is done; for a model, refuse those made otherwise.
 

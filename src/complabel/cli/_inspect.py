@@ -293,7 +293,6 @@ def write_doubtful(suspects: Mapping[str, Any], path: Path, n: int) -> None:
 def _of_dataset(
     names: Sequence[str], features: Path | None, label_names: Path | None, data_dir: Path | None
 ) -> tuple[Answers, Any]:
-    """Return the answers and features of a dataset in which people ruled labels out."""
     if len(names) > 1 or features is not None or label_names is not None:
         raise InputError(
             f"{' '.join(names)}: give either tables of answers ({', '.join(_TABLES)}), or one"

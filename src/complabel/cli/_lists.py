@@ -87,7 +87,6 @@ def _docstring(method: Method) -> str:
 
 
 def _as_class(method: Method) -> dict[str, Any]:
-    """Return where the class of a method is imported from, and its parameters."""
     from complabel.methods import home_of
 
     cls = method.classifier
@@ -101,7 +100,6 @@ def _plain(text: str) -> str:
 
 
 def _show_methods(described: list[dict[str, Any]]) -> None:
-    """Print the table of methods, and how to read it."""
     table = new_table("", "method", "learns from", "references")
     table.columns[0].no_wrap = True
     for entry in described:

@@ -179,8 +179,7 @@ CONTRADICTIONS_OR_KEEP = _contradictions(
     "; keep: keep all answers, for a method that allows for mistakes", "keep"
 )
 TRUSTED = option(
-    "NAME",
-    "Where people contradict each other, this person is right; repeat for more.",
+    "NAME", "Where people contradict each other, this person is right; repeat for more."
 )
 READ_AS = option(
     "QUESTION",

@@ -349,7 +349,6 @@ def _check_token(token: str | None) -> None:
 
 
 def _run(app: Any, host: str, ports: list[int], started: Callable[[str], None]) -> None:
-    """Serve at the first of these ports that is free."""
     from complabel.live import run
 
     for port in ports[:-1]:

@@ -145,7 +145,6 @@ def _tokenizer_of(network: Path) -> Path:
 
 
 def _tokenizer(path: Path) -> tuple[Any, bytes]:
-    """Return a tokenizer that fills nothing up, and the content of its file."""
     try:
         from tokenizers import Tokenizer
     except ModuleNotFoundError as cause:

@@ -34,21 +34,7 @@ _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _LIST = re.compile(rf"[\[({{]\s*(?:(?:{_QUOTED})(?:\s*,\s*|\s+)?)*[\])}}]", re.DOTALL)
 _MOST = 40  # letters of a cell in a message
 _NONE = {
-    *(
-        "n/a",
-        "n.a.",
-        "na",
-        "nan",
-        "null",
-        "nil",
-        "<na>",
-        "-",
-        "--",
-        "\u2013",
-        "\u2014",
-        "?",
-        "k.a.",
-    ),
+    *("n/a", "n.a.", "na", "nan", "null", "nil", "<na>", "-", "--", "\u2013", "\u2014", "?", "k.a.")
 }
 _NONE_OF = re.compile(  # how words for none begin; they are only asked about
     r"(none|nil|null|nan|n/?a|nothing|empty|unlabel+ed|not applicable)$|none (of|apply|applies)\b"
@@ -113,22 +99,18 @@ class Cells:
         parts = list_in(text, place)
         if parts is None:
             sign = self.separator or self.usual
-            whole = sign is None or self._is_listed(text)
+            whole = sign is None or text in (self.listed or ())
             parts = [text] if whole else re.split(re.escape(sign or "") + _OUTSIDE, text)
             parts = [tidy(part) for part in parts if part.strip()]
             self._check(parts, place)
         labels = [label for label in parts if label.casefold() not in self.none]
         for label in labels:
-            self.check_none(label, place)
+            if self.listed is None and may_mean_none(label):
+                raise none_or_label(label, place)
         if len(labels) < len(parts) and labels:
             both = f"has {shown(parts[0])} and {shown(parts[-1])}, and one of them says that none"
             raise fault(place, f"{both} applies; correct it")
         return Cell(labels, is_none=len(labels) < len(parts))
-
-    def check_none(self, label: str, place: str) -> None:
-        """Refuse a word that may say that no label applies, unless it is listed as a label."""
-        if self.listed is None and may_mean_none(label):
-            raise none_or_label(label, place)
 
     def finish(self) -> None:
         """Refuse labels that are combinations of others, with a blank or another sign between."""
@@ -139,9 +121,6 @@ class Cells:
         if told:
             label, sign = told
             raise self._ask(label, sign, self._places[label])
-
-    def _is_listed(self, text: str) -> bool:
-        return self.listed is not None and text in self.listed
 
     def _check(self, labels: Iterable[str], place: str) -> None:
         if self.separator is not None or self.listed is not None:

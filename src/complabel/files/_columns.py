@@ -23,8 +23,7 @@ _MEANINGS = {
     "answer": "value labelvalue verdict judgment judgement response relevant isrelevant applies"
     " rating vote votes nyes nno votesyes nvotes decision present absent yesno polarity ypred",
     "confidence": "score prob proba logit certainty likelihood similarity prediction predictedprob"
-    " scores confidence confidencescore probabilityscore conf probyes pyes softmax"
-    " confidencelevel",
+    " scores confidence confidencescore probabilityscore conf probyes pyes softmax confidencelevel",
     "status": "status state approved rejected accepted isvalid valid reviewstatus assignmentstatus"
     " approval tainted deleted qc attentioncheck complete flagged",
     "gold": "gold golden isgold goldlabel goldstandard istest groundtruth truth expected"

@@ -211,7 +211,6 @@ def _schema(more: Sequence[str]) -> Any:
 
 
 def _array(column: Column, kind: Any) -> Any:
-    """Return a column as an Arrow array, with nulls for gaps."""
     pa = pyarrow()
     try:
         values = pa.array([*map(text_of, column.values), None], pa.string())

@@ -15,11 +15,7 @@ from complabel._parameters import Array, Bools, Ints, check_array
 from complabel.answers import Answers, check_positions
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit
-from complabel.frequencies._estimate import (
-    LabelFrequencies,
-    checked_machines,
-    rates_of_mistakes,
-)
+from complabel.frequencies._estimate import LabelFrequencies, checked_machines, rates_of_mistakes
 from complabel.frequencies._machine_strata import YES, Strata, words_of
 from complabel.frequencies._strata import Asked, StrataPosterior
 

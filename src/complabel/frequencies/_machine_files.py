@@ -292,7 +292,6 @@ class _Sheet:
         return least
 
     def _probabilities(self) -> tuple[Answers, Array]:
-        """Read a table with a column of probabilities for each label."""
         try:
             table = read_features(self.path)
             p = checked_probabilities("probabilities", table.X, table.X.shape)

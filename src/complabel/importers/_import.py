@@ -154,7 +154,6 @@ def _several_labels(path: Path, label: str, sign: str) -> DatasetFormatError:
 
 
 def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -> Any:
-    """Return a table of answers whose labels are merged."""
     known, merge = sort_labels(sheet.labels()), options.merge
     if new := sorted({*merge.values()} - {*known}):
         tally.remark(f"No answer is about {some(new)}, so that is taken for a new name")
@@ -165,7 +164,6 @@ def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -
 
 
 def _words(options: Options) -> Mapping[str, str]:
-    """Return the words for an answer, with the codes that the user gave."""
     told = [(code.casefold(), word) for word in WORDS for code in getattr(options, word)]
     if len(dict(told)) < len(set(told)):
         raise InputError("a code is given twice, as --yes, --no or --unsure; give each one meaning")

@@ -586,8 +586,5 @@ LABEL_STUDIO = Format(
     read=_read,
     uses="absent present item unselected none question random_questions drop",
     reads="`data`, and of annotations choices, taxonomies, the person, times and reviews",
-    counts=(
-        *("annotations", "cancelled annotations", "rejected annotations"),
-        "empty annotations",
-    ),
+    counts=(*("annotations", "cancelled annotations", "rejected annotations"), "empty annotations"),
 )

@@ -26,15 +26,7 @@ from complabel._questions import BY_STEM, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.errors import InputError
 from complabel.files import answers_to_arrow
-from complabel.importers._format import (
-    Chance,
-    OptionalText,
-    Row,
-    Text,
-    as_json,
-    checked,
-    shown,
-)
+from complabel.importers._format import Chance, OptionalText, Row, Text, as_json, checked, shown
 
 ALL_APPLY = "all apply"  # the answer to a naming if all labels on offer apply
 NONE_APPLY = "none apply"  # the answer of somebody who ticks no label

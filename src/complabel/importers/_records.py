@@ -218,7 +218,6 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
 
 
 def _labels_of(task: _Task, options: Options) -> tuple[str, ...]:
-    """Return the labels of a task without words for none."""
     return tuple(name for name in task.labels if name.casefold() not in options.none)
 
 

@@ -168,9 +168,8 @@ class _Coded:
         if not labels:
             raise fault(
                 table.path,
-                "no column holds only codes; give the codes as"
-                f" {setting('yes')}, {setting('no')} and {setting('unsure')}, or the columns as"
-                f" {setting('label_names')}",
+                f"no column holds only codes; give the codes as {setting('yes')}, {setting('no')}"
+                f" and {setting('unsure')}, or the columns as {setting('label_names')}",
             )
         if self.first_blank and options.unselected is None and len({*self.codes.values()}) == 1:
             raise self._blank_or_opposite()
@@ -230,14 +229,12 @@ def _settings(**values: object) -> str:
 
 def _which_columns() -> str:
     return (
-        "say which columns hold labels, and what they mean:"
-        f" {setting('absent', 'COLUMN')} (labels do not apply), {setting('present', 'COLUMN')}"
-        " (labels apply)"
+        f"say which columns hold labels, and what they mean: {setting('absent', 'COLUMN')} (labels"
+        f" do not apply), {setting('present', 'COLUMN')} (labels apply)"
     )
 
 
 def _codes(options: Options) -> dict[str, int]:
-    """Return the meaning of each code, as a position in ``WORDS``."""
     codes: dict[str, int] = {}
     for at, word in enumerate(WORDS):
         for code in getattr(options, word):

@@ -26,14 +26,7 @@ from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, TO_DO, AnswerWriter, answers_to_arrow
 from complabel.importers._batches import IDS, Batch, prompted
-from complabel.importers._questions import (
-    ALL_APPLY,
-    CONTROLS,
-    MARKED,
-    WORDINGS,
-    Task,
-    tasks_of,
-)
+from complabel.importers._questions import ALL_APPLY, CONTROLS, MARKED, WORDINGS, Task, tasks_of
 
 XLSX = ".xlsx"
 

@@ -29,13 +29,7 @@ from complabel.answers import COLUMNS, Answers
 from complabel.errors import ComplabelError, InputError, OutputError, StoreError
 from complabel.files import PICTURES
 from complabel.live._asker import LONGEST, Asker, Event, News, RefusedError, StaleError
-from complabel.live._drawing import (
-    ListedQuestions,
-    Mixed,
-    RandomQuestions,
-    Source,
-    read_questions,
-)
+from complabel.live._drawing import ListedQuestions, Mixed, RandomQuestions, Source, read_questions
 from complabel.live._history import History
 from complabel.live._mending import mend_store, open_store
 from complabel.live._server import app_of, error_reply
@@ -500,11 +494,7 @@ def _history_before(out: Path) -> History | None:
 
 
 def as_before(
-    things: Things,
-    out: Path,
-    *,
-    rename_items: Mapping[str, str] | None = None,
-    mend: bool = False,
+    things: Things, out: Path, *, rename_items: Mapping[str, str] | None = None, mend: bool = False
 ) -> Things:
     """Return things in the order of the sitting that ``out`` belongs to, with what is gone of it.
 

@@ -234,8 +234,7 @@ class Asker:
         assert last.of is not None
         if last.number in self.closed:
             raise RefusedError(
-                409,
-                "this answer stays: meanwhile its labels were merged, or its item is gone",
+                409, "this answer stays: meanwhile its labels were merged, or its item is gone"
             )
         self._happened("undone", self._handed[last.of])
         return last.of, me.held[0]

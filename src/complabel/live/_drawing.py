@@ -19,10 +19,7 @@ from complabel._parameters import Array, Ints
 from complabel._questions import ASKED_QUESTIONS, BY_QUESTION, KINDS, QuestionKind
 from complabel.answers import ANSWER_WORDS
 from complabel.asking import break_even, form_of
-from complabel.files import (
-    COLUMNS,
-    Table,
-)
+from complabel.files import COLUMNS, Table
 
 # The same in all rows of an answer.
 _ONE_ANSWER = ("item", "question", "offered", "asked_for", "probability", "drawn")

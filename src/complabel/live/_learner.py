@@ -192,13 +192,7 @@ class Refits:
     say otherwise.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        *,
-        seed: int = 0,
-        trusted: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, X: Any, *, seed: int = 0, trusted: Sequence[str] = ()) -> None:
         self._X, self._trusted = X, trusted
         self._find: Callable[[Answers, Array, int], list[Standing]] | None = None
         self.model = SelectionLikelihoodClassifier(warm_start=True, random_state=seed)

@@ -225,7 +225,6 @@ class Batches:
         self._threads.shutdown()
 
     def _start(self) -> None:
-        """Give waiting requests to a free thread."""
         requests: list[Reader] = []
         futures: list[asyncio.Future[Answer]] = []
         size = 0

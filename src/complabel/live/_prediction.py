@@ -479,7 +479,6 @@ def _written(results: list[dict[str, Any]]) -> Answer:
 def _features_of_tasks(
     tasks: Sequence[Mapping[str, Any]], data: Sequence[Any], control: Control, model: Model
 ) -> tuple[list[int], Any]:
-    """Return the tasks that have features, and these."""
     if model.X is None:  # else, what the features of an item say counts
         texts = [each.get(control.text) for each in data]
         rows = [row for row, text in enumerate(texts) if isinstance(text, str)]

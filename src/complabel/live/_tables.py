@@ -191,7 +191,6 @@ def _plain(value: Any) -> str:
 
 
 def _number(value: Any) -> str:
-    """Return a number as text, as far as spreadsheets keep its digits."""
     if value is None or value == "":
         return ""
     try:

@@ -76,8 +76,9 @@ class Things:
         if self.left_out:
             found.append(f"{self.left_out}; save pictures as .jpg or .png to ask about them")
         if names := [self.names[at] for at in self.broken if self.names[at] not in self.gone]:
+            counted = "1 picture is" if len(names) == 1 else f"{len(names):,} pictures are"
             found.append(
-                f"{_counted(names)} left out, because these files hold no picture:"
+                f"{counted} left out, because these files hold no picture:"
                 f" {some_of(names)}; put whole ones in their place to ask about them"
             )
         return found
@@ -183,10 +184,6 @@ def _broken(paths: Sequence[str], root: Path) -> list[int]:
             if not (_BEGINNINGS.match(head) or (ending not in PICTURES and _CONVERTED.match(head))):
                 found.append(number)
     return found
-
-
-def _counted(names: Sequence[str]) -> str:
-    return "1 picture is" if len(names) == 1 else f"{len(names):,} pictures are"
 
 
 def _address(name: str) -> str:

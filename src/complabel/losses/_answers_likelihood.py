@@ -369,7 +369,6 @@ class AnswersLikelihood(torch.nn.Module):
 
 
 def _with_tensors(change: Callable[[Tensor], Tensor], part: Any) -> Any:
-    """Return a part of a layout with its tensors changed."""
     if isinstance(part, Tensor):
         return change(part)
     if isinstance(part, list):

@@ -244,7 +244,6 @@ def check_labels(logits: Tensor, /, **labels: Tensor | None) -> tuple[Tensor, di
 
 
 def _refuse_other_marks(name: str, marks: Tensor) -> None:
-    """Refuse marks (b, K) that are not all 0 or 1."""
     fine = (marks == 0) | (marks == 1)
     try:
         if torch.compiler.is_compiling() or fine.all():

@@ -66,11 +66,10 @@ def given_propensities(propensities: Any, n_labels: int) -> Array | None:
 def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
     if not kinds.determine_propensities:
         raise InputError(
-            "propensities='auto', but the answers do not determine propensities: labels that"
-            " are named freely may be easy to think of, or apply seldom. Add answers from"
-            " random menus that offer 'all of these apply', or yes/no answers about random"
-            " labels (with their probability); or give propensities, or leave them out to"
-            " treat all labels as equal"
+            "propensities='auto', but the answers do not determine propensities: labels that are"
+            " named freely may be easy to think of, or apply seldom. Add answers from random menus"
+            " that offer 'all of these apply', or yes/no answers about random labels (with their"
+            " probability); or give propensities, or leave them out to treat all labels as equal"
         )
 
 

@@ -91,7 +91,6 @@ def read_parts(path: Path) -> tuple[dict[str, Any], dict[str, AnyArray]]:
 
 
 def _checked(text: str, arrays: Mapping[str, AnyArray]) -> dict[str, Any]:
-    """Return the header; refuse a wrong digest or another version."""
     try:
         header: dict[str, Any] = json.loads(text)
         digest = header.pop("sha256")

@@ -188,7 +188,6 @@ def _row_cuts(graph: _Graph, f: str, cut: float) -> str:
 
 
 def _decision(graph: _Graph, classifier: ComplementaryClassifier) -> str:
-    """Add the scores (n, K) of a classifier, in float64."""
     inner = getattr(classifier, "classifier_", None)
     if inner is not None:  # matched to frequencies
         parts = vars(classifier)

@@ -171,9 +171,8 @@ def find_consensus(
     n_repeated = int(judgements.repeated.sum())
     if n_repeated < _LEAST_REPEATED:
         warnings.warn(
-            f"{n_repeated} pairs of an item and a label were judged twice; with fewer"
-            f" than {_LEAST_REPEATED}, nothing tells who errs: ask several people about the same"
-            " pairs",
+            f"{n_repeated} pairs of an item and a label were judged twice; with fewer than"
+            f" {_LEAST_REPEATED}, nothing tells who errs: ask several people about the same pairs",
             UserWarning,
             stacklevel=2,
         )

@@ -417,7 +417,6 @@ class LabelFrequencyDisplay(_Display):
 
 
 def _as_shares(axes: Axes, xlabel: str, ylabel: str) -> None:
-    """Let both axes go from 0 to 1."""
     ticks = np.linspace(0, 1, 3)
     for set_ticks in (axes.set_xticks, axes.set_yticks):
         set_ticks(ticks, [f"{tick:g}" for tick in ticks])

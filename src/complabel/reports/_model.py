@@ -85,7 +85,6 @@ def describe_model(
 
 
 def _rule(classifier: Any) -> str:
-    """Return what ``predict`` predicts, in words."""
     if classifier._single:
         return "the most probable class"
     if hasattr(classifier, "thresholds_"):
@@ -223,7 +222,6 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _files(notes: Mapping[str, Any]) -> list[str]:
-    """Return the files of answers and features."""
     answers = notes.get("answers")
     files = [*(answers if isinstance(answers, list) else []), notes.get("features")]
     return [name for name in files if isinstance(name, str)]

@@ -107,9 +107,8 @@ class FeaturesTell:
         lines = [
             "held-out answers, of 100 cases of two labels, one that applies and one that does not:",
             f"  this model puts the right one first in  {100 * self.score:.0f}",
-            f"  label frequencies alone do so in        {100 * self.guess:.0f}"
-            f" (the features gain {100 * (self.score - self.guess):.0f}"
-            f" ± {100 * self.gain_error:.0f})",
+            f"  label frequencies alone do so in        {100 * self.guess:.0f} (the features gain"
+            f" {100 * (self.score - self.guess):.0f} ± {100 * self.gain_error:.0f})",
         ]
         if not self.labels:
             return [*lines, "  by label, nothing is known: no answer says yes or no of a label"]

@@ -300,7 +300,8 @@ def _chances_of(score: Array, place: Ints, said: Array, weight: Array) -> Array:
     since models are often too sure at one end only. What was said may lie outside [0, 1].
     """
     weight = weight * weight.sum() / (weight**2).sum()  # Kish's effective number
-    every = _bent(special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE)))
+    logits = special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
+    every: Array = np.stack([np.ones_like(logits), np.minimum(logits, 0), np.maximum(logits, 0)])
     design = every[:, place]
 
     def loss(at: Array) -> tuple[float, Array]:
@@ -315,7 +316,3 @@ def _chances_of(score: Array, place: Ints, said: Array, weight: Array) -> Array:
     how: Any = {"jac": True, "hess": curvature, "method": "trust-exact"}
     found = optimize.minimize(loss, _START, options={"gtol": _CLOSE}, **how)
     return np.asarray(special.expit(found.x @ every))
-
-
-def _bent(logits: Array) -> Array:
-    return np.stack([np.ones_like(logits), np.minimum(logits, 0), np.maximum(logits, 0)])

@@ -40,10 +40,7 @@ class PriorClassifier(ScoresAroundHalf, WeightedClassifier):
 
     models_the_choice = True
 
-    _fitted: ClassVar[Constraints] = {
-        "choice_rate_": Numbers("K"),
-        "_smoothed_rate": Numbers("K"),
-    }
+    _fitted: ClassVar[Constraints] = {"choice_rate_": Numbers("K"), "_smoothed_rate": Numbers("K")}
 
     def _fit(self, X: Features, complementary: Indicator, _: Indicator | None, /) -> None:
         self._fit_weighted(X, complementary, None, np.ones(len(complementary)))

@@ -429,7 +429,6 @@ class _JointFits:
         self.model._set_derived()
 
     def _of_all_features(self, linear: LinearMap) -> LinearMap:
-        """Return the map of all features that has the logits of one of the rotated features."""
         # The rotated rows are U S, of scaled rows U S V^T. Weights V w are those rows' transpose
         # times U S^-1 w, so V is not needed.
         rows = self.short.X.astype(np.float64)

@@ -235,7 +235,6 @@ class RateSearch:
         return [common, people.reshape(2, n_people), labels.reshape(2, n_labels), rest]
 
     def _odds(self, at: Array) -> Array:
-        """Return the log-odds of all rates, (2, R + 1, L)."""
         common, people, labels, _ = self._parts(at)
         of_people = np.hstack([people, np.zeros((2, 1))]) + common[:, np.newaxis]
         if not labels.size:

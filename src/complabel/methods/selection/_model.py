@@ -139,7 +139,8 @@ class SelectionModel(Predictor):
 
     def _set_state(self, state: dict[str, Any], sizes: Mapping[str, int]) -> None:
         model = model_from(state["model_"])
-        people = annotators_from(state["_annotators"])
+        people = state["_annotators"]
+        people = Annotators(**{**people, "names": tuple(people["names"].tolist())})
         super()._set_state({**state, "model_": model, "_annotators": people}, sizes)
         self._set_derived()
 
@@ -185,7 +186,3 @@ def plain_annotators(people: Annotators) -> dict[str, Any]:
     has_rates = people.error_rates is not None or people.one_sided is not None
     names = people.names if has_rates else ()
     return {**vars(people), "names": np.array(names, dtype=np.str_)}
-
-
-def annotators_from(plain: dict[str, Any]) -> Annotators:
-    return Annotators(**{**plain, "names": tuple(plain["names"].tolist())})
