@@ -25,38 +25,19 @@ _EXAMPLE = 5  # labels on offer where a text shows how a kind with a number is t
 
 @dataclass(frozen=True, slots=True)
 class QuestionKind:
-    """A kind of question: how it is typed, what is on offer, and what an answer says.
+    """A kind of question: how it is typed, what is on offer, and what an answer says."""
 
-    Attributes
-    ----------
-    name : str
-        How it is typed; M stands for the number of labels on offer.
-    question : str
-        What its answers are called in tables of answers.
-    title : str
-        What its answers are, in a few words.
-    asks : str
-        What people are asked, as a question; empty if it is not asked by that name.
-    drawn, drawn_short : str
-        What simulated people answer, in a title and beside a line of a chart. "{labels}" is how
-        many labels are named.
-    size : int
-        Number of labels on offer; 0 if all labels are, or if the number is not given yet.
-    held_as : str
-        The question of :class:`complabel.answers.Answers` that its answers belong to.
-    all_apply : {"answer", "pick"}
-        Of answers that are held as "named": what people do if all labels on offer apply, as in
-        :class:`complabel.answers.Answers`.
-    """
-
-    name: str
-    question: str
-    title: str
-    asks: str = ""
+    name: str  # how it is typed; M stands for the number of labels on offer
+    question: str  # what its answers are called in tables of answers
+    title: str  # what its answers are, in a few words
+    asks: str = ""  # what people are asked, as a question; empty if it is not asked by that name
+    # What simulated people answer, in a title and beside a line of a chart. "{labels}" is how many
+    # labels are named.
     drawn: str = ""
     drawn_short: str = ""
-    size: int = 0
-    held_as: str = ""
+    size: int = 0  # labels on offer; 0 if all labels are, or if the number is not given yet
+    held_as: str = ""  # the question of ``Answers`` that its answers belong to
+    # Of answers that are held as "named": what people do if all labels on offer apply, as there.
     all_apply: Literal["answer", "pick"] = "answer"
 
     def __post_init__(self) -> None:

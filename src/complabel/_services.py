@@ -58,11 +58,6 @@ class Service(NamedTuple):
     ending: str = ".jsonl"
     around: tuple[str, str, str] = ("", "\n", "\n")  # before, between and behind requests
 
-    @property
-    def id_key(self) -> str:
-        """The key of the id, in a request and in its result."""
-        return next(key for key, value in self.request.items() if value == "{id}")
-
 
 def filled(template: Any, values: Mapping[str, Any]) -> Any:
     """Return a template with values in place of their names."""

@@ -64,11 +64,6 @@ class LinearFits:
     logits: Tensor  # (B, K, n), of all rows of X, on the device of the fit
     n_iter: int
 
-    @classmethod
-    def starting_at(cls, models: list[LinearMap], others: Array) -> LinearFits:
-        """Return models that are only a start."""
-        return cls(models, others, np.empty(len(models)), torch.empty(0), 0)
-
     def logits_of(self, rows: Sequence[Ints] | None) -> Floats:
         """Return the logits (N, K) of each map's own rows, stacked map by map."""
         if rows is None:

@@ -72,7 +72,6 @@ def read_mask(values: IndicatorLike, name: str) -> Mask:
 def _check_entries(
     entries: AnyArray, shape: tuple[int, ...], name: str, place: Callable[[int], str]
 ) -> None:
-    """Refuse a matrix that is not 2-D, or whose entries are not all 0 or 1."""
     is_frame = name == "frame"
     if len(shape) != 2:
         advice = "a matrix (n_samples, n_labels) of zeros and ones; indicator_from_indices makes it"

@@ -168,7 +168,6 @@ def _answered(X: AnyArray, Y: Indicator, answers: dict[str, Answers]) -> list[di
 
 
 def _said(answers: Answers, row: int) -> str:
-    """Return what was said about a picture, in a few words."""
     here = answers.only(answers.item == row)
     if not here.n_answers:
         return "no form"

@@ -125,7 +125,6 @@ def evaluate(
 def _refuse_mixed(
     truth: Path | None, answers: Any, *, about_answers: bool, html: Path | None
 ) -> None:
-    """Refuse options about answers beside true labels."""
     if (truth is None) == (not answers):
         raise InputError("give either --truth or --answers")
     if truth is not None and about_answers:

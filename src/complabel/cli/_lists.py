@@ -95,7 +95,6 @@ def _as_class(method: Method) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Return a part of a docstring as one line without markup."""
     return " ".join(_ROLE.sub(r"\1", text).replace("``", "").split())
 
 

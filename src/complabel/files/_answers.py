@@ -298,28 +298,14 @@ class AnswerSheet:
         none: Collection[str] = (),
         label_names: Sequence[str] | None = None,
     ) -> AnswerSheet:
-        """Read some columns of a file; the others are left out.
+        """Read the columns ``names`` of a file, and ``item`` with the names of the items.
 
-        Parameters
-        ----------
-        table : Table
-        question : str or None
-            The question of rows that have none.
-        names : sequence of str
-        item : str
-            The column with the names of the items.
-        answer : {"yes", "no"} or None
-            What each row says, if there is no column ``answer``.
-        words : mapping of str to str
-            What may stand in the column ``answer``, and which of "yes", "no", "unsure" it means.
-        renamed : mapping of str to str
-            The names that columns have in the file, where these are others.
-        unselected : {"no", "yes", "unknown"} or None
-            What a blank says in the place of a label: no label applies, all do, or nothing.
-        none : collection of str
-            Words that say in the place of a label that no label applies, as ``word_of`` has them.
-        label_names : sequence of str, or None
-            All labels, for rows about all of them; None: those of the file.
+        ``renamed`` has the names of columns in the file, where these are others; ``question`` is
+        that of rows which have none. Without a column ``answer``, each row says ``answer``, which
+        is "yes" or "no"; ``words`` are what may stand there, and what it means. In the place of a
+        label, a blank says by ``unselected`` that no label applies ("no"), that all do ("yes"), or
+        nothing ("unknown"), and the words ``none``, as ``word_of`` has them, that no label applies.
+        ``label_names`` are all labels, for rows about all of them; None: those of the file.
         """
         calls = {name: name for name in names if name in table.columns}
         calls |= {**renamed, "item": item}

@@ -272,7 +272,6 @@ def read_row_names(path: StrPath, *, items: StrPath | None = None) -> AnyArray:
 
 
 def _ids_of(source: _Source) -> AnyArray:
-    """Return the names of the rows without reading their features."""
     table, ids = source.table, list[str]()
     if table is None or source.id_column is None:
         n_rows = source.n_rows

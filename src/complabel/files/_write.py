@@ -226,7 +226,6 @@ def _array(column: Column, kind: Any) -> Any:
 
 
 def _as_csv(table: Any) -> Any:
-    """Return rows as CSV, with quotes only if a text needs them."""
     pa = pyarrow()
     import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 

@@ -236,7 +236,6 @@ class _Sheet:
         return answers, {str(self.path): said}
 
     def _answers(self) -> tuple[Answers, Array]:
-        """Read a table of answers; with a confidence of each, they are probabilities."""
         listed: Any = {"answer": "yes", "unselected": "unknown"} if self.only_yes else {}
         how: Any = {**self.known, "question": self.question, **listed}
         file = read_quietly(self.path, contradictions=self.contradictions, **how)

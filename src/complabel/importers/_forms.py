@@ -125,7 +125,6 @@ def _values_of(forms: Iterable[Form]) -> dict[str, Counter[str]]:
 def _of_our_forms(
     forms: Sequence[Form], names: Iterable[str], question: str | None
 ) -> tuple[Controls, str | None]:
-    """Return the controls of a form that ``label_studio_config`` writes, and its question."""
     not_this, applies = CONTROLS["named"], CONTROLS["ticked"]
     there = {not_this, applies, MARKED}.intersection(names)
     if there == {applies} == {*names}:

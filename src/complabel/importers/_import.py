@@ -371,7 +371,6 @@ def _read(
 
 
 def _chosen(path: Path, format_: str | Format | None) -> Format:
-    """Return the format that the user gave, or the one that recognizes the file."""
     if isinstance(format_, Format):
         return format_
     named = {each.name: each for each in FORMATS}
@@ -522,7 +521,6 @@ def _value_counts(column: Any) -> dict[Any, int]:
 
 
 def _different(table: Any) -> Any:
-    """Return the different answers of a table, by question and id."""
     return table.group_by(["question", "answer_id"]).aggregate([])
 
 

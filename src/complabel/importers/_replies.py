@@ -133,7 +133,8 @@ class ResultReader:
 
     def __init__(self) -> None:
         self._places = read_together()
-        self._ids = list(dict.fromkeys(service.id_key for service in SERVICES.values()))
+        fields = [field for service in SERVICES.values() for field in service.request.items()]
+        self._ids = list(dict.fromkeys(key for key, value in fields if value == "{id}"))
         beside = {word for words in self._places.lines.values() for word in words.split()}
         self._tell = beside.difference(*(service.request for service in SERVICES.values()))
         # A text that ended for a reason that is not known may be half a word. Where two services

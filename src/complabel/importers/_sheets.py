@@ -454,7 +454,6 @@ def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
 
 
 def _column(table: Table, site: _Site, name: str) -> str:
-    """Return the column with answers that is called so, perhaps without its prefix."""
     for each in (name, f"{site.said}{name}"):
         if each in table.columns:
             return each

@@ -252,7 +252,6 @@ _KNOWN = "This was known before. Leave the row as it is."
 
 
 def _write_sheet(table: Any, target: Path, shown: Mapping[str, Task] | None) -> None:
-    """Write the table itself, with what is shown, and what to do in each row."""
     columns: dict[str, list[Any]] = {
         name: list(table[name]) for name in COLUMNS if name in getattr(table, "columns", table)
     }

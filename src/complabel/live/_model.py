@@ -278,7 +278,6 @@ def answers_to(requests: Sequence[Reader], model: Model) -> list[Answer | Except
 
 
 def _answer_together(found: list[Any], part: Sequence[int], model: Model) -> None:
-    """Replace some questions by their answers, from one prediction."""
     questions = [found[at] for at in part]
     X = questions[0].X if len(part) == 1 else np.concatenate([each.X for each in questions])
     predicted = _tried(model.predict, X)

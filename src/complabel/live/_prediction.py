@@ -403,8 +403,6 @@ def described(model: Model, *, most_rows: int, has_token: bool) -> dict[str, Any
 def _route(
     path: str, summary: str, takes: Sequence[type[_Shape]], gives: Sequence[type[_Shape]]
 ) -> dict[str, Any]:
-    """Describe a route; one that takes a body is POST."""
-
     def content(shapes: Sequence[type[_Shape]]) -> dict[str, Any]:
         refs = [{"$ref": f"#/components/schemas/{shape.__name__}"} for shape in shapes]
         kinds: dict[str, Any] = {JSON: {"schema": {"oneOf": refs}}}

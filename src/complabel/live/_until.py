@@ -248,7 +248,6 @@ class Until:
         return next((each for each in found if each.goal == goal), None)
 
     def _is_of_learner(self, goal: Goal) -> bool:
-        """Whether a goal is about the model that learns meanwhile."""
         others = (FREQUENCIES,) if self.probabilities is None else (FREQUENCIES, *FIGURES)
         return goal.figure not in others
 

@@ -409,7 +409,6 @@ class ComplementaryClassifier(ClassifierMixin, BaseEstimator, Predictor):
 
     @classmethod
     def _from_plain(cls, parameters: dict[str, Any]) -> Self:
-        """Make an unfitted classifier from what ``_plain_parameters`` returned."""
         return cls(**parameters)
 
     def _state(self) -> dict[str, Any]:

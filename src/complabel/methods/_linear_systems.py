@@ -72,7 +72,6 @@ class Gram:
 
 
 def _operator(size: int, times: Callable[[Array], Any]) -> Any:
-    """Return a symmetric operator from its products with arrays (size,) and (size, q)."""
     return LinearOperator((size, size), matvec=times, matmat=times, dtype=np.float64)
 
 

@@ -73,7 +73,6 @@ class Predictor:
 
     @classmethod
     def _from_plain(cls, parameters: dict[str, Any]) -> Self:
-        """Make an unfitted model from the parameters of a file."""
         return cls(**parameters)
 
     def _check_parameters(self) -> None:

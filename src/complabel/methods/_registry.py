@@ -32,31 +32,17 @@ _WITH_SETTINGS = re.compile(r"(?P<base>.+?):(?P<settings>\w+=.*)")
 
 @dataclass(frozen=True)
 class Method:
-    """One method of the registry.
+    """One method of the registry."""
 
-    Attributes
-    ----------
-    name : str
-        The name that was asked for: ``"lift"`` or, with settings, ``"lift:solver=libsvm"``.
-    title : str
-        The name in tables.
-    place : str
-        Where the class is: ``"package.module:Class"``. It is imported when it is first used.
-    grid : mapping of str to sequence
-        The values that ``tune`` searches by default. Of equally good settings the first one is
-        chosen, so values of stronger regularization come first.
-    settings : mapping of str to object
-        Parameters that the name fixes.
-    learns : str
-        ``"complementary"``, labels that do not apply; ``"answers"``, these and all other answers;
-        or ``"relevant"``, the true labels, for a reference.
-    """
-
-    name: str
-    title: str
-    place: str
+    name: str  # that was asked for: "lift" or, with settings, "lift:solver=libsvm"
+    title: str  # the name in tables
+    place: str  # "package.module:Class", which is imported when it is first used
+    # The values that ``tune`` searches by default. Of equally good settings the first one is
+    # chosen, so values of stronger regularization come first.
     grid: Grid = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  # that the name fixes
+    # "complementary", labels that do not apply; "answers", these and all other answers; or
+    # "relevant", the true labels, for a reference.
     learns: str = "complementary"
 
     @property

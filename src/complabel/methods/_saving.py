@@ -149,20 +149,8 @@ def save_model(model: Any, path: StrPath, provenance: Mapping[str, Any] | None) 
 def read_header(path: StrPath) -> dict[str, Any]:
     """Read what a model file says of itself, without making the model.
 
-    Parameters
-    ----------
-    path : path-like
-
-    Returns
-    -------
-    dict of str to object
-        ``"method"``, ``"parameters"``, ``"state"`` and ``"provenance"``; arrays as their names;
-        ``"sha256"``, a digest of all of it.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is not a model, or was changed.
+    That is "method", "parameters", "state" and "provenance", with arrays as their names, and
+    "sha256", a digest of all of it. A ModelFileError says that it is no model, or was changed.
     """
     try:
         return read_parts(Path(path))[0]

@@ -224,7 +224,6 @@ class _Display(ABC):
         return cls.from_predictions(answers, estimator.predict_proba(X), ax=ax, **settings)
 
     def _begin(self, ax: Axes | None) -> tuple[Axes, Any]:
-        """Return axes to draw in, and the colour of their texts."""
         try:
             from matplotlib import pyplot, rcParams
         except ModuleNotFoundError as error:

@@ -56,7 +56,6 @@ def render_evaluation(measured: Evaluation, *, notes: Sequence[str] = ()) -> str
 
 
 def _evaluated(figures: Figures) -> str:
-    """Say in a sentence what precision and recall are."""
     precision, recall = figures.precision, figures.recall
     if math.isnan(recall.value):
         return "The answers do not tell the recall of this model"

@@ -408,7 +408,6 @@ def smallest_number(least: float, error: float) -> int:
 
 
 def _steps(ends: Ints, smallest: int) -> Iterator[int]:
-    """Yield places in ``ends`` from the smallest number on, in steps."""
     wanted = float(smallest)
     for place, number in enumerate(ends):
         if number >= wanted:

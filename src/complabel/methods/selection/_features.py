@@ -106,10 +106,6 @@ class PreparedFeatures:
         """Return the mean of how many labels apply to a row, by the ``weights`` (n,) of rows."""
         return float(np.average(self.probabilities(linear).sum(axis=1), weights=weights))
 
-    def without_rows(self) -> PreparedFeatures:
-        """Return the map, scaling and spread alone; ``with_rows`` applies them to other rows."""
-        return self.with_prepared(self.X[:0])
-
     def with_rows(self, X: Features) -> PreparedFeatures:
         kernel = self.transformer
         return self.with_prepared(X if kernel is None else _transformed(kernel, X))

@@ -71,7 +71,8 @@ def fit_blocks(
     X = prepared.some.X if prepared.transform is None else prepared.transform(prepared.some.X)
     intercept = likelihood.constant_logits(setting.cardinality)
     first = LinearMap(np.zeros((len(intercept), len(prepared.scaling.shift))), intercept)
-    fits = LinearFits.starting_at([first], Objective(likelihood, setting).start_of_others(1))
+    others = Objective(likelihood, setting).start_of_others(1)
+    fits = LinearFits([first], others, np.empty(1), torch.empty(0), 0)  # only a start
     dtype = torch.float32 if X.dtype == np.float32 else torch.float64
     if prepared.some.blocks.client is not None:  # the blocks are on the workers' processors
         likelihood = replace(likelihood, device=CPU)
@@ -276,7 +277,6 @@ def _slope_if_alike(
 
 
 def _sums(several: Any) -> list[Any]:
-    """Add lists of arrays entry by entry."""
     sums: list[Any] = []
     for each in several:
         sums = [a + b for a, b in zip(sums, each, strict=True)] if sums else each

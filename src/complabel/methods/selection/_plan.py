@@ -303,7 +303,6 @@ def _estimated(
 
 
 def _all_judged(answers: Answers) -> bool:
-    """Return whether answers judge each label of each item that they are about."""
     if not answers.judges.all():
         return False
     pairs = np.unique(answers.statements().pair)
@@ -370,7 +369,6 @@ def _ranks(
 
 
 def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[float | None]:
-    """Return the spreads of propensities to choose from; None means that all labels are alike."""
     propensities = classifier.propensities
     if propensities == "auto":
         refuse_undetermined_propensities(kinds)
@@ -401,7 +399,6 @@ def _rates_of_mistakes(
 
 
 def _contradict(answers: Answers, exclusion_rates: Array | None) -> bool:
-    """Return whether answers contradict each other, so that some are mistakes."""
     try:
         AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
     except AnnotationError:

@@ -78,7 +78,7 @@ class LastFit:
             n_answers=likelihood.answers.n_answers,
             setting=replace(setting, error_rates=None),  # those found are the annotators'
             frequencies=likelihood.known.frequencies,
-            prepared=prepared.without_rows(),
+            prepared=prepared.with_prepared(prepared.X[:0]),  # ``with_rows`` gives it others
             others=fits.others,
             newton=newton,
             variance=variance,
