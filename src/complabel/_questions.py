@@ -61,8 +61,8 @@ class QuestionKind:
         text = str(word)
         if text in others and text in _OTHERS:
             return KINDS[_OTHERS[text]]
-        stem, dash, digits = text.partition("-")
-        kind = KINDS.get(f"{stem}-M" if dash else stem)
+        stem, dash, digits = text.rpartition("-")
+        kind = KINDS.get(f"{stem}-M" if dash else text)
         most = math.inf if n_labels is None else n_labels
         if kind is not None and kind.asks:
             size = kind.size
@@ -97,7 +97,7 @@ class QuestionKind:
     @property
     def stem(self) -> str:
         """What is typed before the number: how the servers of ``annotate`` keep it."""
-        return self.name.partition("-")[0]
+        return self.name.removesuffix("-M")
 
     @property
     def judges(self) -> bool:
@@ -107,12 +107,17 @@ class QuestionKind:
     @property
     def chooses(self) -> bool:
         """Whether people choose some labels among others, which says something of each other."""
-        return self.held_as == "named"
+        return self.held_as in CHOOSING
 
     @property
     def names(self) -> bool:
-        """Whether people name labels that do not apply, or say that all on offer apply."""
+        """Whether people name labels, or say that there is none to name."""
         return self.chooses and self.all_apply == "answer"
+
+    @property
+    def names_positive(self) -> bool:
+        """Whether people name labels that apply."""
+        return CHOOSING.get(self.held_as) == "yes"
 
     def n_offered(self, n_labels: int) -> int:
         """Return how many of all labels are on offer."""
@@ -130,7 +135,8 @@ class QuestionKind:
         chosen = list(answer)
         if self.judges:
             return [(label, "yes" if label in chosen else "no") for label in offered]
-        return [(label, "no") for label in chosen] or [(None, "yes")]
+        word, none = ("yes", "no") if self.names_positive else ("no", "yes")
+        return [(label, word) for label in chosen] or [(None, none)]
 
     def probability(self, n_labels: int) -> float:
         """Return the chance with which the labels on offer are drawn; 1 if these are all."""
@@ -139,6 +145,8 @@ class QuestionKind:
 
 JUDGING = ("asked", "ticked")
 """Questions whose answers say of each label on offer whether it applies."""
+CHOOSING = {"named": "no", "positive": "yes"}
+"""Questions to which people name labels of their choice, and what is said of these."""
 
 _TABLE = (
     QuestionKind(
@@ -181,6 +189,22 @@ _TABLE = (
         title="labels named freely",
         asks="which one of all labels does not apply?",
         drawn_short="named freely",
+    ),
+    QuestionKind(
+        name="positive-menu-M",
+        question="positive",
+        title="labels of a menu that apply, named",
+        asks="which one of these M random labels applies?",
+        drawn="{labels} that apply named from a random menu of M",
+        drawn_short="that applies, from menus of M",
+    ),
+    QuestionKind(
+        name="positive",
+        question="positive",
+        title="labels that apply, named freely",
+        asks="which one of all labels applies?",
+        drawn="{labels} that apply named freely",
+        drawn_short="that applies, named freely",
     ),
     QuestionKind(name="excluded", question="excluded", title="labels ruled out"),
 )

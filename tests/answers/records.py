@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from complabel.answers import Answers
 
-MASKS = ("named", "absent", "relevant", "excluded", "offered")
+MASKS = ("named", "absent", "relevant", "excluded", "positive", "offered")
 
 
 @st.composite
@@ -21,15 +21,17 @@ def records(draw, *, min_labels=2):
 
     found = []
     for _ in range(draw(st.integers(0, 8))):
-        question = draw(st.sampled_from(["named", "asked", "ticked", "excluded"]))
+        question = draw(st.sampled_from(["named", "asked", "ticked", "excluded", "positive"]))
         said = dict.fromkeys(MASKS, frozenset())
-        offered = subset(everything, 2 if question == "named" else 1)
+        chooses = question in ("named", "positive")
+        offered = subset(everything, 2 if chooses else 1)
         asked_for = 0
-        if question == "named":
+        if chooses:
             asked_for = draw(st.integers(1, len(offered)))
-            said["named"] = frozenset(sorted(subset(offered))[:asked_for])
-            said["absent"] = subset(everything - offered)
-            said["relevant"] = subset(everything - said["named"] - said["absent"])
+            chosen = said[question] = frozenset(sorted(subset(offered))[:asked_for])
+            same, other = ("absent", "relevant")[:: 1 if question == "named" else -1]
+            said[same] = subset(everything - offered)
+            said[other] = subset(everything - chosen - said[same])
         elif question == "excluded":
             said["excluded"] = subset(offered)
             said["relevant"] = subset(everything - said["excluded"])
@@ -111,20 +113,27 @@ def _plain(record):
     } | {name: float(record[name]) for name in ("probability", "seconds", "weight")}
 
 
-def what_is_denied(n_items, n_labels, found):
-    """By item, the labels that an answer says not to apply."""
-    sets = [set() for _ in range(n_items)]
-    for record in found:
-        sets[record["item"]] |= record["named"] | record["absent"] | record["excluded"]
-    return indicator(sets, n_labels)
+def left(record, n_labels, question):
+    """The labels that an answer to the question offers and does not name, if these are all."""
+    fewer = record["question"] == question and len(record[question]) < record["asked_for"]
+    on_offer = record["offered"] or frozenset(range(n_labels))
+    return on_offer - record[question] if fewer else frozenset()
 
 
-def what_applies(n_items, n_labels, found):
-    """By item, the labels that an answer says to apply."""
+def affirmed(record, n_labels):
+    """The labels that an answer says to apply."""
+    return record["relevant"] | record["positive"] | left(record, n_labels, "named")
+
+
+def denied(record, n_labels):
+    """The labels that an answer says not to apply."""
+    said = record["named"] | record["absent"] | record["excluded"]
+    return said | left(record, n_labels, "positive")
+
+
+def what_is_said(n_items, n_labels, found, of_record):
+    """By item, the labels that answers affirm or deny."""
     sets = [set() for _ in range(n_items)]
     for record in found:
-        sets[record["item"]] |= record["relevant"]
-        if record["question"] == "named" and len(record["named"]) < record["asked_for"]:
-            on_offer = record["offered"] or frozenset(range(n_labels))
-            sets[record["item"]] |= on_offer - record["named"]
+        sets[record["item"]] |= of_record(record, n_labels)
     return indicator(sets, n_labels)

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.answers.records import MASKS, back, make, records, same, what_applies, what_is_denied
+from tests.answers.records import MASKS, affirmed, back, denied, make, records, same, what_is_said
 from tests.examples import examples
 from tests.refusals import raises
 
@@ -50,11 +50,11 @@ def test_answers_are_what_was_given_sorted_by_items(form, given_records):
 @given(records())
 def test_what_answers_come_to_is_what_the_sets_say(given_records):
     answers = make(*given_records)
-    denied, applies = what_is_denied(*given_records), what_applies(*given_records)
-    np.testing.assert_array_equal(answers.complementary, denied)
-    np.testing.assert_array_equal(answers.complementary, denied)
+    no, applies = (what_is_said(*given_records, of) for of in (denied, affirmed))
+    np.testing.assert_array_equal(answers.complementary, no)
+    np.testing.assert_array_equal(answers.complementary, no)
     np.testing.assert_array_equal(answers.known_relevant, applies)
-    np.testing.assert_array_equal(answers.contradictions(), np.argwhere(denied & applies))
+    np.testing.assert_array_equal(answers.contradictions(), np.argwhere(no & applies))
     items = {record["item"] for record in given_records[2]}
     assert set(np.flatnonzero(answers.answered)) == items
     assert answers.complementary.dtype == answers.known_relevant.dtype == np.uint8

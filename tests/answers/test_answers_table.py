@@ -23,10 +23,10 @@ def table(*rows, columns=("item", "label", "answer")):
 
 def rows_of(found):
     """The rows of a table that say what records say."""
-    words = {"named": "no", "absent": "no", "excluded": "no", "relevant": "yes"}
+    words = {"named": "no", "absent": "no", "excluded": "no", "relevant": "yes", "positive": "yes"}
     for at, record in enumerate(found):
         said = [(label, words[name]) for name in words for label in record[name]]
-        for label, word in said or [(None, "yes")]:
+        for label, word in said or [(None, "no" if record["question"] == "positive" else "yes")]:
             yield {
                 "answer_id": f"a{at}",
                 "item": record["item"],
@@ -45,12 +45,15 @@ def rows_of(found):
 
 def with_the_same_meaning(found):
     """Records that a table can tell: what was struck off is by not being offered."""
+    struck = {"named": "absent", "positive": "relevant"}
+    besides = {"named": "relevant", "excluded": "relevant", "positive": "absent"}
     return [
-        record | {"absent": frozenset() if record["question"] == "named" else record["absent"]}
+        record | ({struck[question]: frozenset()} if question in struck else {})
         for record in found
         # Of a menu of which nothing was named, a table says that all apply, and nothing besides.
-        if not (record["question"] == "named" and not record["named"] and record["relevant"])
-        and not (record["question"] == "excluded" and not record["excluded"] and record["relevant"])
+        if (question := record["question"]) not in besides
+        or record[question]
+        or not record[besides[question]]
     ]
 
 

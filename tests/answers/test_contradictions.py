@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from tests.answers.records import MASKS, back, make, records, same
+from tests.answers.records import MASKS, affirmed, back, denied, left, make, records, same
 from tests.examples import examples
 from tests.refusals import raises
 
@@ -31,23 +31,13 @@ def on_offer(record, n_labels):
     return record["offered"] or frozenset(range(n_labels))
 
 
-def affirmed(record, n_labels):
-    """Labels that an answer says to apply."""
-    fewer = record["question"] == "named" and len(record["named"]) < record["asked_for"]
-    return record["relevant"] | (on_offer(record, n_labels) - record["named"] if fewer else set())
-
-
-def denied(record):
-    return record["named"] | record["absent"] | record["excluded"]
-
-
 def struck_by_policy(found, n_labels, policy):
     """By answer, the labels that are struck out: an independent reading of the rules."""
     yes, no = defaultdict(list), defaultdict(list)
     for at, record in enumerate(found):
         for label in affirmed(record, n_labels):
             yes[record["item"], label].append(at)
-        for label in denied(record):
+        for label in denied(record, n_labels):
             no[record["item"], label].append(at)
     struck = defaultdict(set)
     for pair in yes.keys() & no.keys():
@@ -77,17 +67,17 @@ def resolved_by_hand(found, n_labels, policy):
         if not out:
             kept.append(record)
             continue
-        left = {name: record[name] - out for name in MASKS}
-        if record["question"] == "named":
-            complete = len(record["named"]) < record["asked_for"]
-            if out & record["named"] or (complete and out & on_offer(record, n_labels)):
+        rest = {name: record[name] - out for name in MASKS}
+        if (question := record["question"]) in ("named", "positive"):
+            complete = len(record[question]) < record["asked_for"]
+            if out & record[question] or (complete and out & on_offer(record, n_labels)):
                 continue
-            kept.append(record | left | {"offered": record["offered"]})
+            kept.append(record | rest | {"offered": record["offered"]})
             continue
-        left["offered"] = on_offer(record, n_labels) - out
-        marks = left["absent"] | left["relevant"] | left["excluded"]
-        if marks and left["offered"]:
-            kept.append(record | left)
+        rest["offered"] = on_offer(record, n_labels) - out
+        marks = rest["absent"] | rest["relevant"] | rest["excluded"]
+        if marks and rest["offered"]:
+            kept.append(record | rest)
     return kept
 
 
@@ -97,13 +87,19 @@ def test_statements_are_all_that_answers_say(given_records):
     n_items, n_labels, found = given_records
     said = make(n_items, n_labels, found).statements()
     ordered = sorted(found, key=lambda record: record["item"])
+    implied = {"implied": ("named", "relevant"), "implied_no": ("positive", "absent")}
+
+    def labels(record, kind):
+        if kind not in implied:
+            return record[kind]
+        question, told = implied[kind]
+        return left(record, n_labels, question) - record[told]
+
     expected = {
-        (at, record["item"], label, kind, kind in ("relevant", "implied"))
+        (at, record["item"], label, kind, kind in ("relevant", "positive", "implied"))
         for at, record in enumerate(ordered)
         for kind in STATEMENT_KINDS
-        for label in (
-            affirmed(record, n_labels) - record["relevant"] if kind == "implied" else record[kind]
-        )
+        for label in labels(record, kind)
     }
     kinds = np.array(STATEMENT_KINDS)[said.kind]
     columns = (said.answer, said.item, said.label, kinds, said.applies)
@@ -245,7 +241,8 @@ def test_the_table_has_the_contradictions_and_their_people(given_records):
                 record["annotator"]
                 for record in found
                 if record["item"] == item
-                and label in (affirmed(record, n_labels) if side == "applies" else denied(record))
+                and label
+                in (affirmed(record, n_labels) if side == "applies" else denied(record, n_labels))
             ]
             assert table[f"n_{side}"][at] == len(by)
             assert list(table[names][at]) == sorted({each for each in by if each is not None})

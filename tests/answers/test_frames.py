@@ -126,16 +126,19 @@ def test_what_a_frame_must_not_hold_is_named_with_its_place(frame, words):
 def test_a_table_gives_the_same_answers_back(given_records, words):
     n_items, n_labels, found = given_records
     answers = make(n_items, n_labels, found)
-    may = (answers.question == "named") & (np.diff(answers.named.indptr) > 0)
-    answers = replace(answers, all_apply=np.where(may, words[: len(may)], "answer"))
+    for mask, policy in (("named", "all_apply"), ("positive", "none_applies")):
+        may = np.diff(getattr(answers, mask).indptr) > 0
+        answers = replace(answers, **{policy: np.where(may, words[: len(may)], "answer")})
     names = [str(label) for label in range(n_labels)]
     again = Answers.from_table(
         answers.to_table(), items=range(n_items), label_names=names, contradictions="keep"
     )
     assert what_is_said(again) == what_is_said(answers)
-    if not (answers.question[np.diff(answers.absent.indptr) > 0] == "named").any():
+    struck = {"named": answers.absent, "positive": answers.relevant}
+    if not any((answers.question[np.diff(s.indptr) > 0] == q).any() for q, s in struck.items()):
         assert same(back(again), back(answers))
         assert again.all_apply.tolist() == answers.all_apply.tolist()
+        assert again.none_applies.tolist() == answers.none_applies.tolist()
 
 
 def test_true_labels_with_gaps_are_measured_where_they_are_known():

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.answers.records import back, make, records, same
-from tests.answers.test_contradictions import affirmed, denied
+from tests.answers.records import affirmed, back, denied, make, records, same
 from tests.examples import examples
 from tests.refusals import raises
 
@@ -44,7 +43,7 @@ def test_what_is_said_follows_from_all_sets_of_labels_that_answers_allow(given_r
         by_voter.setdefault((record["item"], record["annotator"] or at), []).append(record)
     for (item, voter), ours in by_voter.items():
         yes = set().union(*(affirmed(record, n_labels) for record in ours))
-        no = set().union(*map(denied, ours))
+        no = set().union(*(denied(record, n_labels) for record in ours))
         sets = [each for each in subsets(every) if yes <= each and not no & each]
         applies = {bool(each & parts) for each in sets}
         fact = item, voter if isinstance(voter, str) else None

@@ -8,7 +8,8 @@ from tests.losses.answers_reference import rate_of
 
 from complabel.answers import Answers
 
-MASKS = ("offered", "named", "absent", "relevant", "excluded")
+MASKS = ("offered", "named", "absent", "relevant", "excluded", "positive")
+KINDS = ("named", "asked", "ticked", "excluded", "positive")
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,14 @@ class Case:
     def tolerance(self):
         """What is promised, relative to the likelihood: one rule is exact here, one is not."""
         item, question = self.answers.item, self.answers.question
-        namings = np.bincount(item[question == "named"], minlength=1)
-        singular = self.settings.get("propensities") is not None or namings.max() > 1
+        namings = (np.bincount(item[question == q], minlength=1) for q in ("named", "positive"))
+        weighed = self.settings.get("propensities") is not None
+        singular = weighed or max(each.max() for each in namings) > 1
         return 1e-8 if singular else 1e-12
 
 
 @st.composite
-def cases(draw, *, questions=("named", "asked", "ticked", "excluded"), **given):
+def cases(draw, *, questions=KINDS, **given):
     """Draw a `Case`; `given` fixes what a part of the tests needs: see the defaults below."""
     of = {"most_labels": 8, "most_items": 3, "most_answers": 4, "rates": (0.0, 0.0, 0.15, 0.6)}
     of |= {"propensities": True, "most_named": 3, "scale": 6.0} | given
@@ -48,7 +50,8 @@ def cases(draw, *, questions=("named", "asked", "ticked", "excluded"), **given):
         for annotator in of_item:
             row = {"item": item, "annotator": annotator, "question": draw(kinds)}
             tell = _TELL[row["question"]]
-            of_some = st.sampled_from(menus) if tell is _name else masks(n_labels, least=1)
+            chooses = tell in (_name, _name_positive)
+            of_some = st.sampled_from(menus) if chooses else masks(n_labels, least=1)
             row["offered"] = draw(of_some)
             rows.append(row | tell(draw, truth, row["offered"], rate_of(annotator, rates), of))
     settings = {"error_rates": rates}
@@ -93,7 +96,8 @@ def container(rows, n_items, n_labels, *, whole_as_none=False, **given):
     columns["item"] = np.array([row["item"] for row in rows], dtype=np.intp)
     columns["annotator"] = np.array([row.get("annotator", 0) for row in rows], dtype=np.intp)
     columns["asked_for"] = np.array([row.get("asked_for", 0) for row in rows], dtype=np.intp)
-    columns["all_apply"] = np.array([row.get("all_apply", "answer") for row in rows], dtype=str)
+    for name in ("all_apply", "none_applies"):
+        columns[name] = np.array([row.get(name, "answer") for row in rows], dtype=str)
     return Answers.from_arrays(**columns, n_items=n_items, **given)
 
 
@@ -130,4 +134,17 @@ def _name(draw, truth, offered, rate, of):
     return told
 
 
-_TELL = {"named": _name, "asked": _judge, "ticked": _judge, "excluded": _exclude}
+def _name_positive(draw, truth, offered, rate, of):
+    """Name labels that apply: what would be named if all that does not apply did."""
+    other = {"named": "positive", "absent": "relevant", "relevant": "absent"}
+    other |= {"all_apply": "none_applies", "asked_for": "asked_for"}
+    return {other[name]: told for name, told in _name(draw, ~truth, offered, rate, of).items()}
+
+
+_TELL = {
+    "named": _name,
+    "asked": _judge,
+    "ticked": _judge,
+    "excluded": _exclude,
+    "positive": _name_positive,
+}

@@ -18,12 +18,12 @@ class Answer:
 
     question: str
     offered: np.ndarray
-    named: np.ndarray
+    named: np.ndarray  # of the question "positive", they apply
     absent: np.ndarray
     relevant: np.ndarray
     excluded: np.ndarray
     asked_for: int = 0
-    all_apply: str = "answer"
+    all_apply: str = "answer"  # of the question "positive": if none applies
     mistakes: float = 0.0
     missed: np.ndarray | float = 0.0
     invented: np.ndarray | float = 0.0
@@ -89,6 +89,8 @@ def read_answers(answers, error_rates=0.0, *, missed=0.0, invented=0.0, unknown_
         name: getattr(answers, name).toarray() > 0
         for name in ("offered", "named", "absent", "relevant", "excluded")
     }
+    positive = answers.question == "positive"
+    masks["named"][positive] = answers.positive.toarray()[positive] > 0
     masks["offered"] |= ~masks["offered"].any(axis=1, keepdims=True)  # a row of none offers all
     by_item = [[] for _ in range(answers.n_items)]
     for row, item in enumerate(answers.item):
@@ -96,7 +98,7 @@ def read_answers(answers, error_rates=0.0, *, missed=0.0, invented=0.0, unknown_
             str(answers.question[row]),
             **{name: mask[row] for name, mask in masks.items()},
             asked_for=int(answers.asked_for[row]),
-            all_apply=str(answers.all_apply[row]),
+            all_apply=str((answers.none_applies if positive[row] else answers.all_apply)[row]),
             mistakes=float(rate_of(answers.annotator[row], error_rates, unknown_last)),
             missed=rate_of(answers.annotator[row], missed, unknown_last),
             invented=rate_of(answers.annotator[row], invented, unknown_last),
@@ -151,9 +153,10 @@ def groups_of_namings(answers, *, mistakes):
     """Return the namings whose joint probability is taken, as lists."""
     groups = {}
     for place, answer in enumerate(answers):
-        if answer.question == "named" and not is_fact(answer, mistakes):
+        if answer.question in ("named", "positive") and not is_fact(answer, mistakes):
             joint = answer.asked_for == 1 and not mistakes
-            groups.setdefault(answer.menu if joint else place, []).append(answer)
+            key = (answer.question, answer.menu) if joint else place
+            groups.setdefault(key, []).append(answer)
     return list(groups.values())
 
 
@@ -200,8 +203,13 @@ def chance_of_answering(answer, sets):
     """Return the chance (2^K,) that there is an answer, be it a mistake."""
     if answer.all_apply != "skip":
         return np.ones(len(sets))
-    answers = np.where(sets[:, list(answer.menu)].all(axis=1), answer.mistakes, 1.0)
+    answers = np.where(can_be_named(answer, sets).any(axis=1), 1.0, answer.mistakes)
     return perceiving(answer, sets) @ answers
+
+
+def can_be_named(answer, sets):
+    """Return which labels on offer can be named truthfully, (2^K, K)."""
+    return (sets if answer.question == "positive" else ~sets) & answer.offered
 
 
 def errs(answer):
@@ -220,7 +228,7 @@ def perceiving(answer, sets):
 
 def chance_of_choice(answer, sets, weights):
     """Return the chance (2^K,) that one who makes no mistake names these labels of the offered."""
-    free = ~sets & answer.offered
+    free = can_be_named(answer, sets)
     labels = np.flatnonzero(answer.named)
     if answer.tells_all:
         return (free == answer.named).all(axis=1).astype(float)

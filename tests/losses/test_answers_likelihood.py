@@ -46,14 +46,14 @@ def test_all_kinds_mixed(case):
     check(case)
 
 
-@given(cases(questions=("named",), propensities=False, most_answers=1, most_named=5))
+@given(cases(questions=("named", "positive"), propensities=False, most_answers=1, most_named=5))
 def test_one_naming_without_propensities(case):
     assert case.tolerance == 1e-12
     check(case)
 
 
 @examples(30)
-@given(cases(questions=("named", "asked"), most_named=1, rates=(0.0,)))
+@given(cases(questions=("named", "positive", "asked"), most_named=1, rates=(0.0,)))
 def test_several_namings_and_facts(case):
     check(case)
 

@@ -30,7 +30,7 @@ def enumerated(case):
         known = prior(z, sets)
         for answer in answers:
             known = known * chance_of_facts(answer, sets, excluded)
-            if answer.question == "named":
+            if answer.question in ("named", "positive"):
                 known *= chance_of_naming(answer, sets, weights)
         found.append(known @ sets / known.sum())
     return np.array(found)
@@ -55,7 +55,7 @@ def log_odds(logits, answers, *, missed, invented, exclusion_rates=None):
 @examples(40)
 @given(mistaken(propensities=False, most_answers=4))
 def test_given_all_answers_with_at_most_one_naming(case):
-    named = case.answers.item[case.answers.question == "named"]
+    named = case.answers.item[case.answers.chooses]
     if np.bincount(named, minlength=1).max() < 2:
         found = log_odds(case.logits, case.answers, **case.settings)
         np.testing.assert_allclose(expit(found), enumerated(case), atol=1e-11)

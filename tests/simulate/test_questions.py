@@ -14,7 +14,8 @@ from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import estimate_label_frequencies
 from complabel.simulate import SCHEMES, draw_answers, draw_complementary, draw_propensities
 
-QUESTIONS = ["named", "menu-2", "menu-3", "asked", "ticked", "ticked-3", "excluded"]
+POSITIVES = ["positive", "positive-menu-2", "positive-menu-3"]
+QUESTIONS = ["named", "menu-2", "menu-3", "asked", "ticked", "ticked-3", "excluded", *POSITIVES]
 N = 20_000
 PATTERN = np.array([1, 0, 0, 1, 0])  # labels 1, 2 and 4 do not apply
 MANY = np.tile(PATTERN, (N, 1))
@@ -269,6 +270,7 @@ def test_annotators_make_mistakes_at_their_own_rates(question):
     assert_shares(np.bincount(answers.annotator), [1, 1, 1])
     judged = sparse.csr_array(answers.named + answers.absent + answers.excluded)
     wrong = (judged.toarray() & PATTERN).any(axis=1)
+    wrong |= (answers.positive.toarray() & (1 - PATTERN)).any(axis=1)
     shares = np.bincount(answers.annotator, wrong) / np.bincount(answers.annotator)
     assert shares[0] == 0
     assert shares[1] > shares[2] > 0

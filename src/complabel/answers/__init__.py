@@ -1,7 +1,9 @@
 """Answers about labels, and indicator matrices: checks and conversions."""
 
 from complabel.answers._answers import Answers
+from complabel.answers._arrays import BY_CHOICE as BY_CHOICE
 from complabel.answers._arrays import STATEMENT_KINDS, Statements
+from complabel.answers._arrays import mirrored as mirrored
 from complabel.answers._checks import (
     AssumedUniformWarning,
     ClassPerRowWarning,

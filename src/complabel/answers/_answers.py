@@ -68,6 +68,9 @@ class Answers(AnswerArrays):
       opposite, so each is ``relevant`` or ``absent``.
     - "excluded": a rule, a report or a person ruled some labels out. These are ``excluded``.
       Nothing is known about the other labels, unless they are ``absent`` or ``relevant``.
+    - "positive": name ``asked_for`` labels that *apply*. These are ``positive``, and no sample of
+      all that apply: the annotator chooses. If fewer are named, no other offered label applies.
+      More may be known: ``absent``, and ``relevant`` of labels that are not offered.
 
     Attributes
     ----------
@@ -84,7 +87,7 @@ class Answers(AnswerArrays):
     annotator : ndarray of shape (n_answers,), dtype intp
         Code of the person who answered; -1 if unknown.
     asked_for : ndarray of shape (n_answers,), dtype intp
-        How many labels were to be named; 0 if the question is not "named".
+        How many labels were to be named; 0 if the question is neither "named" nor "positive".
     probability : ndarray of shape (n_answers,), dtype float64
         Probability with which a random question was drawn; NaN if it was not drawn at random.
     drawn : ndarray of shape (n_answers,), dtype str
@@ -101,9 +104,11 @@ class Answers(AnswerArrays):
         What the annotator of a "named" answer does if all offered labels apply: says so
         ("answer"), does not answer ("skip"), or names one of them anyway ("pick"). "never" means
         that this does not happen.
-    offered, named, absent, relevant, excluded : sparse.csr_array (n_answers, n_labels), uint8
-        1 where the answer says this about the label. A row of ``offered`` without entries means
-        all labels. All arrays are read-only.
+    none_applies : ndarray of shape (n_answers,), dtype str
+        The same of a "positive" answer, if no offered label applies.
+    offered, named, absent, relevant, excluded, positive : sparse.csr_array (n_answers, n_labels)
+        Of dtype uint8: 1 where the answer says this about the label. A row of ``offered`` without
+        entries means all labels. All arrays are read-only.
 
     Examples
     --------
@@ -131,6 +136,7 @@ class Answers(AnswerArrays):
         absent: IndicatorLike | None = None,
         relevant: IndicatorLike | None = None,
         excluded: IndicatorLike | None = None,
+        positive: IndicatorLike | None = None,
         offered: IndicatorLike | None = None,
         question: str | ArrayLike | None = None,
         item: ArrayLike | None = None,
@@ -141,6 +147,7 @@ class Answers(AnswerArrays):
         seconds: ArrayLike | None = None,
         weight: ArrayLike = 1.0,
         all_apply: str | ArrayLike = "answer",
+        none_applies: str | ArrayLike = "answer",
         n_items: int | None = None,
         label_names: Sequence[str] | None = None,
     ) -> Answers:
@@ -148,7 +155,8 @@ class Answers(AnswerArrays):
 
         Parameters
         ----------
-        named, absent, relevant, excluded : array-like or sparse (n_answers, n_labels), optional
+        named, absent, relevant, excluded, positive : array-like or sparse (n_answers, n_labels), \
+                optional
             What the answers say, 0/1. At least one mask is needed. If the question is "ticked",
             ``relevant`` alone has what people ticked because it applies, and the other offered
             labels do not; ``absent`` alone has what they ticked because it does not apply, and the
@@ -158,9 +166,10 @@ class Answers(AnswerArrays):
             is "asked", it means the judged labels.
         question : str, array-like of shape (n_answers,), or None, default=None
             None infers it from the first rule that fits: "named" if the answer names a label,
-            "excluded" if it excludes one, "asked" if it judges one. An answer that marks nothing is
-            "named" if ``named`` was given and a menu was offered: all labels of the menu apply. If
-            ``excluded`` but not ``named`` was given, it is "excluded".
+            "positive" if it names one that applies, "excluded" if it excludes one, "asked" if it
+            judges one. An answer that marks nothing is "named" if ``named`` was given and a menu
+            was offered: all labels of the menu apply. If ``positive`` was given, it is "positive":
+            none applies. If ``excluded`` but neither of them was given, it is "excluded".
         item : array-like of shape (n_answers,) of int, optional
             Row of X that each answer is about, in any order; by default 0, 1, 2, ...
         annotator : array-like of shape (n_answers,), optional
@@ -168,11 +177,11 @@ class Answers(AnswerArrays):
             -1, all are names. All other values are names; None, NaN and blanks mean unknown.
         asked_for : int or array-like of shape (n_answers,), optional
             By default the number that was named, at least 1. In an array, give 0 where the
-            question is not "named".
+            question is neither "named" nor "positive".
         probability, seconds : float or array-like of shape (n_answers,), optional
         drawn : str or array-like of shape (n_answers,), default=""
         weight : float or array-like of shape (n_answers,), default=1.0
-        all_apply : str or array-like of shape (n_answers,), default="answer"
+        all_apply, none_applies : str or array-like of shape (n_answers,), default="answer"
         n_items : int, optional
             By default up to the last item with an answer.
         label_names : sequence of str of length n_labels, optional
@@ -189,7 +198,8 @@ class Answers(AnswerArrays):
         >>> Answers.from_arrays(absent=[[1, 0, 0], [0, 0, 0]], relevant=[[0, 0, 0], [0, 1, 0]])
         Answers(2 items, 3 labels, 2 answers: 2 asked)
         """
-        given = dict(zip(MASKS, (named, absent, relevant, excluded, offered), strict=True))
+        said = (named, absent, relevant, excluded, positive, offered)
+        given = dict(zip(MASKS, said, strict=True))
         marked = [name for name, values in given.items() if values is not None]
         masks, names = read_masks(given, label_names)
         n_answers, n_labels = masks["named"].shape
@@ -209,12 +219,13 @@ class Answers(AnswerArrays):
             item=items,
             question=questions,
             annotator=codes,
-            asked_for=read_asked_for(asked_for, masks["named"], questions),
+            asked_for=read_asked_for(asked_for, masks["named"] + masks["positive"], questions),
             probability=read_known(probability, "probability", n_answers),
             drawn=one_each(drawn, "drawn", n_answers).astype(np.str_),
             seconds=read_known(seconds, "seconds", n_answers),
             weight=read_column(weight, "weight", n_answers, np.float64),
             all_apply=read_words(all_apply, "all_apply", n_answers, ALL_APPLY),
+            none_applies=read_words(none_applies, "none_applies", n_answers, ALL_APPLY),
             **masks,
         )
         check_answers(answers, lambda row: f"answer {row} (item {items[row]})")
@@ -242,17 +253,18 @@ class Answers(AnswerArrays):
             - ``answer_id``: rows with the same id are one answer. They must agree in all filled
               columns except ``label`` and ``answer``. A row without an id is one answer.
             - ``label``: a name. A gap means all offered labels: with "yes", in an answer of one
-              row that is "named" or "ticked", it says that all offered labels apply.
+              row that is "named" or "ticked", it says that all offered labels apply. With "no", in
+              an answer of one row that is "positive", it says that none applies.
             - ``answer``: "no", "yes" or "unsure"; yes, y, true, 1, n, false, 0, ? and skip mean
-              one of them, too. A gap is "no" in "named" and "excluded". It is refused in "asked",
-              and in a "ticked" answer without "yes" or "no". Rows with "unsure" say nothing; an
-              answer of only such rows is left out.
+              one of them, too. A gap is "no" in "named" and "excluded", and "yes" in "positive"
+              beside a label. It is refused in "asked", and in a "ticked" answer without "yes" or
+              "no". Rows with "unsure" say nothing; an answer of only such rows is left out.
             - ``question``: its "no" marks the label as named, absent or excluded; its "yes" marks
-              it as relevant. An answer that is "ticked" and has only "yes" ticked what applies: the
-              other offered labels do not. One that has only "no" ticked what does not apply: the
-              others do. If it has both, each offered label needs a row; "unsure" says that the
-              label was not offered. A gap beside a "yes" is a label that was not ticked; so it is
-              beside a "no" if there is a ``probability``. Otherwise such a gap is refused.
+              it as positive or relevant. An answer that is "ticked" and has only "yes" ticked what
+              applies: the other offered labels do not. One that has only "no" ticked what does not
+              apply: the others do. If it has both, each offered label needs a row; "unsure" says
+              that the label was not offered. A gap beside a "yes" is a label that was not ticked;
+              so it is beside a "no" if there is a ``probability``. Otherwise such a gap is refused.
               Where the question is a gap, ``question`` below holds. If that is None, too, an
               answer is "named" if it has ``asked_for``, if its label is a gap, or if it has
               ``offered`` and only "no". It is "asked" if it has a ``probability``, or if this or
@@ -265,14 +277,14 @@ class Answers(AnswerArrays):
             - ``drawn``: how the question was drawn; see :class:`Answers`.
             - ``seconds``: how long the person took for the whole answer.
             - ``weight``: how much the answer counts, a number from 0; a gap is 1.
-            - ``all_apply``: a word of :class:`Answers`; a gap is "answer".
+            - ``all_apply``, ``none_applies``: a word of :class:`Answers`; a gap is "answer".
         items : sequence, or None, default=None
             Names of the rows of X as in the column ``item``, in the order of the rows. Some may
             have no answer. By default all that occur, sorted. They become ``item_names``.
         label_names : sequence of str, or None, default=None
             All labels, in the order of the masks' columns. By default all that occur, sorted; a
             warning says so if answers are about all labels.
-        question : {"named", "asked", "ticked", "excluded"} or None, default=None
+        question : {"named", "asked", "ticked", "excluded", "positive"} or None, default=None
             The question of all answers that have none in the column ``question``.
         contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         trusted : sequence of str, default=()

@@ -6,14 +6,14 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from complabel._parameters import AnyArray, Array, Bools, Indicator, Ints
-from complabel._questions import JUDGING, KINDS, QuestionKind
+from complabel._questions import CHOOSING, JUDGING, KINDS, QuestionKind
 from complabel.answers._masks import (
     IndicatorLike,
     Mask,
@@ -37,17 +37,23 @@ from complabel.answers._names import (
 )
 from complabel.errors import AnnotationError
 
-MASKS = ("named", "absent", "relevant", "excluded", "offered")
+MASKS = ("named", "absent", "relevant", "excluded", "positive", "offered")
 COLUMNS = (
     *("question", "annotator", "asked_for", "probability", "drawn", "seconds", "weight"),
-    "all_apply",
+    *("all_apply", "none_applies"),
 )
 
-STATEMENT_KINDS = ("named", "absent", "excluded", "relevant", "implied")
-"""What ``Statements.kind`` stands for: a mark of an answer, or "implied". Such a label was offered
-and not named, although more labels were asked for, so it applies."""
+STATEMENT_KINDS = ("named", "absent", "excluded", "relevant", "positive", "implied", "implied_no")
+"""What ``Statements.kind`` stands for: a mark of an answer, or what is implied. A label is implied
+to apply if it was offered and not named, although more labels that do not apply were asked for. If
+more labels that apply were asked for, it is implied that it does not."""
+MARKS = STATEMENT_KINDS[:-2]
+"""The masks of what answers say."""
 
-_APPLIES = np.array([False, False, False, True, True])  # for each of STATEMENT_KINDS
+# For each of STATEMENT_KINDS
+_APPLIES = np.array([False, False, False, True, True, True, False])
+BY_CHOICE = [STATEMENT_KINDS.index(kind) for kind in ("named", "positive", "implied", "implied_no")]
+"""The kinds of statements that follow from what people chose to name, as places."""
 
 _NO_ARRAY = (
     "Answers cannot become an array: what was asked would be lost. For the labels that do not"
@@ -134,11 +140,13 @@ class AnswerArrays:
     seconds: Array
     weight: Array
     all_apply: NDArray[np.str_]
+    none_applies: NDArray[np.str_]
     offered: Mask
     named: Mask
     absent: Mask
     relevant: Mask
     excluded: Mask
+    positive: Mask
 
     def __post_init__(self) -> None:
         masks = [getattr(self, name) for name in MASKS]
@@ -182,12 +190,12 @@ class AnswerArrays:
     @property
     def complementary(self) -> Indicator:
         """1 where some answer denies the label, (n_items, n_labels), uint8; a new array."""
-        return self._by_item(self.named, self.absent, self.excluded)
+        return self._by_item(self.named, self.absent, self.excluded, self.implied_no)
 
     @property
     def known_relevant(self) -> Indicator:
         """1 where an answer says or implies that the label applies; as ``complementary``."""
-        return self._by_item(self.relevant, self.implied)
+        return self._by_item(self.relevant, self.positive, self.implied)
 
     @property
     def judges(self) -> Bools:
@@ -201,22 +209,44 @@ class AnswerArrays:
         return np.select(fits, [*KINDS], "")
 
     @property
+    def chooses(self) -> Bools:
+        """Which answers, (n_answers,), name labels of the person's choice."""
+        return np.isin(self.question, [*CHOOSING])
+
+    @property
+    def chosen(self) -> Mask:
+        """The labels that answers name, whether they apply or not, (n_answers, n_labels)."""
+        return as_mask(self.named + self.positive)
+
+    @property
+    def if_none(self) -> NDArray[np.str_]:
+        """What people do if there is no label to name: ``all_apply`` or ``none_applies``."""
+        return np.where(self.question == "positive", self.none_applies, self.all_apply)
+
+    @property
     def exhausted(self) -> Bools:
-        """Which answers, (n_answers,), name too few labels, so that all others offered apply."""
-        return np.asarray(
-            (self.question == "named") & (counts_of(self.named) < self.asked_for), dtype=np.bool_
-        )
+        """Which answers, (n_answers,), name fewer labels than asked for: there are no others."""
+        return np.asarray(self.chooses & (counts_of(self.chosen) < self.asked_for), dtype=np.bool_)
 
     @property
     def implied(self) -> Mask:
-        """Labels that :attr:`exhausted` answers do not name, a mask (n_answers, n_labels)."""
-        return without(spell_out(self.offered, self.exhausted), self.named)
+        """Labels that apply, as :attr:`exhausted` answers do not name them, (n_answers, K)."""
+        return self._left("named")
+
+    @property
+    def implied_no(self) -> Mask:
+        """Labels that do not apply, because these answers do not name them as positive."""
+        return self._left("positive")
+
+    def _left(self, question: str) -> Mask:
+        exhausted = self.exhausted & (self.question == question)
+        return without(spell_out(self.offered, exhausted), self.chosen)
 
     @cached_property
     def _statements(self) -> Statements:
         """What the answers say; no (n_items, n_labels) array is made."""
-        masks = [getattr(self, name) for name in STATEMENT_KINDS[:-1]]
-        masks.append(without(self.implied, self.relevant))
+        masks = [getattr(self, name) for name in MARKS]
+        masks += [without(self.implied, self.relevant), without(self.implied_no, self.absent)]
         answer = np.concatenate([rows_of(mask) for mask in masks])
         kind = np.repeat(np.arange(len(masks), dtype=np.int8), [mask.nnz for mask in masks])
         return Statements(
@@ -342,6 +372,29 @@ class AnswerArrays:
         return marked
 
 
+A = TypeVar("A", bound=AnswerArrays)
+
+
+def mirrored(answers: A) -> A:
+    """Return what the answers say if each label that applies is one that does not.
+
+    A label that applies is then named by the question "named", and what is true of naming labels
+    that do not apply is true of it. The labels that a rule excluded have no mirror image: they are
+    left out.
+    """
+    sides = {"named": "positive", "absent": "relevant", "all_apply": "none_applies"}
+    sides |= {other: side for side, other in sides.items()}
+    other_question = np.select(
+        [answers.question == "named", answers.question == "positive"],
+        ["positive", "named"],
+        answers.question,
+    )
+    nothing = as_mask(sparse.csr_array(answers.excluded.shape, dtype=np.uint8))
+    changed: dict[str, Any] = {side: getattr(answers, other) for side, other in sides.items()}
+    found = replace(answers, question=other_question, excluded=nothing, **changed)
+    return found.only(answers.question != "excluded")
+
+
 def _places_of(
     values: NDArray[np.integer[Any]], ordered: NDArray[np.integer[Any]]
 ) -> tuple[Ints, Ints]:
@@ -439,17 +492,20 @@ def read_questions(
         if "named" not in given and len(odd):
             raise AnnotationError(
                 f"answer {odd[0]} is 'named', but marks only labels that apply; give named, or the"
-                " question: 'ticked' if people ticked all that apply, 'asked' if they said yes"
+                " question: 'ticked' if people ticked all that apply, 'asked' if they said yes. If"
+                " they named labels that apply, give these as positive"
             )
         return told
     has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
     questions = np.select(
-        [has["named"], has["excluded"], has["absent"] | has["relevant"]],
-        ["named", "excluded", "asked"],
+        [has["named"], has["positive"], has["excluded"], has["absent"] | has["relevant"]],
+        ["named", "positive", "excluded", "asked"],
         default="",
     )
     if "named" in given:  # a menu was offered and nothing named: all its labels apply
         questions[(questions == "") & has["offered"]] = "named"
+    elif "positive" in given:  # no label on offer applies
+        questions[questions == ""] = "positive"
     elif "excluded" in given:  # no label was excluded
         questions[questions == ""] = "excluded"
     blank = np.flatnonzero(questions == "")
@@ -483,11 +539,11 @@ def complete_masks(
     return {**masks, "offered": offered, "absent": absent, "relevant": relevant}
 
 
-def read_asked_for(asked_for: ArrayLike | None, named: Mask, questions: NDArray[np.str_]) -> Ints:
+def read_asked_for(asked_for: ArrayLike | None, chosen: Mask, questions: NDArray[np.str_]) -> Ints:
     """Return how many labels each answer was asked to name, (A,)."""
-    is_named = questions == "named"
+    is_named = np.isin(questions, [*CHOOSING])
     if asked_for is None:
-        return np.where(is_named, np.maximum(counts_of(named), 1), 0)
+        return np.where(is_named, np.maximum(counts_of(chosen), 1), 0)
     marks = read_column(asked_for, "asked_for", len(questions), np.intp)
     return np.where(is_named, marks, 0) if np.ndim(asked_for) == 0 else marks
 

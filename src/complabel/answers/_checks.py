@@ -29,7 +29,10 @@ _MIN_LABELS = 3
 
 
 class UnchosenLabelWarning(UserWarning):
-    """A label was never chosen as complementary, so nothing says where it does not apply."""
+    """A label was never chosen as complementary, so nothing says where it does not apply.
+
+    Or it was never said to apply, and nothing says where it does.
+    """
 
 
 class UnansweredRowWarning(UserWarning):
@@ -165,8 +168,11 @@ def _also(rows: Ints) -> str:
 def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
     """Yield the faulty marks of each check, and the message for the first of them."""
     named, offered, absent = answers.named, answers.offered, answers.absent
+    positive, relevant = answers.positive, answers.relevant
     listed = counts_of(offered) > 0  # rows without entries offer every label
-    is_named, is_asked, is_ticked, is_excluded = (answers.question == word for word in QUESTIONS)
+    is_named, is_asked, is_ticked, is_excluded, is_positive = (
+        answers.question == word for word in QUESTIONS
+    )
     judged = is_asked | is_ticked
     yield (
         keep_rows(named, ~is_named),
@@ -174,24 +180,36 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
         "label as absent",
     )
     yield (
-        without(keep_rows(named, listed), offered),
-        "names {label}, which was not offered; add it to offered, or correct named",
+        keep_rows(positive, ~is_positive),
+        "names {label} as one that applies, but its question is not 'positive'; give it question"
+        " 'positive', or give the label as relevant",
     )
     yield (
-        common(named, answers.relevant),
+        without(keep_rows(union(named, positive), listed), offered),
+        "names {label}, which was not offered; add it to offered, or correct what is named",
+    )
+    yield (
+        common(named, relevant),
         "names {label} and gives it as relevant; a label either applies or does not, correct one",
+    )
+    yield (
+        common(positive, union(absent, answers.excluded)),
+        "names {label} as one that applies, and gives it as absent or excluded; correct one",
     )
     yield (
         common(answers.relevant, union(absent, answers.excluded)),
         "gives {label} as relevant and as absent or excluded; a label either applies or does not,"
         " correct one",
     )
-    struck = keep_rows(absent, is_named)
-    yield (
-        union(common(struck, offered), keep_rows(struck, ~listed)),
-        "offers {label} and gives it as absent; leave the label out of offered, or give the 'no' "
-        "as a separate answer",
-    )
+    for struck, word, said in (
+        (keep_rows(absent, is_named), "absent", "no"),
+        (keep_rows(relevant, is_positive), "relevant", "yes"),
+    ):
+        yield (
+            union(common(struck, offered), keep_rows(struck, ~listed)),
+            f"offers {{label}} and gives it as {word}; leave the label out of offered, or give the"
+            f" '{said}' as a separate answer",
+        )
     facts = keep_rows(union(absent, answers.relevant), judged & listed)
     yield (
         without(facts, offered),
@@ -217,8 +235,7 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
 
 def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
     """Yield the faulty answers of each check, (A,), the message, and arrays to fill it in."""
-    is_named, is_asked, is_ticked, _ = (answers.question == word for word in QUESTIONS)
-    n_named, n_offered = counts_of(answers.named), answers.n_offered
+    is_named, n_named, n_offered = answers.chooses, counts_of(answers.chosen), answers.n_offered
     n_judged = counts_of(union(answers.absent, answers.relevant))
     asked_for, probability = answers.asked_for, answers.probability
     yield (
@@ -233,7 +250,8 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
     )
     yield (
         np.where(is_named, asked_for < 1, asked_for != 0),
-        "has asked_for {} with question '{}'; give at least 1 for 'named', and 0 for all others",
+        "has asked_for {} with question '{}'; give at least 1 for 'named' and 'positive', and 0 for"
+        " all others",
         asked_for,
         answers.question,
     )
@@ -250,13 +268,14 @@ def _faulty_rows(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
         asked_for,
     )
     yield (
-        is_named & (n_named == 0) & (answers.all_apply != "answer"),
-        "names nothing, which says that all labels on offer apply, but all_apply is '{}'; leave "
-        'it out, or give all_apply="answer"',
-        answers.all_apply,
+        is_named & (n_named == 0) & (answers.if_none != "answer"),
+        "names nothing, which says that there is no label to name, but {} is '{}'; leave it out, or"
+        ' give "answer"',
+        np.where(answers.question == "positive", "none_applies", "all_apply"),
+        answers.if_none,
     )
     yield (
-        (is_asked | is_ticked) & (n_judged == 0),
+        answers.judges & (n_judged == 0),
         "judges no label; leave it out, or give what was said as absent or relevant",
     )
     sizes, of_size = np.unique(n_offered, return_inverse=True)

@@ -40,10 +40,11 @@ COLUMNS = (
 ``seconds`` is how long the person took for the whole answer.
 """
 
-# Tables may also say how much each answer counts, and what people do if all labels apply; no tool's
-# do.
-USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight", "all_apply")
-NAMED, ASKED, TICKED, EXCLUDED = range(4)  # in the order of QUESTIONS
+# Tables may also say how much each answer counts, and what people do if there is no label to name;
+# no tool's do.
+IF_NONE = ("all_apply", "none_applies")
+USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight", *IF_NONE)
+NAMED, ASKED, TICKED, EXCLUDED, POSITIVE = range(5)  # in the order of QUESTIONS
 _MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
 
 
@@ -250,7 +251,7 @@ class CodedTable:
         is_word = [str(value).casefold() in none for value in label.values]
         says_none = np.append(np.array(is_word, dtype=np.bool_), False)[label.codes]
         if (odd := says_none & ~is_list).any():
-            told = "has a word for none, but the question is about labels that do not apply"
+            told = "has a word for none, but people were to name labels"
             raise self.refusal(int(odd.argmax()), f"{told}; say in the table what it means")
         yes = np.append(np.isin(words.values, ("yes",)), False)[words.codes] | (
             "answer" not in self.columns
@@ -292,7 +293,7 @@ class CodedTable:
         """
         kind, words = self.held_as(question), self.words()
         filled = {name: self[name].codes != -1 for name in ("label", "probability")}
-        to_name = (kind == NAMED) & ~filled["label"] & filled["probability"]
+        to_name = np.isin(kind, (NAMED, POSITIVE)) & ~filled["label"] & filled["probability"]
         if "answer" not in self.columns:
             return np.asarray(to_name)
         unnamed = (self["offered"].codes == -1) & (self["asked_for"].codes == -1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from complabel._parameters import Bools, Ints
 from complabel.answers._answers import Answers
-from complabel.answers._arrays import STATEMENT_KINDS, Statements
+from complabel.answers._arrays import BY_CHOICE, MARKS, Statements
 from complabel.answers._masks import Mask, counts_of, keep_rows, mask_of, rows_of, spell_out, union
 from complabel.answers._names import list_some
 from complabel.errors import AnnotationError
@@ -31,6 +31,7 @@ def merge_labels(answers: Answers, merged: Mapping[str, str]) -> Answers:
       parts are not on offer any more; it is left out if nothing else was.
     - Who named another label of a menu with parts chose among the others. Such an answer has no
       ``probability`` any more, because it is left out if a part was named.
+    - Who named a part because it applies, of all parts on offer, named the merged label.
 
     An AnnotationError says that a label to merge is not there, or is a new name, too.
 
@@ -78,31 +79,38 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
         return mask_of(rows, np.searchsorted(kept, labels), (len(has_new), len(kept)))
 
     is_listed, is_named = counts_of(answers.offered) > 0, answers.question == "named"
+    is_positive = answers.question == "positive"
     n_offered = np.where(is_listed, counts_of(answers.offered[:, parts]), n_parts)
     whole = ~is_named & (n_offered == n_parts)
     narrowed = ~whole & (n_offered > 0)  # without the parts, all labels are not all any more
     offered = union(keep_rows(answers.offered, ~narrowed), spell_out(answers.offered, narrowed))
     about["offered"] = offered = put(offered, whole & is_listed)
-    for name in STATEMENT_KINDS[:-1]:
-        mask, least = getattr(answers, name), 1 if name == "relevant" else n_parts
+    for name in MARKS:
+        mask, least = getattr(answers, name), 1 if name in ("relevant", "positive") else n_parts
         about[name] = put(mask, whole & (counts_of(mask[:, parts]) >= least))
-    chose, n_named, n_left = narrowed & is_named, counts_of(about["named"]), counts_of(offered)
-    most = np.where(answers.exhausted, np.minimum(answers.asked_for, n_left), n_named)
-    about["asked_for"] = np.where(chose, most, answers.asked_for)
+    chose, n_left = narrowed & answers.chooses, counts_of(offered)
+    n_named = counts_of(about["named"]) + counts_of(about["positive"])
+    left = np.where(n_left == 0, np.where(narrowed, 0, len(kept)), n_left)
+    most = np.where(answers.exhausted, np.minimum(answers.asked_for, left), n_named)
+    about["asked_for"] = np.where(chose | (whole & is_positive), most, answers.asked_for)
     about["probability"] = np.where(chose, np.nan, answers.probability)
     about["drawn"] = np.where(chose, "", answers.drawn)
-    gone = narrowed & ((n_left == 0) | (is_named & (most == 0)))
+    gone = narrowed & ((n_left == 0) | (answers.chooses & (most == 0)))
     # A menu of one label is a yes/no question; who picks a label even if all apply says nothing.
-    alone = chose & (n_left == 1)
-    gone |= alone & (n_named > 0) & (answers.all_apply == "pick")
-    about["absent"] = union(about["absent"], keep_rows(about["named"], alone))
-    about["relevant"] = union(about["relevant"], keep_rows(offered, alone & (n_named == 0)))
+    alone = answers.chooses & (left == 1)
+    offered = spell_out(offered, alone) + keep_rows(offered, ~alone)
+    gone |= alone & (n_named > 0) & (answers.if_none == "pick")
+    for side, other, which in (("absent", "relevant", is_named), ("relevant", "absent", ~is_named)):
+        chosen = about["named" if side == "absent" else "positive"]
+        about[side] = union(about[side], keep_rows(chosen, alone))
+        about[other] = union(about[other], keep_rows(offered, alone & which & (n_named == 0)))
     judged = keep_rows(union(about["absent"], about["relevant"]), alone)
-    about |= {"offered": union(offered, judged), "named": keep_rows(about["named"], ~alone)}
+    about["offered"] = union(offered, judged)
+    about |= {name: keep_rows(about[name], ~alone) for name in ("named", "positive")}
     about["question"] = np.where(alone, "asked", answers.question)
     about["asked_for"][alone] = 0
     rest, said = replace(answers, **about).only(~gone), answers.statements()
-    picked = (said.kind == 0) & (answers.all_apply == "pick")[said.answer]
+    picked = np.isin(said.kind, BY_CHOICE[:2]) & (answers.if_none == "pick")[said.answer]
     said = said.only(~picked & ~whole[said.answer] & np.isin(said.label, parts))
     if not len(said):
         return rest

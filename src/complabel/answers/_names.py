@@ -15,7 +15,7 @@ from complabel._parameters import Indicator, Ints
 from complabel.answers._masks import MAX_NAMED, IndicatorLike, check_indicator
 from complabel.errors import AnnotationError, InputError
 
-Question: TypeAlias = Literal["named", "asked", "ticked", "excluded"]
+Question: TypeAlias = Literal["named", "asked", "ticked", "excluded", "positive"]
 """The question that an answer belongs to."""
 
 QUESTIONS: tuple[Question, ...] = get_args(Question)
@@ -23,7 +23,8 @@ QUESTIONS: tuple[Question, ...] = get_args(Question)
 
 ALL_APPLY = ("answer", "skip", "pick", "never")
 """What an annotator who should name a label does if all offered labels apply: says so ("answer"),
-does not answer ("skip"), or names one of them anyway ("pick"). "never": this does not happen."""
+does not answer ("skip"), or names one of them anyway ("pick"). "never": this does not happen.
+The same of one who should name a label that applies, if no offered label does."""
 
 ANSWER_WORDS: dict[str, str] = {
     **dict.fromkeys(("yes", "y", "true", "1"), "yes"),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from complabel._parameters import Bools, Ints, check_choice
 from complabel._settings import setting
-from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays, Statements
+from complabel.answers._arrays import BY_CHOICE, MARKS, AnswerArrays, Statements
 from complabel.answers._masks import (
     MAX_NAMED,
     Mask,
@@ -43,22 +43,25 @@ def sure_statements(
 
     With mistakes (``with_error_rates``), only what was volunteered or excluded is certain. Somebody
     who picks a label even if all apply (``all_apply="pick"``) says that it does not apply only if
-    another offered label certainly does not.
+    another offered label certainly does not. It is the same of one who names a label that applies.
     """
-    named, by_choice = statements.kind == 0, np.isin(statements.kind, (0, 4))  # named, implied
+    by_choice = np.isin(statements.kind, BY_CHOICE)
+    named = np.isin(statements.kind, BY_CHOICE[:2])
     if with_error_rates:
         judged = answers.judges[statements.answer]
         return np.asarray(~(by_choice | judged))
-    may_pick = (answers.all_apply == "pick") & ~answers.exhausted
+    may_pick = (answers.if_none == "pick") & ~answers.exhausted
     picked = named & may_pick[statements.answer]
-    denied = statements.only(~picked & ~statements.applies)
-    known = mask_of(denied.item, denied.label, answers.shape)
-    rows = statements.answer[picked]
-    offered = answers.offered[rows]
-    at_all = counts_of(known)[answers.item[rows]] > 0
-    on_menu = np.asarray(known[answers.item[rows]].multiply(offered).sum(axis=1)) > 0
     sure = np.asarray(~picked)
-    sure[picked] = np.where(counts_of(offered) == 0, at_all, on_menu)
+    for applies in (False, True):
+        of_side = picked & (statements.applies == applies)
+        certain = statements.only(~picked & (statements.applies == applies))
+        known = mask_of(certain.item, certain.label, answers.shape)
+        rows = statements.answer[of_side]
+        offered = answers.offered[rows]
+        at_all = counts_of(known)[answers.item[rows]] > 0
+        on_menu = np.asarray(known[answers.item[rows]].multiply(offered).sum(axis=1)) > 0
+        sure[of_side] = np.where(counts_of(offered) == 0, at_all, on_menu)
     return sure
 
 
@@ -107,6 +110,7 @@ def resolve_contradictions(
     answer is dropped if no mark is left. If the question is "named", the choice among the offered
     labels cannot be removed in part. So the whole answer is dropped if the label was named, or if
     it applies because too few labels were named. Other labels of such an answer are removed alone.
+    It is the same if the question is "positive".
 
     Examples
     --------
@@ -216,7 +220,7 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
 def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     """Return the contradicted pairs, (C,), ascending, and all statements about them."""
     said = answers.statements()
-    if (answers.all_apply == "pick").any():  # who picks a label anyway need not deny it
+    if (answers.if_none == "pick").any():  # who picks a label anyway need not deny it
         said = said.only(sure_statements(answers, said))
     return said.contradicted, said.only(np.isin(said.pair, said.contradicted))
 
@@ -231,16 +235,16 @@ def _votes(answers: AnswerArrays, disputed: NDArray[np.int64], said: Statements)
 
 def _strike(answers: A, struck: Mask) -> A:
     """Return answers without the struck labels, and without answers that become empty."""
-    is_named = answers.question == "named"
-    chosen = union(answers.named, spell_out(answers.offered, answers.exhausted))
+    is_named = answers.chooses
+    chosen = union(answers.chosen, spell_out(answers.offered, answers.exhausted))
     gone = is_named & (counts_of(common(chosen, struck)) > 0)
-    # A "named" answer that stays loses only relevant or absent marks. Its menu stays as it was.
+    # Such an answer that stays loses only relevant or absent marks. Its menu stays as it was.
     narrowed = ~is_named & (counts_of(struck) > 0)
     offered = union(
         keep_rows(answers.offered, ~narrowed),
         without(spell_out(answers.offered, narrowed), keep_rows(struck, narrowed)),
     )
-    marks: dict[str, Any] = {n: without(getattr(answers, n), struck) for n in STATEMENT_KINDS[:-1]}
+    marks: dict[str, Any] = {n: without(getattr(answers, n), struck) for n in MARKS}
     left = sum((counts_of(mask) for mask in marks.values()), start=np.zeros(1, dtype=np.intp))
     gone |= narrowed & ((left == 0) | (counts_of(offered) == 0))
     return replace(answers, **marks, offered=offered).only(~gone)

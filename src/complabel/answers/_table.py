@@ -12,11 +12,13 @@ import numpy as np
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel._settings import setting
-from complabel.answers._arrays import STATEMENT_KINDS, AnswerArrays
+from complabel.answers._arrays import MARKS, AnswerArrays
 from complabel.answers._codes import (
     ASKED,
     EXCLUDED,
+    IF_NONE,
     NAMED,
+    POSITIVE,
     TICKED,
     CodedTable,
     Column,
@@ -78,9 +80,12 @@ def read_table(
     told = rows.agreed("question", table.held_as(question))
     kinds = table.kinds(question)
     by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
-    words = table.read("all_apply", ALL_APPLY.index, f"it must be one of {', '.join(ALL_APPLY)}")
-    if_all = rows.agreed("all_apply", words.numbers())
+    advice = f"it must be one of {', '.join(ALL_APPLY)}"
+    if_all, if_none = (
+        rows.agreed(name, table.read(name, ALL_APPLY.index, advice).numbers()) for name in IF_NONE
+    )
     if_all = np.where(if_all == -1, rows.agreed("question", by_kind.numbers()), if_all)
+    rows = rows.with_positive(told == POSITIVE)
     if label_names is None:
         refuse_odd_labels(names, are_answered=bool(table["answer"].values))
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
@@ -89,7 +94,7 @@ def read_table(
     if label_names is None:
         _warn_unlisted(questions, offered, len(names))
     masks = marks.masks(questions)
-    n_named = np.maximum(counts_of(masks["named"]), 1)
+    n_named = np.maximum(counts_of(masks["named"]) + counts_of(masks["positive"]), 1)
     asked_for = np.where(asked_for == -1, n_named, asked_for)
     texts = table.texts("annotator")
     people = sorted(set(texts.values))
@@ -104,12 +109,13 @@ def read_table(
         "item": item,
         "question": np.array(QUESTIONS)[questions],
         "annotator": person,
-        "asked_for": np.where(questions == NAMED, asked_for, 0),
+        "asked_for": np.where(np.isin(questions, (NAMED, POSITIVE)), asked_for, 0),
         "probability": probability,
         "drawn": drawn,
         "seconds": rows.measured("seconds", np.nan),
         "weight": rows.measured("weight", 1.0),
         "all_apply": np.array(ALL_APPLY)[np.maximum(if_all, 0)],  # a gap is the first
+        "none_applies": np.array(ALL_APPLY)[np.maximum(if_none, 0)],
         **masks,
     }
     return arrays, lambda at: f"{rows.name(at)} (item {item_names[item[at]]!r})"
@@ -196,6 +202,10 @@ class _Rows:
         rank[np.argsort(first)] = np.arange(len(first))
         return cls(kept, rank[answer], words[kept], said[kept] == -1, kept[np.sort(first)], table)
 
+    def with_positive(self, positive: Bools) -> _Rows:
+        """Return the rows with "yes" for gaps of answers, (A,), that name labels that apply."""
+        return replace(self, words=np.where(self.blank & positive[self.answer], _YES, self.words))
+
     def name(self, answer: int) -> str:
         """Return words for an answer in a message: its id, else its row."""
         row, ids = int(self.first[answer]), self.table["answer_id"]
@@ -255,14 +265,14 @@ class _Marks:
 
         A "no" does not tell that somebody was asked; a probability or another's "yes" does.
         """
-        blank = self.label == -1
-        everything = self.any(blank & (self.rows.words == _YES))
+        blank, positive = self.label == -1, given == POSITIVE
+        everything, nothing = (self.any(blank & (self.rows.words == word)) for word in (_YES, _NO))
         no, yes = (self.any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
         choice = no & ~yes & (counts_of(self.offered) > 0)
         inferred = np.where((self.asked_for > 0) | everything | choice, NAMED, ASKED)
         questions = np.where(given == -1, inferred, given)
         self._refuse(
-            self.any(blank & (self.rows.words == _NO)),
+            nothing & ~positive,
             "has no label; fill it in. If the table lists what applies, complabel import reads it"
             " with --answer yes, and says what a row without a label means with --unselected",
         )
@@ -270,6 +280,20 @@ class _Marks:
         self._refuse(
             everything & no,
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
+        )
+        self._refuse(
+            positive & everything,
+            "names no label that applies; fill the label in, or say 'no' if no label applies",
+        )
+        self._refuse(
+            positive & nothing & yes,
+            "says that no label on offer applies, and that one does; correct one of the two",
+        )
+        self._refuse(
+            positive & no & ~yes & ~nothing,
+            "is 'positive' and only says 'no' about a label, which would mean that the label does"
+            " not apply; say 'yes' about labels that somebody named because they apply. If people"
+            " named labels that do not apply, the question is 'named'",
         )
         self._refuse(
             ((questions == NAMED) | (questions == EXCLUDED)) & yes & ~no & ~everything,
@@ -287,15 +311,16 @@ class _Marks:
                 " named a label that does not apply, asked if somebody was asked about this label,"
                 " ticked if all that do not apply were ticked in a list, excluded if a rule says"
                 " it",
-                [{"question": name} for name in QUESTIONS],
+                [{"question": name} for name in QUESTIONS if name != QUESTIONS[POSITIVE]],
             )
         return questions
 
     def masks(self, questions: Ints) -> dict[str, Mask]:
         question = questions[self.rows.answer]
         no = self.rows.words == _NO
-        absent = self._mask(no & ((question == ASKED) | (question == TICKED)))
-        relevant = self._mask(self.rows.words == _YES)
+        absent = self._mask(no & np.isin(question, (ASKED, TICKED, POSITIVE)))
+        yes, positive = self.rows.words == _YES, question == POSITIVE
+        relevant = self._mask(yes & ~positive)
         offered, is_ticked = self.offered, questions == TICKED
         if is_ticked.any():
             unsure = self._mask((self.rows.words == _UNSURE) & (question == TICKED))
@@ -318,6 +343,7 @@ class _Marks:
             "absent": absent,
             "relevant": relevant,
             "excluded": self._mask(no & (question == EXCLUDED)),
+            "positive": self._mask(yes & positive),
             "offered": keep_rows(offered, counts_of(offered) < offered.shape[1]),
         }
 
@@ -435,17 +461,19 @@ def _warn_unlisted(questions: Ints, offered: Mask, n_labels: int) -> None:
 
 def table_of(answers: AnswerArrays) -> dict[str, Any]:
     """Return the columns of ``Answers.to_table``."""
-    question, marks = answers.question, [getattr(answers, name) for name in STATEMENT_KINDS[:-1]]
-    # A "named" or "excluded" answer without a "no" has a row that says so. What was struck from a
-    # menu stands in an answer of its own.
-    bare = counts_of(answers.named) + counts_of(answers.excluded) == 0
-    blank = np.flatnonzero(bare & np.isin(question, ("named", "excluded")))
+    question, marks = answers.question, [getattr(answers, name) for name in MARKS]
+    # A "named" or "excluded" answer without a "no" has a row that says so, and so has a "positive"
+    # one without a "yes". What was struck from a menu stands in an answer of its own.
+    bare = counts_of(answers.chosen) + counts_of(answers.excluded) == 0
+    blank = np.flatnonzero(bare & np.isin(question, ("named", "excluded", "positive")))
+    positive = question == "positive"
     row = np.concatenate([*map(rows_of, marks), blank])
     label = np.concatenate([*(mask.indices for mask in marks), np.full(len(blank), -1)])
-    kind = np.repeat(np.arange(5), [*(mask.nnz for mask in marks), len(blank)])
-    struck = (kind == 1) & (question[row] == "named")
+    kind = np.repeat(np.arange(len(marks) + 1), [*(mask.nnz for mask in marks), len(blank)])
+    struck = np.where(positive[row], kind == 3, (kind == 1) & (question[row] == "named"))
+    no = (kind < 3) | ((label == -1) & positive[row])
     order = np.lexsort((kind, struck, row))
-    row, label, kind, struck = (each[order] for each in (row, label, kind, struck))
+    row, label, no, struck = (each[order] for each in (row, label, no, struck))
     names = answers.label_names or tuple(map(str, range(answers.n_labels)))
     labels, people = (np.array([*x, None], dtype=object) for x in (names, answers.annotator_names))
     items = np.arange(answers.n_items) if answers.item_names is None else answers.item_names
@@ -457,7 +485,7 @@ def table_of(answers: AnswerArrays) -> dict[str, Any]:
         "answer_id": (row + 1 + answers.n_answers * struck).astype(np.str_),
         "item": items[answers.item[row]],
         "label": labels[label],  # -1: the last entry
-        "answer": np.where(kind < 3, "no", "yes"),
+        "answer": np.where(no, "no", "yes"),
         "question": np.where(struck, "asked", question[row]),
         "offered": np.where(struck, none, menus[row]),
         "asked_for": np.where(struck | (answers.asked_for == 0)[row], none, answers.asked_for[row]),
@@ -469,8 +497,9 @@ def table_of(answers: AnswerArrays) -> dict[str, Any]:
     }
     if answers.weighted:
         columns["weight"] = answers.weight[row]
-    if (answers.all_apply != "answer").any():
-        columns["all_apply"] = np.where(struck, none, answers.all_apply[row])
+    for name in IF_NONE:
+        if ((told := getattr(answers, name)) != "answer").any():
+            columns[name] = np.where(struck, none, told[row])
     return columns
 
 

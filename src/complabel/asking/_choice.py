@@ -25,7 +25,7 @@ import numpy as np
 from scipy import sparse, special
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
-from complabel.answers import Answers
+from complabel.answers import Answers, mirrored
 from complabel.asking._inspection import DEPENDS, ChoiceTest
 from complabel.asking._said import Said, names_of_labels
 from complabel.frequencies import LabelFrequencies, named_at_random
@@ -44,6 +44,11 @@ _MOST_LABELS = 200  # the tests take time in proportion to the square of the num
 def tests_of_choice(said: Said, audit: LabelFrequencies | None) -> list[ChoiceTest]:
     """Run all tests that the answers allow; ``audit`` is from random judgements only."""
     answers = said.answers
+    if not (answers.question == "named").any() and (answers.question == "positive").any():
+        if audit is not None:
+            audit = replace(audit, values=1 - audit.values)
+        tests = tests_of_choice(Said.by(mirrored(answers)), audit)
+        return [test for test in tests if test.name != DEPENDS]  # on what does not apply
     one = (np.diff(answers.named.indptr) == 1) & (answers.asked_for == 1)
     single = np.flatnonzero((answers.question == "named") & one)
     if not len(single) or answers.n_labels > _MOST_LABELS:

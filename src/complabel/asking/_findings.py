@@ -188,9 +188,10 @@ def _frequencies(context: Context) -> Found:
     words = {"bounds": bounds, "advice": ask}
     if "excluded" in seen.questions:
         yield "exclusion-rates-unknown", words | {"advice": ask + " Even 50 help a lot." * (n > 50)}
-    if "named" in seen.questions:
-        yield "choice-unchecked", words
-    if not {"excluded", "named"} & set(seen.questions):
+    if {"named", "positive"} & set(seen.questions):
+        often = "apply rarely" if "named" in seen.questions else "apply often"
+        yield "choice-unchecked", words | {"often": often}
+    if not {"excluded", "named", "positive"} & set(seen.questions):
         yield "frequencies-unknown", words
 
 

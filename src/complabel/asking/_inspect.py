@@ -117,7 +117,7 @@ def inspect_answers(
         n_labels=answers.n_labels,
         n_answers=answers.n_answers,
         n_unanswered=int(np.count_nonzero(~answers.answered)),
-        n_all_apply=int(np.count_nonzero(answers.exhausted)),
+        n_all_apply=int(np.count_nonzero(answers.exhausted & (answers.question == "named"))),
         n_contradictions=len(said.contradicted),
         n_repeated=said.n_repeated(),
         questions={
@@ -154,7 +154,7 @@ def _labels(said: Said, known: _Columns) -> tuple[LabelSummary, ...]:
     columns = known | {
         "offered": offered + about_all,
         "named": said.counts(said.is_kind("named")),
-        "absent": said.counts(said.is_kind("absent")),
+        "absent": said.counts(said.is_kind("absent", "implied_no")),
         "relevant": said.counts(said.applies),
         "excluded": said.counts(said.is_kind("excluded")),
         "judged": said.counts(said.judged),
@@ -256,7 +256,7 @@ def _estimate(
 ) -> tuple[LabelFrequencies | None, str]:
     """Return the best estimate that takes only seconds, and what it is based on."""
     judged = "" if audit is None else f"{audit.n_audit:,} random judgements"
-    named = answers.question == "named"
+    named = answers.chooses
     if not named.any() and audit is not None:
         return audit, judged
     if not named.any():
@@ -281,8 +281,8 @@ def _estimate(
 
 def _sampled(answers: Answers) -> tuple[Answers, str]:
     """Return answers with few enough menus for seconds of work, and words for the reduction."""
-    n_named = np.diff(answers.named.indptr)
-    slow = (answers.question == "named") & (
+    n_named = np.diff(answers.chosen.indptr)
+    slow = answers.chooses & (
         (answers.n_offered < answers.n_labels) | (answers.asked_for != 1) | (n_named != 1)
     )
     rows, most = np.flatnonzero(slow), _MOST_CELLS // answers.n_labels

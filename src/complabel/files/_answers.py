@@ -168,7 +168,7 @@ def read_answers(
         warning. By default all items of the files, sorted.
     label_names : sequence of str, or None, default=None
         All labels, in the order of the columns. By default those of the files, sorted.
-    question : {"named", "asked", "ticked", "excluded"} or None, default=None
+    question : {"named", "asked", "ticked", "excluded", "positive"} or None, default=None
         The question of all rows that have none in the column ``question``.
     contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         Contradictions are settled over all files: a majority in one may be a minority in all.
@@ -436,7 +436,7 @@ def read_judgments(
             if (wrong := (sure < 0) | (sure > 1)).any():
                 told = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
                 raise rows.refusal(int(wrong.argmax()), told)
-            chosen = [QUESTIONS.index(word) for word in ("named", "excluded")]
+            chosen = [QUESTIONS.index(word) for word in ("named", "excluded", "positive")]
             judges = ~np.isin(rows.held_as(question), chosen)
         codes = []
         for name, values in names.items():

@@ -3,6 +3,7 @@
 from complabel.frequencies._counts import Audit as Audit
 from complabel.frequencies._counts import about_the_others as about_the_others
 from complabel.frequencies._counts import by_machine as by_machine
+from complabel.frequencies._counts import chosen_at_random as chosen_at_random
 from complabel.frequencies._counts import drawn_at_random as drawn_at_random
 from complabel.frequencies._counts import forms_of as forms_of
 from complabel.frequencies._counts import inverse_probability as inverse_probability

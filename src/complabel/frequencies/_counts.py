@@ -11,7 +11,7 @@ from scipy import sparse, special
 
 from complabel._drawn import AIMED, RULE, ByMachine
 from complabel._parameters import AnyArray, Array, Bools, Ints
-from complabel.answers import Answers
+from complabel.answers import Answers, mirrored
 from complabel.errors import AnnotationError
 
 
@@ -23,6 +23,11 @@ def judged_at_random(answers: Answers) -> Bools:
 def named_at_random(answers: Answers) -> Bools:
     """Return a mask (A,) of the answers that name labels of all, or of a menu drawn at random."""
     return np.asarray((answers.question == "named") & _is_sample(answers))
+
+
+def chosen_at_random(answers: Answers) -> Bools:
+    """Return a mask (A,) of the same, and of the answers that name labels that apply."""
+    return np.asarray(answers.chooses & _is_sample(answers))
 
 
 def _is_sample(answers: Answers) -> Bools:
@@ -82,7 +87,7 @@ def refuse_without_sample(answers: Answers) -> AnnotationError:
 
 def drawn_at_random(answers: Answers) -> Answers:
     """Return the answers that judge or name labels drawn at random, all items kept."""
-    return answers.only(judged_at_random(answers) | named_at_random(answers))
+    return answers.only(judged_at_random(answers) | chosen_at_random(answers))
 
 
 @dataclass(frozen=True)
@@ -263,12 +268,16 @@ def _log(rate: Array) -> Array:
 
 @dataclass(frozen=True)
 class Named:
-    """Counts of named labels, regardless of the item they are about."""
+    """Counts of named labels that do not apply, regardless of the item they are about.
+
+    If people named labels that apply, it holds the mirror image of what they said.
+    """
 
     first: Array  # (K,): how often each label was the single one named of all labels
     answers: Answers | None  # the D distinct other namings: of a menu, or of several labels
     counts: Array  # (D,): how often each of them was given
     never_all: float  # how many of ``first`` are about items to which not all labels can apply
+    mirrored: bool = False
 
     @property
     def says_all_apply(self) -> bool:
@@ -280,6 +289,20 @@ class Named:
     @classmethod
     def of(cls, answers: Answers) -> Self | None:
         """Collect the named labels; return None if no label was named."""
+        found = cls._of(answers)
+        if found is not None or not (answers.question == "positive").any():
+            return found
+        # Where labels depend on each other, such as one for each item, far fewer items have none
+        # than frequencies of independent labels say. So nothing is read from "none of all".
+        free = answers.n_offered == answers.n_labels
+        told = answers.only(~free | (np.diff(answers.positive.indptr) > 0))
+        of_free = (told.n_offered == told.n_labels) & (told.none_applies == "answer")
+        told = replace(told, none_applies=np.where(of_free, "never", told.none_applies))
+        found = cls._of(mirrored(told))
+        return None if found is None else replace(found, mirrored=True)
+
+    @classmethod
+    def _of(cls, answers: Answers) -> Self | None:
         rows = np.flatnonzero(named_at_random(answers))
         if not len(rows):
             return None

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from complabel._parameters import AnyArray, Array, check_array
+from complabel._questions import CHOOSING
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Counts, Named
@@ -51,6 +52,8 @@ class LabelFrequencies:
         labels on average.
     propensities : ndarray of shape (n_labels,), dtype float64, or None
         How readily each label comes to mind, with a geometric mean of 1; None if nothing was named.
+        That of labels that do not apply, or of those that do: of what was named. None if both
+        were, whose propensities differ.
     spread : float
         Standard deviation of log-propensities: the likeliest of a few values. At 0.03 all labels
         are nearly alike; 0 means that nothing was named.
@@ -146,8 +149,9 @@ def estimate_label_frequencies(
     answers : Answers
         Used are judgements of labels drawn at random (with a ``probability``, ``drawn`` by what a
         machine says, or a "ticked" question about all labels) and labels named of all, or of a menu
-        with a ``probability``. If the chances differ between questions about equally many labels,
-        their inverse is the weight, and the number of answers is Kish's effective number.
+        with a ``probability``: those that do not apply or, if nobody named such, those that do.
+        If the chances differ between questions about equally many labels, their inverse is the
+        weight, and the number of answers is Kish's effective number.
     predictions : array-like of shape (n_items, n_labels), several of them, or None, default=None
         What a machine, or each of several, says that did not learn from the judgements: 1 where a
         label applies and 0 where it does not, or probabilities; NaN where it says nothing. The
@@ -206,14 +210,20 @@ def estimate_label_frequencies(
         audit = strata.audit(answers)
         counts = Asked.of(strata, audit, *rates)
     if len(audit.item):
-        return _estimate(counts, named, len(audit.item))
+        return _unless_both(_estimate(counts, named, len(audit.item)), answers)
     if named is None or not named.says_all_apply:
         raise InputError(
             f"{answers!r} hold no random judgement that says how often labels apply; ask yes/no"
             " questions about random labels, and give Answers the probability with which each"
             " label was drawn"
         )
-    return _estimate(counts, named, 0)
+    return _unless_both(_estimate(counts, named, 0), answers)
+
+
+def _unless_both(found: LabelFrequencies, answers: Answers) -> LabelFrequencies:
+    """Return what was found without propensities if labels were named that apply, and others."""
+    both = all((answers.question == word).any() for word in CHOOSING)
+    return replace(found, propensities=None, _of_log_w=None) if both else found
 
 
 def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequencies:
@@ -227,7 +237,10 @@ def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequ
     judged = np.full(len(values), _AS_IF_KNOWN)
     estimate = _estimate(Counts.of_one_group(judged * values, judged), named, len(audit.item))
     known = np.zeros(len(values))
-    return replace(estimate, values=values, covariance=nothing, intervals=points, _of_log_w=known)
+    frequencies = replace(
+        estimate, values=values, covariance=nothing, intervals=points, _of_log_w=known
+    )
+    return _unless_both(frequencies, answers)
 
 
 def _estimate(counts: Counts | Asked, named: Named | None, n_audit: int) -> LabelFrequencies:

@@ -51,6 +51,9 @@ class NamingLikelihood:
         self.error_rate = error_rate
         self.log_prior = log_prior  # of this error rate
         self.n_labels = len(named.first)
+        # Of labels that apply, logits have the other sign.
+        self._signs = np.ones(2 * self.n_labels)
+        self._signs[: self.n_labels] = -1 if named.mirrored else 1
         self._rest: AnswersLikelihood | None = None
         if named.answers is not None:
             from complabel.losses import AnswersLikelihood  # imports torch
@@ -63,6 +66,7 @@ class NamingLikelihood:
         return [cls(named, rate, log_prior) for rate, log_prior in _error_rates(named)]
 
     def value_and_gradient(self, parameters: Array) -> tuple[float, Array]:
+        parameters = parameters * self._signs
         value, gradient = 0.0, np.zeros_like(parameters)
         if self.named.first.any():
             integrals = Integrals.at(parameters)
@@ -75,10 +79,11 @@ class NamingLikelihood:
             values, slopes = self._of_rest(parameters)
             value += float(self.named.counts @ values)
             gradient += self.named.counts @ slopes
-        return value, gradient
+        return value, gradient * self._signs
 
     def information(self, parameters: Array) -> Array:
         """Return Fisher's information (2K, 2K): expected for labels named of all, else observed."""
+        parameters = parameters * self._signs
         information = np.zeros((len(parameters), len(parameters)))
         total = self.named.first.sum()
         if total:
@@ -90,7 +95,7 @@ class NamingLikelihood:
             information += _of_scores(scores - not_all_apply(parameters)[1], never_all * chances)
         if self._rest is not None:
             information += _of_scores(self._of_rest(parameters)[1], self.named.counts)
-        return information
+        return information * np.outer(self._signs, self._signs)
 
     def _of_rest(self, parameters: Array) -> tuple[Array, Array]:
         """Return log-probabilities (D,) and gradients (D, 2K) of the distinct other answers."""

@@ -126,6 +126,8 @@ def _of_our_forms(
     forms: Sequence[Form], names: Iterable[str], question: str | None
 ) -> tuple[Controls, str | None]:
     not_this, applies = CONTROLS["named"], CONTROLS["ticked"]
+    if {*names} == {positive := CONTROLS["positive"]}:
+        return Controls(present=(positive,)), question or "positive"
     there = {not_this, applies, MARKED}.intersection(names)
     if there == {applies} == {*names}:
         return Controls(present=(applies,)), question or "ticked"
@@ -270,6 +272,9 @@ class FormReader:
 
     def _nothing_ticked(self, form: Form, told: bool) -> list[Row]:
         """Return the rows of a form in which people ticked no label; ``told``: they say so."""
+        if self.options.question == "positive":
+            menu = None if form.menu is None else as_json(form.menu)
+            return [form.row("", "no", "positive", offered=menu)] if told else []
         rest = self._if_ticked if told else self.rest
         if rest is None or all(self.controls):
             return []
@@ -296,6 +301,9 @@ class FormReader:
         self, form: Form, absent: list[str], present: list[str], told: str | None
     ) -> Iterator[Row]:
         question, menu, options = told or "named", form.menu, self.options
+        if question == "positive":
+            yield from self._positive(form, absent, present)
+            return
         others: list[tuple[str, str]] = []
         if self.rest and (present if self.rest == "no" else absent):  # every one shown was judged
             question = "ticked"
@@ -327,6 +335,18 @@ class FormReader:
         said = [(label, "no") for label in absent] + [(label, "yes") for label in present]
         for label, answer in said + others:
             yield form.row(label, answer, question, **about)
+
+    def _positive(self, form: Form, absent: list[str], present: list[str]) -> Iterator[Row]:
+        """Yield the rows of labels that somebody named because they apply."""
+        if absent:
+            told = f"{shown(absent[0])} was chosen because it does not apply"
+            raise fault(form.place, f"{told}, and the question is positive; leave out one of both")
+        if form.menu is not None and len(form.menu) == 1:  # that is a yes/no question
+            yield form.row(present[0], "yes", "asked")
+            return
+        menu = None if form.menu is None else as_json(form.menu)
+        for label in present:
+            yield form.row(label, "yes", "positive", offered=menu, asked_for=len(present))
 
     def _others(self, form: Form, absent: list[str], present: list[str]) -> list[tuple[str, str]]:
         """Return labels that were shown and not chosen, and what that says of them.

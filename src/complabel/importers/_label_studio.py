@@ -256,7 +256,7 @@ def _controls_of(
     kinds = {question_in(record) for record in records} - {None, "asked"}
     given = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
     holding = [n for n in fields if any(_holds_choices(each.get(n)) for each in records)]
-    ours = {CONTROLS["named"], CONTROLS["ticked"], MARKED}.intersection(fields)
+    ours = {*(CONTROLS[x] for x in ("named", "ticked", "positive")), MARKED}.intersection(fields)
     if ours and not given and not asked:
         given = ours.union(holding)
     if kinds and given.isdisjoint(fields):  # a form of one's own, with one choice in each record

@@ -72,6 +72,17 @@ def _ask_to_name(task: Task) -> str:
     return f"{told} If all of them apply, say '{ALL_APPLY}'."
 
 
+def _ask_what_applies(task: Task) -> str:
+    wanted = task["asked_for"]
+    told = f"Name one of these labels that applies to this item: {_listing(task)}."
+    if wanted > 1:
+        told = (
+            f"Name {wanted} of these labels that apply to this item, fewer only if no others do:"
+            f" {_listing(task)}."
+        )
+    return f"{told} If none of them applies, say '{NONE_APPLY}'."
+
+
 def _listing(task: Task) -> str:
     return ", ".join(map(repr, task["offered"]))
 
@@ -97,6 +108,14 @@ WORDINGS = {
         sentence=_ask_to_tick,
         to_do="Write yes into the column answer if this label applies. If no label of this"
         " answer_id applies, write one no. If you do not know about one, write unsure beside it.",
+        fixed=NONE_APPLY,
+    ),
+    "positive": Wording(
+        control="one_that_applies",
+        header="Name one label that applies.",
+        sentence=_ask_what_applies,
+        to_do="Write one label of the column offered that applies into the column label. If none of"
+        " them applies, write no into the column answer; if you are unsure, unsure.",
         fixed=NONE_APPLY,
     ),
 }

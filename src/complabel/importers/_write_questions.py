@@ -322,7 +322,8 @@ def label_studio_config(
     label_names : sequence of str
         All labels; for the question "asked" none. For "named" and "ticked", none means the menu
         that each task of ``complabel ask --for label-studio`` has in its field ``options``.
-    question : {"named", "ticked", "both", "asked"}, default="named"
+    question : {"named", "ticked", "both", "asked", "positive"}, default="named"
+        "positive": name one that applies, in ``one_that_applies``; without labels, of the menu.
         "named": name one label that does not apply, in the control ``not_this``; without labels,
         one of the task's menu. "ticked": tick all that apply, in ``applies``; without labels, all
         of the task. "both": name one in ``not_this``, and mark labels that apply in ``this``.
@@ -407,7 +408,7 @@ def _checked(label_names: Sequence[str]) -> list[str]:
 
 
 # People must not see a model's guess while they are asked: the guess would change their answers.
-_ASKS = (CONTROLS["named"], CONTROLS["ticked"])
+_ASKS = (CONTROLS["named"], CONTROLS["ticked"], CONTROLS["positive"])
 _LONGEST = 1_000_000
 _TEXTS = ("Text", "HyperText")
 

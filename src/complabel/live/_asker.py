@@ -26,7 +26,7 @@ LAPSE = 120.0  # seconds without a sign of life after which a person's questions
 MOST_AHEAD = 20  # questions that a person can hold before they answer the first of them
 LONGEST = 86_400.0  # seconds that an answer can take
 _LATEST = 1000  # answers of a kind from which their median time is taken
-_MARKS = ("named", "absent", "relevant", "offered")
+_MARKS = ("named", "positive", "absent", "relevant", "offered")
 
 Answer = str | list[str]
 
@@ -475,8 +475,8 @@ def _marks_of(
         return {**marks, "relevant" if answer == "yes" else "absent": on_offer}
     marks["offered"] = offered or ()
     chosen = {number[name] for name in answer}
-    if not BY_STEM[question.kind].judges:
-        return {**marks, "named": chosen}
+    if (kind := BY_STEM[question.kind]).chooses:
+        return {**marks, "positive" if kind.names_positive else "named": chosen}
     others = [label for label in on_offer if label not in chosen]
     return {**marks, "relevant": chosen, "absent": others}
 

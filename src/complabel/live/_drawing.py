@@ -168,15 +168,16 @@ class RandomQuestions:
         labels, chance = self._by_weight(item) if is_asked else self._labels(item, kind)
         if kind.chooses and labels and len(labels) == 1:  # there is nothing to choose
             kind = KINDS["asked"]
+        is_free = kind.chooses and not kind.size
         made = Question(
             number=self._drawn,
             item=item,
             kind=kind.stem,
             labels=labels,
-            probability=None if kind.name == "named" else chance,
+            probability=None if is_free else chance,
             asked_for=1 if kind.chooses else None,
             copies=2 if self._rng.random() < self.overlap else 1,
-            drawn="" if kind.name == "named" else AIMED if is_asked else RANDOM,
+            drawn="" if is_free else AIMED if is_asked else RANDOM,
         )
         self.restore(made)
         return made
@@ -419,13 +420,13 @@ def _question_of(
     least = least_chance(len(labels), len(shown or labels))
     if chance is not None and not least <= chance <= 1:  # NaN is not, either
         raise ValueError(f"probability is {chance}; give a number from {least:.3g} to 1, or none")
-    chooses = BY_QUESTION[kind].chooses
+    chooses, of_menu = BY_QUESTION[kind].chooses, {"named": "menu", "positive": "positive-menu"}
     if chooses and asked_for not in range(1, len(shown or labels) + 1):
         raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
     return Question(
         number=number,
         item=items[row["item"]],
-        kind="menu" if kind == "named" and listed else kind,
+        kind=of_menu.get(kind, kind) if listed else kind,
         labels=shown,
         probability=chance,
         asked_for=int(asked_for) if chooses and asked_for else None,

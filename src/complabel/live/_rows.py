@@ -147,7 +147,7 @@ def _said(answers: Answers, row: int, names: Sequence[str]) -> tuple[str, list[s
     """Return the kind of an answer's question, the labels on offer, and what was said."""
     marked = {
         name: [names[label] for label in mask.indices[mask.indptr[row] : mask.indptr[row + 1]]]
-        for name in ("offered", "named", "relevant", "absent")
+        for name in ("offered", "named", "positive", "relevant", "absent")
         for mask in [getattr(answers, name)]
     }
     kind = str(answers.question[row])
@@ -156,4 +156,7 @@ def _said(answers: Answers, row: int, names: Sequence[str]) -> tuple[str, list[s
     if kind == "named":
         kind = ("menu", "named")[answers.all_apply[row] == "answer"]
         return kind, marked["offered"] or [*names], marked["named"]
+    if kind == "positive":
+        kind = "positive-menu" if marked["offered"] else kind
+        return kind, marked["offered"] or [*names], marked["positive"]
     return kind, marked["offered"] or [*names], marked["relevant"]

@@ -22,14 +22,14 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import AnyArray, Array
-from complabel.answers import STATEMENT_KINDS, Answers, Statements, sure_statements
+from complabel.answers import BY_CHOICE, STATEMENT_KINDS, Answers, Statements, sure_statements
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._evaluation import Evaluation, Judged, Point, Ragged, by_label, on_offer
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30
 
-_NAMED, _, _EXCLUDED, _, _IMPLIED = range(len(STATEMENT_KINDS))
+_EXCLUDED = STATEMENT_KINDS.index("excluded")
 
 
 @dataclass(frozen=True)
@@ -153,9 +153,9 @@ def lay_out_facts(
     # Without error rates, judgements and complete namings are certain facts.
     statements = answers.statements()
     judging = with_error_rates & answers.judges
-    complete = answers.exhausted & (answers.all_apply != "skip") & (not with_error_rates)
+    complete = answers.exhausted & (answers.if_none != "skip") & (not with_error_rates)
     # The names of a complete naming are facts. All other names are choices, which are no facts.
-    by_choice = np.isin(statements.kind, (_NAMED, _IMPLIED))
+    by_choice = np.isin(statements.kind, BY_CHOICE)
     certain = statements.only(
         np.where(by_choice, complete[statements.answer], ~judging[statements.answer])
     )

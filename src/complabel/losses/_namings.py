@@ -9,6 +9,10 @@ annotator picks any; or the answer is a mistake at random. The probabilities of 
 added. Annotators who miss and invent labels choose among those that they perceive, and p_k is the
 probability that they perceive label k.
 
+A label that applies is named with the same probability, if p and 1 - p are exchanged. So labels
+that somebody names because they apply are laid out as the mirror image of answers that name labels
+that do not, and their logits have the other sign.
+
 Namings of equal shape are laid out in one group, so that each group needs only a few array
 operations.
 """
@@ -26,7 +30,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import AnyArray, Array, Bools, Ints
-from complabel.answers import Answers
+from complabel.answers import Answers, mirrored
 from complabel.losses._evaluation import (
     Evaluation,
     Mistakes,
@@ -104,6 +108,7 @@ class Group:
     skipped: Tensor | None = None
     picked: Tensor | None = None
     complete: bool = False  # fewer are named than asked for: these are all that do not apply
+    mirrored: bool = False  # labels that apply are named: logits have the other sign
 
     @cached_property
     def _by_item(self) -> Ragged | None:
@@ -199,7 +204,10 @@ def add_skips(group: Group, point: Point, evaluation: Evaluation) -> None:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The logits (b, L) by which a group's annotators choose: of the labels that they perceive."""
+    """The logits (b, L) by which a group's annotators choose: of the labels that they perceive.
+
+    If they name labels that apply, these are the logits that a label does *not* apply.
+    """
 
     group: Group
     logits: Tensor
@@ -209,12 +217,15 @@ class _Seen:
     @classmethod
     def by(cls, group: Group, point: Point, z: Tensor) -> _Seen:
         if point.mistakes is None or point.mistakes.are_at_random:
-            return cls(group, z)
+            return cls(group, -z if group.mirrored else z)
         perceived = point.mistakes.perceived(z, group.annotator, group.cells.labels)
-        return cls(group, perceived.logits, point.mistakes, perceived)
+        logits = -perceived.logits if group.mirrored else perceived.logits
+        return cls(group, logits, point.mistakes, perceived)
 
     def back(self, slope: Tensor, evaluation: Evaluation) -> Tensor:
         """Turn a gradient (b, L) by these logits into that by the true ones; add that by rates."""
+        if self.group.mirrored:
+            slope = -slope
         if self.perceived is None:
             return slope
         if self.mistakes is not None and evaluation.through_log_odds is not None:
@@ -252,6 +263,18 @@ def lay_out_namings(
     answers: Answers, *, with_error_rates: bool, dtype: torch.dtype, device: torch.device
 ) -> list[Group]:
     """Collect the namings of some answers in groups."""
+    where: Any = {"with_error_rates": with_error_rates, "dtype": dtype, "device": device}
+    groups = _groups_of(answers, **where)
+    positive = answers.only(answers.question == "positive")
+    return groups + [
+        replace(each, mirrored=True) for each in _groups_of(mirrored(positive), **where)
+    ]
+
+
+def _groups_of(
+    answers: Answers, *, with_error_rates: bool, dtype: torch.dtype, device: torch.device
+) -> list[Group]:
+    """Collect the namings of labels that do not apply."""
     # Without error rates, all namings of one label each about the same item from the same menu are
     # one row of a group. Complete namings are then facts, and not in a group.
     kept, complete = answers.question == "named", answers.exhausted

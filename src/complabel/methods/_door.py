@@ -88,9 +88,7 @@ class Targets:
         targets = _of_answers(X, y.only(y.weight > 0), learner)
         if not learner.understands_answers:
             return _as_named(targets, type(learner).__name__)
-        answers: Any = targets.answers  # of labels that somebody was asked about
-        applies = np.asarray(answers.relevant[answers.judges].sum(axis=0)) > 0
-        _warn_unless_ruled_out(targets.complementary.any(axis=0) | applies, targets.classes)
+        _warn_of_untold_labels(targets)
         return targets
 
     def keep(self, rows: Rows) -> Targets:
@@ -279,7 +277,8 @@ def _as_named(targets: Targets, learner: str) -> Targets:
     Rows without a complementary label, or with complementary labels only, are left out.
     """
     answers: Any = targets.answers
-    complementary = targets.complementary
+    # What was left over by somebody who named what applies, nobody named as a label that does not.
+    complementary = answers.only(answers.question != "positive").complementary
     full: Rows = np.asarray(complementary.all(axis=1))
     rows: Rows = np.asarray(complementary.any(axis=1) & ~full)
     if not rows.any():
@@ -290,9 +289,11 @@ def _as_named(targets: Targets, learner: str) -> Targets:
         )
     relevant = answers.known_relevant * (1 - complementary)
     has_relevant: Rows = np.asarray(relevant.any(axis=1) & rows)
-    named = replace(targets, relevant=relevant if has_relevant.any() else None, answers=None).keep(
-        rows
-    )
+    of_rows = {
+        "complementary": complementary,
+        "relevant": relevant if has_relevant.any() else None,
+    }
+    named = replace(targets, **of_rows, answers=None).keep(rows)
     check_complementary(named.complementary, name="y")
     ignored = _ignored(answers, rows, full, has_relevant)
     if ignored:
@@ -343,12 +344,32 @@ def _warn_unless_ruled_out(ruled_out: Any, classes: AnyArray) -> None:
     """Warn of labels (K,) of which nothing says where they do not apply."""
     missing = classes[~ruled_out]
     if len(missing):
-        warn_user(
-            f"never chosen as complementary: label{'s' * (len(missing) > 1)}"
-            f" {', '.join(map(str, missing))}; nothing in the data says where they do not apply, so"
-            " they will tend to be ranked high everywhere. Drop them, or ask about them",
-            UnchosenLabelWarning,
+        _warn_of_labels(
+            "never chosen as complementary",
+            missing,
+            "nothing in the data says where they do not apply, so they will tend to be ranked high"
+            " everywhere",
         )
+
+
+def _warn_of_untold_labels(targets: Targets) -> None:
+    """Warn of labels of which nothing says where they do not apply, or where they do."""
+    said: Any = targets.answers  # of labels that somebody was asked about
+    told = targets.complementary.any(axis=0)
+    told |= np.asarray(said.relevant[said.judges].sum(axis=0)) > 0
+    if (positive := said.question == "positive").any():
+        # Where another label was named because it applies, this one is less likely to apply.
+        offered = said.offered[positive]
+        told |= (offered.sum(axis=0) > 0) | (np.diff(offered.indptr) == 0).any()
+        if (never := ~said.known_relevant.any(axis=0)).any():
+            why = "nothing in the data says where they apply, so they will be ranked low everywhere"
+            _warn_of_labels("never said to apply", targets.classes[never], why)
+    _warn_unless_ruled_out(told, targets.classes)
+
+
+def _warn_of_labels(what: str, labels: AnyArray, why: str) -> None:
+    names = f"label{'s' * (len(labels) > 1)} {', '.join(map(str, labels))}"
+    warn_user(f"{what}: {names}; {why}. Drop them, or ask about them", UnchosenLabelWarning)
 
 
 def _labels_of(y: Any, n_labels: int) -> AnyArray:

@@ -8,7 +8,7 @@ from typing import Any
 from complabel._parameters import Array
 from complabel.answers import Answers
 from complabel.errors import InputError, manual_page
-from complabel.frequencies import judged_at_random, named_at_random
+from complabel.frequencies import chosen_at_random, judged_at_random
 from complabel.losses import check_propensities
 from complabel.methods._door import warn_assumed
 
@@ -19,9 +19,11 @@ class AnswerKinds:
 
     free: int  # namings with all labels on offer
     judged: int  # judgements of random labels
-    menus: int  # namings from random menus that offer "all of these apply"
+    menus: int  # namings from random menus that offer "all of these apply", or "none"
     pairs: int  # menus of two labels
     excluded: int
+    positives: int  # namings of labels that apply, which also count above
+    negatives: int  # namings of labels that do not
     all: int
 
     @property
@@ -32,6 +34,11 @@ class AnswerKinds:
         return self.judged + self.pairs + self.excluded
 
     @property
+    def of_both(self) -> bool:
+        """Whether some name labels that apply, and others labels that do not."""
+        return self.positives > 0 and self.negatives > 0
+
+    @property
     def determine_propensities(self) -> bool:
         """Whether the answers show how readily labels come to mind."""
         return self.menus > 0 or (self.judged > 0 and self.free > 0)
@@ -40,14 +47,16 @@ class AnswerKinds:
     def of(cls, answers: Answers) -> AnswerKinds:
         """Count answers."""
         everything = answers.n_offered == answers.n_labels
-        naming, random = answers.question == "named", named_at_random(answers)
-        menus = ~everything & (answers.all_apply == "answer") & random
+        naming = answers.chooses
+        menus = ~everything & (answers.if_none == "answer") & chosen_at_random(answers)
         return cls(
             free=int((naming & everything).sum()),
             judged=int(judged_at_random(answers).sum()),
             menus=int(menus.sum()),
             pairs=int((menus & (answers.n_offered == 2)).sum()),
             excluded=int((answers.question == "excluded").sum()),
+            positives=int((answers.question == "positive").sum()),
+            negatives=int((answers.question == "named").sum()),
             all=answers.n_answers,
         )
 
@@ -63,6 +72,18 @@ def given_propensities(propensities: Any, n_labels: int) -> Array | None:
     return None
 
 
+def refuse_shared_propensities(kinds: AnswerKinds, propensities: Any) -> None:
+    """Refuse propensities of answers that name both what applies and what does not."""
+    is_open = propensities is None or (isinstance(propensities, str) and propensities == "equal")
+    if kinds.of_both and not is_open:
+        raise InputError(
+            "propensities are of labels that people name because they apply, or because they do"
+            " not, and the answers have both; leave propensities out, or fit to one kind of these"
+            " answers",
+            parameter="propensities",
+        )
+
+
 def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
     if not kinds.determine_propensities:
         raise InputError(
@@ -73,9 +94,10 @@ def refuse_undetermined_propensities(kinds: AnswerKinds) -> None:
         )
 
 
-def warn_of_free_namings() -> None:
+def warn_of_free_namings(kinds: AnswerKinds) -> None:
+    which = "applies" if kinds.positives else "does not apply"
     warn_assumed(
-        "labels were named freely, and the fit assumes that every label that does not apply is"
+        f"labels were named freely, and the fit assumes that every label that {which} is"
         " equally likely to be named. These answers cannot show whether this is true. If it is"
         " not, predictions are much worse. For some items, ask yes/no questions about random"
         f" labels, or offer small random menus (see {manual_page('questions')})"

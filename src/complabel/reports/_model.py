@@ -45,7 +45,10 @@ _OF_LABELS = {
     "exclusion_rate": "exclusion_rates_",
 }
 # Which of STATEMENT_KINDS say so.
-_SIDES = {"yes": ("relevant", "implied"), "no": ("named", "absent", "excluded")}
+_SIDES = {
+    "yes": ("relevant", "positive", "implied"),
+    "no": ("named", "absent", "excluded", "implied_no"),
+}
 _OF_PEOPLE = {"missed": "missed_", "invented": "invented_", "error_rate": "error_rates_"}
 
 

@@ -65,11 +65,13 @@ def draw_answers(
         - "ticked": tick all labels that apply.
         - "ticked-M", such as "ticked-5": the same, on a form with M labels drawn at random.
         - "excluded": every label that does not apply is excluded with its exclusion rate.
+        - "positive": name one of all labels that applies, or say that none does.
+        - "positive-menu-M": the same of M labels drawn at random.
     scheme, sharpness
         See :func:`draw_complementary`. "biased" is only allowed with the question "named".
     asked_for : int, default=1
-        How many labels people are asked to name, alone or from menus. If fewer do not apply, all
-        of these are named.
+        How many labels people are asked to name, alone or from menus. If there are fewer to name,
+        all of these are named.
     answers_per_item : int, default=1
         Number of independent answers about each item. They may be equal.
     items_share : float, default=1.0
@@ -88,7 +90,7 @@ def draw_answers(
         all apply, they say so. With arrays, an annotator with these rates is drawn for each
         answer. Not together with ``error_rate``, and not for "excluded".
     propensities : array-like of shape (n_labels,) or None, default=None
-        How easily each label comes to mind, above 0. Among the labels that do not apply, the next
+        How easily each label comes to mind, above 0. Among the labels that can be named, the next
         one is named with a probability proportional to its propensity. By default all are equal.
     exclusion_rates : float, array-like of shape (n_labels,) or None, default=None
         How often a label that does not apply is excluded, from 0 to 1. Required for the question
@@ -362,7 +364,7 @@ class _Asking:
     def _name(self, error_rates: Array, streams: _Streams) -> dict[str, Indicator]:
         """Draw named labels from a random menu, or from all labels."""
         offered = self._offer(streams.menus)
-        eligible = (offered == 1) & (self.relevant == 0)
+        eligible = (offered == 1) & (self.relevant == self.kind.names_positive)
         if not self.kind.names:  # people choose one even if all apply
             eligible |= (offered == 1) & ~eligible.any(axis=1, keepdims=True)
         named = first_arrivals(eligible, self.asked_for, streams.choices, self.log_weights)
@@ -371,12 +373,13 @@ class _Asking:
             sizes = self._random_sizes(streams.errors)
             anything = _random_subsets(streams.errors, offered, sizes)
             named = np.where(wrong[:, np.newaxis], anything, named)
-        return {"named": named, "offered": offered} if self.kind.size else {"named": named}
+        marks = {self.kind.held_as: named}
+        return marks | {"offered": offered} if self.kind.size else marks
 
     def _random_sizes(self, stream: np.random.Generator) -> Ints:
         """Draw the size of a random label set, (n,), if all allowed sets are equally likely."""
         most = self.kind.n_offered(self.relevant.shape[1])
-        may_be_none = self.kind.size > 0 and self.kind.names
+        may_be_none = self.kind.names and (self.kind.size > 0 or self.kind.names_positive)
         sizes = np.arange(0 if may_be_none else 1, self.asked_for + 1)
         # log C(most, size) plus a constant, which softmax removes
         log_counts = -special.betaln(most - sizes + 1, sizes + 1)

@@ -57,6 +57,8 @@ class ClassConditionalClassifier(GradientClassifier):
         check_auto_or_given(self.label_frequencies)
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
+        # What was left over by somebody who named what applies, nobody named as what does not.
+        answers = answers.only(answers.question != "positive")
         complementary = answers.complementary
         if not complementary.any():
             raise AnnotationError(

@@ -74,7 +74,9 @@ function linkTo(question) {
 
 // ---------------------------------------------------------------------- the question
 
-export const naming = (question) => question.question === "menu" || question.question === "named";
+export const positive = (question) => /^positive(-menu)?$/.test(question.question);
+export const naming = (question) => /^(menu|named)$/.test(question.question) || positive(question);
+export const nothing = (question) => naming(question) && !positive(question) ? "all apply" : "none applies";
 export const single = (question) => question.asked_for === 1;
 
 export function wording(question) {
@@ -89,6 +91,10 @@ export function wording(question) {
       return ["Does ", label, " apply?"];
     case "ticked":
       return ["Tick ", bold("all"), " labels that apply"];
+    case "positive":
+      return [`Name ${what} label${many === 1 ? " that applies" : "s that apply"}`];
+    case "positive-menu":
+      return [`Name ${what} of these that ${many === 1 ? "applies" : "apply"}`];
     case "menu":
       return [`Name ${what} of these that `, not, " apply"];
     default:

@@ -6,7 +6,7 @@
 // questions in `line`.
 
 import {
-  count, drawCurve, element, goalOf, hintFor, isolated, naming, orderOf, prepare, sentence, single,
+  count, drawCurve, element, goalOf, hintFor, isolated, naming, nothing, orderOf, positive, prepare, sentence, single,
   wording,
 } from "./drawing.js";
 
@@ -287,14 +287,14 @@ const deeds = {
   yes: () => line[0]?.question === "asked" && answer("yes", "yes"),
   no: () => line[0]?.question === "asked" && answer("no", "no"),
   unsure: () => answer("unsure", "unsure"),
-  all: () => line[0] && naming(line[0]) && answer([], "all apply"),
+  all: () => line[0] && naming(line[0]) && answer([], nothing(line[0])),
   undo,
   send() {
     const [question] = line;
     if (!question || question.question === "asked" || single(question)) return;
     if ($("send").dataset.wait) return;
     const labels = ticked();
-    const none = naming(question) ? "all apply" : "none applies";
+    const none = nothing(question);
     answer(labels, labels.length ? labels.join(", ") : none);
   },
 };
@@ -539,7 +539,7 @@ function showTicked() {
   if (naming(question)) {
     if (!labels.length) said = wait = `Tick ${wanted} first`;
     else if (labels.length > wanted) said = wait = `Only ${wanted} are asked for`;
-    else if (labels.length < wanted) said += ": all others apply";
+    else if (labels.length < wanted) said += positive(question) ? ": no others apply" : ": all others apply";
   }
   $("send").textContent = said;
   $("send").dataset.wait = wait;

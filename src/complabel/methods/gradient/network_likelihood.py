@@ -19,6 +19,7 @@ from complabel.methods._consensus import Answered, ConsensusMixin
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
+    refuse_shared_propensities,
     refuse_undetermined_propensities,
     warn_of_free_namings,
 )
@@ -144,6 +145,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
                 mistakes=mistakes,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
                 weights=torch.tensor(answers.item_weight, **where),
+                of_mean_item=AnswerKinds.of(answers).positives > 0,
             )
             descend(network, rows, objective, others=objective.trained, **settings)
         for trained in objective.trained:
@@ -174,15 +176,16 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
     def _start_of_propensities(self, answers: Answers) -> tuple[Array | None, bool]:
         """Return log-propensities (K,), or None if all are alike; and whether to train them."""
         propensities = given_propensities(self.propensities, answers.n_labels)
+        kinds = AnswerKinds.of(answers)
+        refuse_shared_propensities(kinds, self.propensities)
         if propensities is not None:
             return np.log(propensities), False
-        kinds = AnswerKinds.of(answers)
         if self.propensities == "auto":
             refuse_undetermined_propensities(kinds)
-        if self.propensities != "equal" and kinds.determine_propensities:
+        if self.propensities != "equal" and kinds.determine_propensities and not kinds.of_both:
             return np.zeros(answers.n_labels), True
         if self.propensities is None and kinds.free:
-            warn_of_free_namings()
+            warn_of_free_namings(kinds)
         return None, False
 
     def _answers_log_likelihood(self, decision: Array, answers: Answers, /) -> Array:
@@ -217,6 +220,7 @@ class _Objective:
     mistakes: dict[str, float]  # rates by their names; empty if there are none
     cardinality: float | None
     weights: torch.Tensor  # (n,), of items
+    of_mean_item: bool  # whether the cardinality is one of the mean item, not of each
 
     @cached_property
     def mean_weight(self) -> float:
@@ -237,7 +241,9 @@ class _Objective:
         loss = -log_likelihood.mean() / size
         if self.cardinality is not None:
             excess = torch.sigmoid(logits).sum(dim=1) - self.cardinality
-            loss = loss + (self.weights[rows] * excess.square()).mean() / size
+            mean = (self.weights[rows] * excess).mean() / size
+            of_each = (self.weights[rows] * excess.square()).mean() / size
+            loss = loss + (mean.square() if self.of_mean_item else of_each)
         for log_w in self.trained:
             n = self.likelihood.shape[0] * size
             loss = loss + log_w.square().sum() / (2 * _SPREAD**2 * n)

@@ -96,6 +96,7 @@ def named_where_excluded(answers: Answers) -> Answers:
     about: dict[str, Any] = {"n_items": answers.n_items, "label_names": answers.label_names}
     made = Answers.from_arrays(
         named=(answers.named + _only(named, answers.excluded))[kept],
+        positive=answers.positive[kept],
         absent=_only(~rules, answers.absent)[kept],
         relevant=_only(~rules, answers.relevant)[kept],
         offered=answers.offered[kept],
@@ -107,6 +108,7 @@ def named_where_excluded(answers: Answers) -> Answers:
         drawn=np.where(rules, "", answers.drawn)[kept],  # they are read as if people named them
         weight=answers.weight[kept],
         all_apply=np.where(rules, "never", answers.all_apply)[kept],
+        none_applies=answers.none_applies[kept],
         **about,
     )
     absent = _only(rules, answers.absent).maximum(_only(rules & ~named, answers.excluded))

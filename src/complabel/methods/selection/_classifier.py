@@ -29,9 +29,10 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
 
     .. math:: q_j = (1 - p_j) \int_0^1 \prod_{k \neq j} (p_k + (1 - p_k) t) dt
 
-    If there is a menu, k runs over the labels on offer. A person who is asked whether label j
-    applies says "yes" with probability p_j. A label that does not apply is excluded with its
-    exclusion rate. A fit minimizes ::
+    A person who names a label that applies does so with the mirror image of this: p and 1 - p are
+    exchanged. If there is a menu, k runs over the labels on offer. A person who is asked whether
+    label j applies says "yes" with probability p_j. A label that does not apply is excluded with
+    its exclusion rate. A fit minimizes ::
 
         mean over rows of [- log q + (sum_k p_k - c)^2]  +  alpha ||W||_F^2  +  prior of b
 
@@ -56,7 +57,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         held-out answers hardly tell its values apart. Then ``"auto"`` averages the maps of the
         likeliest value and of three common ones, which count by how near their likelihood is.
     cardinality : "auto", float or None, default="auto"
-        c, the expected number of relevant labels per row. ``"auto"`` takes the mean of the values
+        c, the expected number of relevant labels per row; where people name labels that apply, the
+        mean of all rows. ``"auto"`` takes the mean of the values
         that held-out answers cannot tell apart, or 1 if ``y`` is one class per row. None leaves the
         penalty out. So does ``"auto"`` if at least half of the answers determine c: yes/no answers
         about random labels, random menus of two labels, and exclusions.
@@ -185,9 +187,10 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     cardinality_interval_ : ndarray of shape (2,)
         If the cardinality was chosen and no label frequencies are known: between which values all
         fit about as well. The ends are the nearest values tried under which held-out answers are
-        less likely by three standard errors; 0 or K if there is none. It only holds if labels come
-        to mind as readily as the fit assumes. If rates of people were found: the interval of 95 %
-        of labels per item, by the profile of the likelihood over these rates.
+        less likely by three standard errors; 0 or K if there is none. The lower end is at most the
+        number that was said to apply, where people named labels that do. It only holds if labels
+        come to mind as readily as the fit assumes. If rates of people were found: the interval of
+        95 % of labels per item, by the profile of the likelihood over these rates.
     model_ : LinearMap or MappedLinear
         Maps features to the logits of p.
     coef_, intercept_ : ndarrays of shape (K, n_features) and (K,)
@@ -200,9 +203,10 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     Warns
     -----
     AssumedUniformWarning
-        If labels were named freely, and the fit assumes that all come to mind equally (give
-        ``propensities="equal"`` if they do), if the rates of exclusions are not known, or if
-        mistakes shall be found and the answers do not tell them.
+        If people named labels that apply, and nothing tells how many apply. If labels were named
+        freely, and the fit assumes that all come to mind equally (give ``propensities="equal"`` if
+        they do), if the rates of exclusions are not known, or if mistakes shall be found and the
+        answers do not tell them.
 
     See Also
     --------

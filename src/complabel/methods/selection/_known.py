@@ -36,6 +36,7 @@ class Setting:
     error_rates: float | tuple[float, ...] | OneSided | None = None
     # Logits are shrunk: this share of their distance from constant logits stays.
     kept: float = 1.0
+    of_each: bool = True  # whether each item has the cardinality, or only the mean item
     penalties: tuple[Penalty, ...] = ()  # beside those that other values and known rates imply
 
     @property

@@ -100,20 +100,24 @@ class Likelihood:
 
         If not, they come from counts. A label is chosen about as often as it is irrelevant, times
         its propensity: 1 - p_j is taken in proportion to choices over propensity, and the p_j add
-        up to the cardinality. Without one, all p_j are equal and add up to 1: choices from menus
-        would say more about propensities, and a label that starts as rare may stay so. For a judged
-        label, p_j is about the share of "yes".
+        up to the cardinality; or p_j itself, if people name what applies. Without one, all p_j are
+        equal and add up to 1: choices from menus would say more about propensities, and a label
+        that starts as rare may stay so. For a judged label, p_j is about the share of "yes".
         """
         if self.known.frequencies is not None:
             return np.asarray(special.logit(self.known.frequencies_at(cardinality).values))
         answers = self.answers
         expected = 1.0 if cardinality is None else cardinality
-        chosen = np.asarray((answers.named + answers.excluded).T @ answers.weight)
-        if self.known.propensities is not None:
-            chosen /= self.known.propensities
+        w = 1.0 if self.known.propensities is None else self.known.propensities
+        ruled_out, chosen = (
+            np.asarray(mask.T @ answers.weight) / w
+            for mask in (answers.named + answers.excluded, answers.positive)
+        )
         p = np.full(len(chosen), expected / len(chosen))
         if chosen.any() and cardinality is not None:
-            p = 1 - (len(chosen) - expected) * chosen / chosen.sum()
+            p = expected * chosen / chosen.sum()
+        elif ruled_out.any() and cardinality is not None:
+            p = 1 - (len(chosen) - expected) * ruled_out / ruled_out.sum()
         judged = answers.judges
         yes, no = (
             np.asarray(mask[judged].T @ answers.weight[judged])

@@ -21,6 +21,7 @@ from complabel.methods.selection._penalties import (
     BiasPrior,
     CardinalityPenalty,
     FrequencyPenalty,
+    MeanCardinalityPenalty,
     Penalties,
     Penalty,
     PropensityPrior,
@@ -43,9 +44,10 @@ class Objective:
     """The likelihood and the penalties under a setting.
 
     It is minus the mean log-likelihood, plus the mean of (sum_k p_k - c)^2 for a cardinality c,
-    plus a multiple of sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi, plus
-    the priors of biases and of propensities divided by the number of items, plus further penalties
-    of the setting. Items count by their weights; their number is the sum of weights.
+    or the square of the mean where labels that apply were named, plus a multiple of
+    sum_k (mean p_k - pi_k)^2 / (pi_k (1 - pi_k) + .01) for frequencies pi, plus the priors of
+    biases and of propensities divided by the number of items, plus further penalties of the
+    setting. Items count by their weights; their number is the sum of weights.
     """
 
     likelihood: Likelihood
@@ -68,7 +70,8 @@ class Objective:
         if setting.spread is not None:
             penalties.append(PropensityPrior(setting.spread))
         if setting.cardinality is not None:
-            penalties.append(CardinalityPenalty(setting.cardinality))
+            pull = CardinalityPenalty if setting.of_each else MeanCardinalityPenalty
+            penalties.append(pull(setting.cardinality))
         return Penalties([*penalties, *setting.penalties])
 
     def prior(self, counts: Sequence[int], sizes: Tensor, near: Floats | None) -> BiasPrior | None:

@@ -171,7 +171,7 @@ def _objective(
         ),
     )
     objective = Objective(likelihood, setting)
-    has_frequencies = bool(objective.penalties().of(MEAN_PROBABILITIES))
+    pulls_means = bool(objective.penalties().of(MEAN_PROBABILITIES))
     variance, level = None, level_if_alike(likelihood, setting)
     if level is not None:
         _, slope, information = _sums(
@@ -186,14 +186,14 @@ def _objective(
         # In this order: by weights w, biases b and other unknowns u.
         log_w = None if setting.spread is None else others[0].clone()
         maps = coef[0].clone(), bias[0].clone(), log_w
-        shared = prepared.transform, setting, has_frequencies, *maps
+        shared = prepared.transform, setting, pulls_means, *maps
         sums = _sums(blocks.map(_sums_of, *shared, each=parts))
         value, w, b, u, *by_p = (torch.as_tensor(each) / n for each in sums)
         values = value.reshape(1)
         if penalties.of(MEAN_LOGITS):
             penalty, slope = penalties.at(MEAN_LOGITS, coef @ mean + bias)
             values, w, b = values + penalty, w + slope[0].unsqueeze(1) * mean, b + slope[0]
-        if has_frequencies:
+        if pulls_means:
             penalty, slope = penalties.at(MEAN_PROBABILITIES, by_p[0].unsqueeze(0))
             values = values + penalty
             w, b = w + slope[0].unsqueeze(1) * by_p[1], b + slope[0] * by_p[2]
@@ -230,14 +230,14 @@ def _sums_of(
     parts: list[tuple[slice, Likelihood]],
     transform: Transform | None,
     setting: Setting,
-    has_frequencies: bool,
+    pulls_means: bool,
     coef: Tensor,
     bias: Tensor,
     log_w: Tensor | None,
 ) -> list[Array]:
     """Return the sum of a block's losses, and its gradients by weights, biases and unknowns.
 
-    If frequencies are known, also the sum of probabilities and its gradients.
+    If mean probabilities have a penalty, also the sum of probabilities and its gradients.
     """
     each = []
     with torch.inference_mode():
@@ -252,7 +252,7 @@ def _sums_of(
             losses, slope, through_log_w = of_rows(logits, log_w_there)
             sums = [losses.sum(dtype=torch.float64), products.pull(slope.t()), slope.sum(dim=0)]
             sums.append(losses.new_zeros(0) if through_log_w is None else through_log_w)
-            if has_frequencies:
+            if pulls_means:
                 p = torch.sigmoid(logits)
                 steep = likelihood.weighted(p * (1 - p))
                 sums += [likelihood.weighted(p).sum(dim=0), products.pull(steep.t()), steep.sum(0)]

@@ -65,6 +65,18 @@ class CardinalityPenalty(Penalty):
         return 2 * information(variance, weights)
 
 
+@dataclass(frozen=True)
+class MeanCardinalityPenalty(Penalty):
+    """Pulls the number of labels of the mean item to the cardinality; those of items may differ."""
+
+    argument = MEAN_PROBABILITIES
+    cardinality: float
+
+    def __call__(self, at: Tensor) -> tuple[Tensor, Tensor]:
+        excess = at.sum(dim=1) - self.cardinality
+        return excess**2, (2 * excess).unsqueeze(1).expand_as(at)
+
+
 @dataclass(frozen=True, eq=False)
 class FrequencyPenalty(Penalty):
     """Pulls the mean probability of each label to its frequency."""

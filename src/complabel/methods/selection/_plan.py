@@ -37,6 +37,7 @@ from complabel.methods._door import warn_assumed, warn_user
 from complabel.methods._kinds import (
     AnswerKinds,
     given_propensities,
+    refuse_shared_propensities,
     refuse_undetermined_propensities,
     warn_of_free_namings,
 )
@@ -154,6 +155,7 @@ def _learned(
             interval = (
                 search.cardinality_interval() if likelihood.known.frequencies is None else None
             )
+            interval = interval and _with_what_is_said(interval, answers)
         labels_per_item = _labels_per_item(search, answers)
         results = search.results()
         prepared = search.prepare(setting.features)
@@ -209,6 +211,25 @@ def _learned(
     }
 
 
+def _with_what_is_said(interval: tuple[float, float], answers: Answers) -> tuple[float, float]:
+    """Return between which numbers of labels per item all fit about as well; warn if it is wide.
+
+    Where labels that apply were named, the least is what answers say. Labels that exclude each
+    other, such as one for each item, are named as if more of them applied.
+    """
+    if not (answers.question == "positive").any():
+        return interval
+    said = float(answers.known_relevant[answers.answered].sum(axis=1).mean())
+    least, most = min(said, interval[0]), interval[1]
+    if not are_determined((least, most)):
+        warn_assumed(
+            "labels that apply were named, which hardly tells how many apply to an item: between"
+            f" {least:.3g} and {most:.3g}. Probabilities depend on it, the order of labels less."
+            " Give cardinality, or ask some 200 yes/no questions about random labels"
+        )
+    return least, most
+
+
 def _labels_per_item(search: HalvingSearch, answers: Answers) -> tuple[float, float] | None:
     """Return between which numbers of labels per item the rates that were found are; else None.
 
@@ -244,6 +265,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
     frequencies = _frequencies(classifier, kinds, answers)
     propensities = given_propensities(classifier.propensities, answers.n_labels)
     spreads: Sequence[float | None] = [None]
+    refuse_shared_propensities(kinds, classifier.propensities)
     if frequencies is not None and propensities is None and classifier.propensities == "equal":
         frequencies = replace(frequencies, propensities=None)
     elif propensities is None and (frequencies is None or frequencies.propensities is None):
@@ -260,6 +282,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
         spreads=spreads,
         error_rates=error_rates,
         by_annotator=classifier.error_rate == "per-annotator",
+        of_each=not kinds.positives,  # positives tell how the numbers of labels of items differ
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
     known = KnownRates(propensities, known_rates, rates, frequencies)
@@ -373,11 +396,13 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
     if propensities == "auto":
         refuse_undetermined_propensities(kinds)
         return _SPREADS
+    if kinds.of_both:  # how readily labels are named differs between both
+        return [None]
     enough = kinds.menus + min(kinds.judged, kinds.free) >= _ENOUGH_PER_LABEL * n_labels
     if propensities is None and kinds.determine_propensities and enough:
         return [None, *_SPREADS]
     if propensities is None and kinds.free:
-        warn_of_free_namings()
+        warn_of_free_namings(kinds)
     return [None]
 
 

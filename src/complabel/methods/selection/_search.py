@@ -90,6 +90,7 @@ class Space:
     error_rates: Sequence[float | tuple[float, ...] | OneSided | None] = (None,)
     penalties: Sequence[Sequence[Penalty]] = ()  # the values of each further penalty, in order
     by_annotator: bool = False
+    of_each: bool = True  # of the cardinality
     finds_one_sided: bool = False  # then the only error rates are those to start from
 
     @property
@@ -103,6 +104,7 @@ class Space:
             spread=None if None in self.spreads else self.spreads[len(self.spreads) // 2],
             error_rates=self.error_rates[0],
             penalties=tuple(grid[len(grid) // 2] for grid in self.penalties),
+            of_each=self.of_each,
         )
         return [replace(first, features=each) for each in self.features]
 
