@@ -132,7 +132,7 @@ def test_single_precision(case):
 def rebuilt(answers, places, items=None):
     """The same answers in another order, with items renumbered."""
     arrays = {name: getattr(answers, name).toarray()[places] for name in MASKS}
-    for name in ("question", "annotator", "asked_for", "all_apply"):
+    for name in ("question", "annotator", "asked_for", "all_apply", "none_applies"):
         arrays[name] = getattr(answers, name)[places]
     item = answers.item if items is None else np.argsort(items)[answers.item]
     return Answers.from_arrays(**arrays, item=item[places], n_items=answers.n_items)

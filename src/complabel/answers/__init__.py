@@ -42,6 +42,7 @@ from complabel.answers._names import pair_rows as pair_rows
 from complabel.answers._names import text_of as text_of
 from complabel.answers._statements import CONTRADICTION_POLICIES as CONTRADICTION_POLICIES
 from complabel.answers._statements import ContradictionPolicy as ContradictionPolicy
+from complabel.answers._statements import about_positives as about_positives
 from complabel.answers._statements import contradictions_table, resolve_contradictions
 from complabel.answers._statements import sure_statements as sure_statements
 from complabel.answers._table import UnlistedLabelsWarning

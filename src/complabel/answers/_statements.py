@@ -168,6 +168,20 @@ def _as_trusted_say(answers: A, trusted: Sequence[str]) -> A:
     return _strike(answers, marks) if struck.any() else answers
 
 
+def about_positives(answers: AnswerArrays) -> str:
+    """Say how many answers name labels that apply, which are no sample; nothing if there are none.
+
+    It ends an error's clause about what is missing.
+    """
+    n = int(np.count_nonzero(answers.question == "positive"))
+    if not n:
+        return ""
+    return (
+        f" ({n:,} answers to the question 'positive' name labels that apply, which people choose:"
+        " these are no sample, and say nothing of the other labels)"
+    )
+
+
 def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> dict[str, list[Any]]:
     """List the contradictions between answers, or the first ``most``, and who gave the answers.
 

@@ -266,6 +266,8 @@ def _estimate(
             return audit, f"{judged}; with {answers.n_labels:,} labels, named ones are not used"
         return None, "nothing was judged at random"
     used, sample = _sampled(answers)
+    if audit is None and not (answers.question == "named").any():
+        return None, "nothing was judged at random, and what people name by choice is no sample"
     if audit is None and np.count_nonzero(used.exhausted) < _LEAST_ALL_APPLY:
         return None, "nothing was judged at random, and few said that all labels of a menu apply"
     try:

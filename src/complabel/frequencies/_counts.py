@@ -11,7 +11,7 @@ from scipy import sparse, special
 
 from complabel._drawn import AIMED, RULE, ByMachine
 from complabel._parameters import AnyArray, Array, Bools, Ints
-from complabel.answers import Answers, mirrored
+from complabel.answers import Answers, about_positives, mirrored
 from complabel.errors import AnnotationError
 
 
@@ -77,7 +77,9 @@ def refuse_without_sample(answers: Answers) -> AnnotationError:
     ask = "draw random questions with complabel ask, and keep their columns probability and drawn"
     reasons = about_the_others(answers)
     in_brackets = f" ({reasons})" if reasons else ""
-    if not (answers.drawn != "").any():
+    if positives := about_positives(answers):
+        in_brackets += positives
+    elif not (answers.drawn != "").any():
         in_brackets = (
             ". If chance decided what was asked about, say so with complabel import"
             " --random-questions"
@@ -293,11 +295,10 @@ class Named:
         if found is not None or not (answers.question == "positive").any():
             return found
         # Where labels depend on each other, such as one for each item, far fewer items have none
-        # than frequencies of independent labels say. So nothing is read from "none of all".
-        free = answers.n_offered == answers.n_labels
-        told = answers.only(~free | (np.diff(answers.positive.indptr) > 0))
-        of_free = (told.n_offered == told.n_labels) & (told.none_applies == "answer")
-        told = replace(told, none_applies=np.where(of_free, "never", told.none_applies))
+        # than frequencies of independent labels say. So nothing is read from "none of these".
+        told = answers.only(np.diff(answers.positive.indptr) > 0)
+        says_none = told.none_applies == "answer"
+        told = replace(told, none_applies=np.where(says_none, "never", told.none_applies))
         found = cls._of(mirrored(told))
         return None if found is None else replace(found, mirrored=True)
 

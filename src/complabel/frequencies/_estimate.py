@@ -13,7 +13,7 @@ from scipy import special
 
 from complabel._parameters import AnyArray, Array, check_array
 from complabel._questions import CHOOSING
-from complabel.answers import Answers
+from complabel.answers import Answers, about_positives
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Counts, Named
 from complabel.frequencies._machine_strata import Strata
@@ -149,9 +149,9 @@ def estimate_label_frequencies(
     answers : Answers
         Used are judgements of labels drawn at random (with a ``probability``, ``drawn`` by what a
         machine says, or a "ticked" question about all labels) and labels named of all, or of a menu
-        with a ``probability``: those that do not apply or, if nobody named such, those that do.
-        If the chances differ between questions about equally many labels, their inverse is the
-        weight, and the number of answers is Kish's effective number.
+        with a ``probability``. Labels named because they apply only tell their propensities, if
+        nobody named others. If the chances differ between questions about equally many labels,
+        their inverse is the weight, and the number of answers is Kish's effective number.
     predictions : array-like of shape (n_items, n_labels), several of them, or None, default=None
         What a machine, or each of several, says that did not learn from the judgements: 1 where a
         label applies and 0 where it does not, or probabilities; NaN where it says nothing. The
@@ -213,9 +213,9 @@ def estimate_label_frequencies(
         return _unless_both(_estimate(counts, named, len(audit.item)), answers)
     if named is None or not named.says_all_apply:
         raise InputError(
-            f"{answers!r} hold no random judgement that says how often labels apply; ask yes/no"
-            " questions about random labels, and give Answers the probability with which each"
-            " label was drawn"
+            f"{answers!r} hold no random judgement that says how often labels apply"
+            f"{about_positives(answers)}; ask yes/no questions about random labels, and give"
+            " Answers the probability with which each label was drawn"
         )
     return _unless_both(_estimate(counts, named, 0), answers)
 
@@ -267,6 +267,9 @@ def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> Lab
         posterior = from_audit_and_named(counts, NamingLikelihood(named))
     else:
         posterior = from_audit_and_named(counts, *NamingLikelihood.with_mistakes(named))
+    if named is not None and named.mirrored:
+        # Labels that apply are no random sample of these: they tell how readily each is named.
+        posterior = posterior.with_values_of(by_machine or from_audit(counts))
     log_w = posterior.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from complabel._parameters import Array, Bools, Ints, check_array
-from complabel.answers import Answers, check_positions
+from complabel.answers import Answers, about_positives, check_positions
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit
 from complabel.frequencies._estimate import LabelFrequencies, checked_machines, rates_of_mistakes
@@ -224,7 +224,7 @@ def audit_machine(
     if not len(audit.item):
         raise InputError(
             f"{answers!r} hold no yes or no about a single label, so they say nothing about the"
-            " machine; ask people with complabel ask --against"
+            f" machine{about_positives(answers)}; ask people with complabel ask --against"
         )
     rates = rates_of_mistakes(missed, invented, answers)
     posterior = Asked.of(strata, audit, *rates, unsure=counted).frequencies()

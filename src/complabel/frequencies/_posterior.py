@@ -11,7 +11,7 @@ Laplace's approximation.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,6 +50,16 @@ class Posterior:
     log_propensities: Array  # (K,), or (0,) if nothing was named
     with_cardinality: Array  # covariance of log_propensities with the sum of values
     spread: float
+
+    def with_values_of(self, other: Posterior) -> Posterior:
+        """Return the values of another posterior with the log-propensities of this one."""
+        ratio = other.covariance.sum() / self.covariance.sum()
+        return replace(
+            other,
+            log_propensities=self.log_propensities,
+            with_cardinality=ratio * self.with_cardinality,
+            spread=self.spread,
+        )
 
 
 def from_audit(counts: Counts) -> Posterior:

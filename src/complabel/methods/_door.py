@@ -24,6 +24,7 @@ from complabel.answers import (
     ReadAsComplementaryWarning,
     UnansweredRowWarning,
     UnchosenLabelWarning,
+    about_positives,
     check_complementary,
     check_indicator,
     check_known,
@@ -284,8 +285,8 @@ def _as_named(targets: Targets, learner: str) -> Targets:
     if not rows.any():
         raise AnnotationError(
             f"{learner} learns from labels that do not apply, but y has no item for which answers"
-            " rule out some labels and not all; SelectionLikelihoodClassifier learns from other"
-            " answers"
+            f" rule out some labels and not all{about_positives(answers)};"
+            " SelectionLikelihoodClassifier learns from other answers"
         )
     relevant = answers.known_relevant * (1 - complementary)
     has_relevant: Rows = np.asarray(relevant.any(axis=1) & rows)

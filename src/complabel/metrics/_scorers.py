@@ -13,6 +13,7 @@ from complabel._parameters import AnyArray, Array, Bools, Indicator
 from complabel.answers import (
     Answers,
     IndicatorLike,
+    about_positives,
     check_complementary,
     check_indicator,
     check_label_names,
@@ -362,6 +363,7 @@ def _ranked_items(answers: Answers, scores: ArrayLike) -> tuple[Indicator, Array
     if not rows.any():
         raise AnnotationError(
             "the ranking error needs an item with a label that does not apply and with a candidate,"
-            " but the answers have none; give more answers"
+            f" but the answers have none{about_positives(answers)}; give more answers to yes/no"
+            " questions"
         )
     return wrong[rows], checked[rows]

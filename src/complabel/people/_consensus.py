@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from complabel._parameters import AnyArray, Array, check_integer, check_random_state
-from complabel.answers import Answers, pair_rows
+from complabel.answers import Answers, about_positives, pair_rows
 from complabel.errors import AnnotationError, InputError
 from complabel.methods import ComplementaryClassifier, SelectionLikelihoodClassifier
 from complabel.people._states import UNSURE, Judgements, States, choose_states, fit_states
@@ -164,8 +164,8 @@ def find_consensus(
     judgements = Judgements.of(answers, unsure)
     if not (judgements.yes != UNSURE).any():
         raise AnnotationError(
-            "no answer judges a label, so people cannot be compared; give answers to yes/no"
-            " questions, or ticked labels"
+            f"no answer judges a label, so people cannot be compared{about_positives(answers)};"
+            " give answers to yes/no questions, or ticked labels"
         )
     _refuse_one_sided(judgements, answers)
     n_repeated = int(judgements.repeated.sum())

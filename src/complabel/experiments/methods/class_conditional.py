@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from complabel._parameters import Array, Constraints, Features, Real
-from complabel.answers import Answers
+from complabel.answers import Answers, about_positives
 from complabel.errors import AnnotationError, manual_page
 from complabel.experiments.losses import CCMNLoss, COMESHammingLoss, COMESRankingLoss
 from complabel.frequencies import (
@@ -58,12 +58,13 @@ class ClassConditionalClassifier(GradientClassifier):
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         # What was left over by somebody who named what applies, nobody named as what does not.
+        positives = about_positives(answers)
         answers = answers.only(answers.question != "positive")
         complementary = answers.complementary
         if not complementary.any():
             raise AnnotationError(
                 f"{type(self).__name__} learns from labels that do not apply, and no answer of y"
-                " names one; SelectionLikelihoodClassifier learns from other answers"
+                f" names one{positives}; SelectionLikelihoodClassifier learns from other answers"
             )
         self._set_rates(complementary.mean(axis=0, dtype=np.float64), answers)
         loss = self._loss(self.naming_rates_)
