@@ -26,10 +26,12 @@ from complabel.errors import DatasetFormatError, InputError
 from complabel.importers import TOOLS, Options, detect, import_answers, write_questions
 
 LABELS = ("sea, open", 'the "old" town', "no", "été", "<b>bold</b>", "sky & sun", "7", "x / y")
-KINDS = ("asked", "menu-3", "named", "ticked", "ticked-3")
+KINDS = ("asked", "menu-3", "named", "ticked", "ticked-3", "positive", "positive-menu-3")
 ITEMS = [f"{at:04}" if at % 2 else f"ä {at}.txt" for at in range(450)]
 SHOWN = {item: {"text": f'Text of "{item}",\nin two lines; <i>'} for item in ITEMS}
 CONTROLS = {"asked": "answer", "named": "not_this", "ticked": "applies"}
+CONTROLS |= {"positive": "one_that_applies"}
+NOTHING = {"named": "all apply", "positive": "none apply"}  # for who has no label to name
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def say(kind, label, menu, rng, skips=True):
     """What somebody says to a question, in what time, and who."""
     if kind == "asked":
         said = ["yes", "no", "unsure"][rng.integers(3)]
-    elif kind == "named":
+    elif kind in NOTHING:
         said = [] if rng.random() < 0.2 else [menu[rng.integers(len(menu))]]
     else:
         said = [each for each in menu if rng.random() < 0.3]
@@ -76,11 +78,12 @@ def rows_of(question, said, who, seconds):
         said = "unsure"
     if isinstance(said, str):
         pairs = [(question["label"] if kind == "asked" else None, said)]
-    elif kind == "named":
-        pairs = [(label, "no") for label in said] or [(None, "yes")]
+    elif kind in NOTHING:
+        word, none = ("yes", "no") if kind == "positive" else ("no", "yes")
+        pairs = [(label, word) for label in said] or [(None, none)]
     else:
         pairs = [(label, "yes" if label in said else "no") for label in menu]
-    shared = (kind, menu and tuple(menu), 1 if kind == "named" else None)
+    shared = (kind, menu and tuple(menu), 1 if kind in NOTHING else None)
     shared += (round(question["probability"], 12), who, seconds)
     return [(question["item"], label, word, *shared) for label, word in pairs]
 
@@ -116,7 +119,8 @@ def imported(path):
         chance = round(row["probability"], 12)
         at = ("item", "label", "answer", "question", "asked_for", "annotator", "seconds")
         item, label, word, kind, asked_for, who, seconds = (row[name] for name in at)
-        word = word or "no"  # what a gap means in the table, where labels were named or ticked
+        # What a gap means in the table, where labels were named or ticked
+        word = word or ("yes" if kind == "positive" else "no")
         rows.append((item, label, word, kind, menu, asked_for, chance, who, seconds))
     return rows, table, tally
 
@@ -131,8 +135,8 @@ def of_label_studio(form):
             who, seconds = "17"[number % 2], number / 8
             answers[key_of(data)] = said, who, seconds
             chosen = [] if said == "skip" else [said] if isinstance(said, str) else said
-            if kind == "named" and chosen == [] and said != "skip":
-                chosen = ["all apply"]
+            if kind in NOTHING and chosen == [] and said != "skip":
+                chosen = [NOTHING[kind]]
             if kind != "asked":
                 assert {"value": (chosen or menu)[0]} in data["options"]
             records.append((number, data, CONTROLS[kind], chosen, said == "skip", who, seconds))
@@ -173,8 +177,9 @@ def of_prodigy(folder, tasks, rng):
             line["answer"] = {"yes": "accept", "no": "reject"}.get(said, "ignore")
         elif said != "skip":
             style = task["config"]["choice_style"]
-            assert style == ("single" if task["question"] == "named" else "multiple")
-            line["accept"] = said or ["all apply"] * (task["question"] == "named")
+            nothing = NOTHING.get(task["question"])
+            assert style == ("single" if nothing else "multiple")
+            line["accept"] = said or [nothing] * bool(nothing)
             assert {*line["accept"]} <= {option["id"] for option in task["options"]}
         marks = {"_view_id": "choice", "_annotator_id": who, "_timestamp": 1795421200}
         lines.append(task | marks | line)
@@ -190,7 +195,7 @@ def of_model(folder, tasks, rng):
         answers[key_of(task)] = said, "model", None
         reply = "unsure" if said == "skip" else said
         if isinstance(said, list):
-            nothing = "all apply" if task["question"] == "named" else []
+            nothing = NOTHING.get(task["question"], [])
             reply = json.dumps({task["question"]: said or nothing})
             if number % 2 and task["question"] == "ticked":  # as the prompt asks for it
                 reply = json.dumps({x: "yes" if x in said else "no" for x in task["offered"]})
@@ -206,7 +211,7 @@ def of_mechanical_turk(folder, tasks, rng):
         answers[key_of(task)] = said, f"W{number % 3}", number + 1
         cell = "unsure" if said == "skip" else said
         if isinstance(said, list):
-            cell = "|".join(said) or {"named": "all apply", "ticked": ""}[task["question"]]
+            cell = "|".join(said) or NOTHING.get(task["question"], "")
         given = {f"Input.{name}": value for name, value in task.items()}
         hit = {"HITId": f"h{number}", "AssignmentId": f"a{number}", "WorkerId": f"W{number % 3}"}
         when = {"SubmitTime": "Mon Nov 23 08:32:36 UTC 2026", "WorkTimeInSeconds": str(number + 1)}
@@ -238,9 +243,11 @@ def of_spreadsheet(folder, table, rng):
         sheet.loc[at, "annotator"], sheet.loc[at, "seconds"] = f"p{number % 3}", f"{number},5"
         if isinstance(said, str):
             sheet.loc[at, "answer"] = "?" if said == "skip" else said
-        elif first["question"] == "named":
-            assert "Write one label of the column offered that does not apply" in first["to_do"]
-            sheet.loc[at, "label"], sheet.loc[at, "answer"] = (*said, "")[0], "" if said else "yes"
+        elif (question := first["question"]) in NOTHING:
+            which = "that applies" if question == "positive" else "that does not apply"
+            assert f"Write one label of the column offered {which}" in first["to_do"]
+            nothing = "no" if question == "positive" else "yes"
+            sheet.loc[at, "label"], sheet.loc[at, "answer"] = (*said, "")[0], nothing * (not said)
         else:
             sheet.loc[at[rows["label"].isin(said)], "answer"] = "yes"
             sheet.loc[at[: not said], "answer"] = "no"
@@ -261,7 +268,7 @@ EXPORTS = {
 
 @pytest.mark.parametrize("n", [4, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", EXPORTS)
-def test_questions_of_five_kinds_come_back_as_they_went(tmp_path, known, name, n):
+def test_questions_of_all_kinds_come_back_as_they_went(tmp_path, known, name, n):
     """In the slow test, a thousand."""
     tool = name.partition(" ")[0]
     for kind in KINDS:

@@ -52,8 +52,8 @@ from complabel.importers._format import (
 )
 from complabel.importers._forms import Form, settle
 from complabel.importers._questions import (
-    ALL_APPLY,
     UNSURE,
+    WORDINGS,
     Question,
     Travelled,
     question_in,
@@ -171,7 +171,8 @@ def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str |
         return UNSURE
     said = question.meaning(_selected(task, place), place)
     if said is None:
-        raise fault(place, f"was accepted without a choice; choose a label, or {ALL_APPLY!r}")
+        none = WORDINGS[question.question].fixed
+        raise fault(place, f"was accepted without a choice; choose a label, or {none!r}")
     return said
 
 

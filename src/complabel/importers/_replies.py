@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from complabel._opening import fault
 from complabel._services import SERVICES, read_together
 from complabel.importers._format import Head, Text, checked_as
-from complabel.importers._questions import NONE_APPLY, UNSURE, WORDINGS, Question
+from complabel.importers._questions import UNSURE, WORDINGS, Question
 
 FAILED, REFUSED = "requests that failed", "requests that the model refused"
 CUT, UNCLEAR = "replies that were cut off", "replies that do not parse"
@@ -369,7 +369,7 @@ def _denials(text: str) -> list[int]:
 def _choice(reply: Any, question: Question) -> list[str] | None:
     """Return the labels in a field of a reply, [] if it says that none is; None if not clear.
 
-    An empty list is clear only where it says that nothing was ticked.
+    An empty list is clear only where labels were to be ticked.
     """
     nothing, offered = WORDINGS[question.question].fixed, question.offered
     found = _field(reply, question.question)
@@ -378,7 +378,7 @@ def _choice(reply: Any, question: Question) -> list[str] | None:
     given = found if isinstance(found, list) else [found]
     if not all(isinstance(each, str) for each in given):
         return None
-    if not given and (nothing != NONE_APPLY or found is reply):
+    if not given and (not question.kind.judges or found is reply):
         return None
     if nothing and len(given) == 1 and _plain(given[0]) == nothing:
         return []

@@ -20,13 +20,14 @@ from xml.etree import ElementTree
 
 from complabel._opening import StrPath, ending_of
 from complabel._parameters import check_choice
+from complabel._questions import BY_STEM
 from complabel._services import SERVICES
 from complabel._settings import setting
 from complabel._writing import explained, replacing
 from complabel.errors import InputError
 from complabel.files import COLUMNS, SHOWN, TO_DO, AnswerWriter, answers_to_arrow
 from complabel.importers._batches import IDS, Batch, prompted
-from complabel.importers._questions import ALL_APPLY, CONTROLS, MARKED, WORDINGS, Task, tasks_of
+from complabel.importers._questions import CONTROLS, MARKED, WORDINGS, Task, tasks_of
 
 XLSX = ".xlsx"
 
@@ -208,9 +209,10 @@ def _prodigy(task: Task) -> Task:
 
 
 def _choices(task: Task) -> list[str]:
-    """Return what a form offers; who names a label may also say that all of them apply."""
-    may_say_all = WORDINGS[task["question"]].fixed == ALL_APPLY
-    return [*task.get("offered", ()), *[ALL_APPLY] * may_say_all]
+    """Return what a form offers; who names a label may also say that there is none to name."""
+    question = task["question"]
+    none = [WORDINGS[question].fixed] if BY_STEM[question].names else []
+    return [*task.get("offered", ()), *none]
 
 
 def _mturk(task: Task) -> Task:
