@@ -74,6 +74,10 @@ SAID = {
             *((label, "no", "ticked") for label in ('the "old" town', "été", *LABELS)),
         ],
     ),
+    "positive": (
+        [{"one_that_applies": ["été"]}, {"one_that_applies": ["no"]}],
+        [("été", "yes", "positive"), ("no", "yes", "positive")],
+    ),
     "both": (
         [{"not_this": ["no"], "this": ["été", "sea, open"]}, {"not_this": ["été"], "this": []}],
         [

@@ -131,6 +131,19 @@ def test_all_labels_of_an_item_come_back_in_one_reply(tmp_path, family):
     assert list(table["item"]) == np.repeat(ASKED["item"], 3).tolist()
 
 
+@pytest.mark.parametrize("family", REPLIES)
+def test_a_label_that_applies_comes_back_as_it_was_named(tmp_path, family):
+    one = ASKED | {"label": [None] * N, "question": ["positive"] * N}
+    ids, found = written(tmp_path, family, one, label_names=LABELS)
+    assert "Name one of these labels that applies" in json.dumps(found[0])
+    said = ["cat", '{"positive": ["Möwe"]}', "None apply.", '{"positive": []}', "no", "unsure"]
+    table, tally = read(tmp_path, [replied(family, *each) for each in zip(ids, said, strict=True)])
+    rows = table[["label", "answer", "question"]].astype(object).where(table.notna(), None)
+    wanted = [("cat", "yes"), ("Möwe", "yes"), (None, "no"), (None, "unsure")]
+    assert list(map(tuple, rows.to_numpy())) == [(*each, "positive") for each in wanted]
+    assert tally.counts["replies that do not parse"] == 2
+
+
 def test_what_failed_is_counted_and_nothing_is_guessed(tmp_path):
     ids, _ = written(tmp_path, table=TICKED)
     whole = json.dumps(dict.fromkeys(LABELS, "no"))

@@ -16,6 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.refusals import raises
 
+from complabel._questions import QuestionKind
 from complabel.answers import Answers
 from complabel.errors import OutputError, StoreError
 from complabel.files import HEIC, PICTURES, READ_PICTURES, read_answers, shown_pictures
@@ -132,12 +133,14 @@ def test_nothing_is_left_after_all_pairs(opened):
         ("ticked-2", {}, {"yes": 1, "no": 1}),
         ("menu-2", {"asked_for": 1}, {"no": 1}),
         ("named", {"offered": LABELS, "asked_for": 1}, {"no": 1}),
+        ("positive-menu-2", {"asked_for": 1}, {"yes": 1}),
+        ("positive", {"offered": LABELS, "asked_for": 1}, {"yes": 1}),
     ],
 )
 def test_other_questions(opened, tmp_path, kind, given, wanted):
     annotation, client = opened(question=kind)
     question = client.get("/api/next?person=ann").json()
-    assert question["question"] == kind.partition("-")[0]
+    assert question["question"] == QuestionKind.parse(kind).stem
     assert {name: question[name] for name in given} == given
 
     first = question["offered"][0]
@@ -146,7 +149,13 @@ def test_other_questions(opened, tmp_path, kind, given, wanted):
     annotation.end()
     rows = [row for row in _rows(client) if row["answer_id"] == question["id"]]
     assert {word: sum(row["answer"] == word for row in rows) for word in wanted} == wanted
-    assert read_answers(tmp_path / "answers.csv", label_names=LABELS).answers.n_answers == 2
+    answers = read_answers(tmp_path / "answers.csv", label_names=LABELS).answers
+    assert answers.n_answers == 2
+    if kind.startswith("positive"):  # the second says that none applies
+        assert set(answers.question) == {"positive"}
+        assert (answers.positive.sum(), answers.relevant.sum(), answers.named.sum()) == (1, 0, 0)
+        second = answers.exhausted.nonzero()[0]
+        assert answers[answers.item[second]].complementary.any()
 
 
 def test_the_questions_of_a_file_and_what_it_knows(opened, tmp_path):

@@ -83,7 +83,10 @@ def test_labels_and_items_are_drawn_evenly():
 
 @pytest.mark.parametrize(
     ("kind", "rounds", "chance"),
-    [("ticked", 1, 1.0), ("ticked-2", 3, 1 / 10), ("menu-3", 2, 1 / 10), ("named", 1, None)],
+    [
+        *(("ticked", 1, 1.0), ("ticked-2", 3, 1 / 10), ("menu-3", 2, 1 / 10), ("named", 1, None)),
+        *(("positive-menu-3", 2, 1 / 10), ("positive", 1, None)),
+    ],
 )
 def test_menus_cover_all_labels_of_an_item(kind, rounds, chance):
     found = _answer_all(_asker(kind), "ann", [])
@@ -102,7 +105,9 @@ def periods_of(since, seed=0):
     return [Period(at, tuple(range(sum(each <= at for each in since))), seed) for at in starts]
 
 
-@pytest.mark.parametrize("kind", ["asked", "ticked", "ticked-2", "menu-3", "named"])
+@pytest.mark.parametrize(
+    "kind", ["asked", "ticked", "ticked-2", "menu-3", "named", "positive-menu-3", "positive"]
+)
 def test_labels_that_are_added_are_asked_about_and_nothing_twice(kind):
     asked = []
     for since, n_asked in (([0] * 3, 4), ([0, 0, 0, 4], 5), ([0, 0, 0, 4, 9], 99)):

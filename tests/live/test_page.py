@@ -305,17 +305,20 @@ def test_lists_are_ticked_and_sent_by_keys(page, serve, texts):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", ["menu-4", "named"])
+@pytest.mark.parametrize("question", ["menu-4", "named", "positive-menu-4", "positive"])
 def test_labels_are_named_by_one_key(page, serve, texts, question):
     served = serve(texts([f"text {number}" for number in range(9)]), question)
     page.open(served.address("&person=Ann"))
     page.until(SHOWN)
+    word, none = ("yes", "no") if question.startswith("positive") else ("no", "yes")
+    asks = page.text("#question").partition("that")[2].strip()
+    assert asks == ("applies" if word == "yes" else "does not apply")
     third = page.text("#options > :nth-child(3) bdi")
     page.answer("3")
     page.answer("a")
     page.answer("s")
     page.stored()
-    assert [said[1:] for said in served.said()] == [(third, "no"), (None, "yes"), (None, "unsure")]
+    assert [said[1:] for said in served.said()] == [(third, word), (None, none), (None, "unsure")]
 
 
 @pytest.mark.slow

@@ -454,7 +454,8 @@ function display(question) {
 function layOut(question) {
   const kind = question.question;
   const list = kind !== "asked";
-  main.dataset.kind = kind;
+  const alike = { positive: "named", "positive-menu": "menu" }; // laid out in the same way
+  main.dataset.kind = alike[kind] ?? kind;
   for (const button of $("buttons").children) {
     const wanted = { asked: !list, list: list && !single(question), naming: naming(question) };
     button.hidden = button.dataset.for ? !wanted[button.dataset.for] : false;
