@@ -68,6 +68,8 @@ class LabelFrequencies:
     spread: float
     n_audit: int
     _of_log_w: Array | None = field(default=None, repr=False)
+    _with_choices: LabelFrequencies | None = field(default=None, repr=False)
+    _judged: LabelFrequencies | None = field(default=None, repr=False)
 
     @property
     def standard_errors(self) -> Array:
@@ -83,6 +85,24 @@ class LabelFrequencies:
     def cardinality_error(self) -> float:
         """Standard error of ``cardinality``."""
         return float(np.sqrt(self.covariance.sum()))
+
+    @property
+    def with_choices(self) -> LabelFrequencies:
+        """The estimate that labels named because they apply improve; its errors may be too small.
+
+        A fit takes it, since its features and answers correct what is wrong.
+        """
+        if self._with_choices is None:
+            return self
+        return replace(self._with_choices, _judged=replace(self, _with_choices=None))
+
+    def judged(self, cardinality: float | None) -> LabelFrequencies:
+        """Return the estimate for a cardinality, from judgements alone where choices improved it.
+
+        This is the one with errors to show.
+        """
+        found = self._judged or self
+        return found if cardinality is None else found.given_cardinality(cardinality)
 
     def given_cardinality(self, cardinality: float) -> LabelFrequencies:
         """Adjust the frequencies and propensities to a cardinality that is known.
@@ -238,7 +258,12 @@ def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequ
     estimate = _estimate(Counts.of_one_group(judged * values, judged), named, len(audit.item))
     known = np.zeros(len(values))
     frequencies = replace(
-        estimate, values=values, covariance=nothing, intervals=points, _of_log_w=known
+        estimate.with_choices,
+        _judged=None,
+        values=values,
+        covariance=nothing,
+        intervals=points,
+        _of_log_w=known,
     )
     return _unless_both(frequencies, answers)
 
@@ -267,9 +292,15 @@ def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> Lab
         posterior = from_audit_and_named(counts, NamingLikelihood(named))
     else:
         posterior = from_audit_and_named(counts, *NamingLikelihood.with_mistakes(named))
-    if named is not None and named.mirrored:
-        # Labels that apply are no random sample of these: they tell how readily each is named.
-        posterior = posterior.with_values_of(by_machine or from_audit(counts))
+    found = _of_posterior(posterior, n_audit)
+    if named is None or not named.mirrored:
+        return found
+    # Labels that apply are no random sample of these: they tell how readily each is named.
+    alone = posterior.with_values_of(by_machine or from_audit(counts))
+    return replace(_of_posterior(alone, n_audit), _with_choices=found)
+
+
+def _of_posterior(posterior: Posterior, n_audit: int) -> LabelFrequencies:
     log_w = posterior.log_propensities
     propensities = np.exp(log_w) if len(log_w) else None
     return LabelFrequencies(

@@ -200,8 +200,8 @@ def _true_labels(X: Features, y: Any, relevant: Any) -> Targets:
         raise InputError("this reference method takes the relevant labels as y; leave out relevant")
     if isinstance(y, Answers):
         raise InputError(
-            "this reference method learns from true labels, not from answers; give an indicator"
-            " of the labels that apply as y"
+            "this reference method learns from true labels, not from answers"
+            f"{about_positives(y)}; give an indicator of all labels that apply as y"
         )
     if _is_single(y):
         return Targets(X, *_read_classes(y), single=True)

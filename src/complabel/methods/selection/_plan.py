@@ -249,7 +249,7 @@ def answers_without_audit(answers: Answers) -> Answers:
 def _of_frequencies(likelihood: Likelihood, cardinality: float | None) -> dict[str, Any]:
     if likelihood.known.frequencies is None:
         return {}
-    frequencies = likelihood.known.frequencies_at(cardinality)
+    frequencies = likelihood.known.frequencies.judged(cardinality)
     shown = {"label_frequencies_": frequencies.values}
     if frequencies.cardinality_error > 0:
         shown["label_frequencies_errors_"] = frequencies.standard_errors
@@ -322,7 +322,7 @@ def _estimated(
     if any(isinstance(rates, str) for rates in mistakes.values()):
         mistakes = {}  # they will be found with the model, which needs the frequencies first
     answers = answers if predictions is None else drawn_at_random(answers)
-    return estimate_label_frequencies(answers, predictions=predictions, **mistakes)
+    return estimate_label_frequencies(answers, predictions=predictions, **mistakes).with_choices
 
 
 def _all_judged(answers: Answers) -> bool:

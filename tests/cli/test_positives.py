@@ -1,0 +1,96 @@
+"""Labels that somebody named because they apply: each command uses them rightly, or refuses."""
+
+import numpy as np
+import pytest
+from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
+from tests.refusals import check_names
+
+from complabel.simulate import draw_answers
+
+X = ("--features", "X.csv", "--label-names", "labels.txt")
+NAMED = draw_answers(DATA.Y[:N_ANSWERED], question="positive", random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def folder(folder):
+    """Write positive.csv, with a row for each label that was named, beside the usual files."""
+    rows = []
+    for at, n in enumerate(NAMED.item):
+        said = [(NAMES[k], "yes") for k in NAMED.positive[[at]].indices] or [("", "no")]
+        rows += [[ITEMS[n], *each, "positive"] for each in said]
+    write_table(folder / "positive.csv", ["item", "label", "answer", "question"], rows)
+    return folder
+
+
+def fitted(run, *answers, out="model.safetensors"):
+    code, _, err = run("fit", *answers, *X, "--folds", 0, "--out", out)
+    assert code == 0, err
+    return out
+
+
+def test_a_fit_says_that_what_was_named_applies(run, folder):
+    code, out, _ = run("predict", fitted(run, "positive.csv"), "X.csv", "--out", "p.csv")
+    assert code == 0, out
+    p = np.array([[float(row[name]) for name in NAMES] for row in read_table(folder / "p.csv")])
+    p, was_named = p[:N_ANSWERED], NAMED.positive.toarray() > 0
+    assert p[was_named].mean() > p[~was_named].mean() + 0.1
+
+
+REFUSED = {
+    "a method of labels that do not apply": (
+        *("fit", "positive.csv", *X, "--method", "ridge", "--out", "m.safetensors"),
+    ),
+    "consensus": ("consensus", "positive.csv", "--label-names", "labels.txt", "--out", "c.csv"),
+    "evaluate": ("evaluate", "model.safetensors", "X.csv", "--answers", "positive.csv"),
+    "cross-fit": (
+        *("evaluate", "model.safetensors", "X.csv", "--answers", "positive.csv"),
+        *("--cross-fit", 2),
+    ),
+    "decide": (
+        *("decide", "model.safetensors", "X.csv", "--answers", "positive.csv"),
+        *("--out", "d.safetensors"),
+    ),
+    "audit": ("audit", "truth.csv", "positive.csv"),
+    "audit of a machine": ("audit", "positive.csv", "asked.csv"),
+    "tune": ("tune", "positive.csv", *X, "--method", "ridge", "--grid", "alpha=1", "--folds", 2),
+    "benchmark": ("benchmark", "positive.csv", *X, "--method", "prior", "--folds", 2),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_needs_other_answers_says_that_these_are_positive(run, name):
+    if "model.safetensors" in REFUSED[name]:
+        fitted(run, "asked.csv")
+    code, _, err = run(*REFUSED[name])
+    assert code == 1
+    check_names(err, "positive")
+    assert "--random-questions" not in err
+
+
+BESIDE = {
+    "consensus": ("consensus", "--label-names", "labels.txt", "--out", "c.csv"),
+    "evaluate": ("evaluate", "model.safetensors", "X.csv"),
+    "decide": ("decide", "model.safetensors", "X.csv", "--out", "d.safetensors"),
+    "audit": ("audit", "machine.csv"),
+    "inspect": ("inspect", "--label-names", "labels.txt"),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_they_are_no_sample_beside_answers_to_random_questions(run, folder, name):
+    """Shares, frequencies and thresholds are those of the random questions alone."""
+    machine = [[item, *row] for item, row in zip(ITEMS, DATA.Y.tolist(), strict=True)]
+    write_table(folder / "machine.csv", ["item", *NAMES], machine)
+    fitted(run, "named.csv")
+    command, *rest = BESIDE[name]
+    found = []
+    for files in (["asked.csv"], ["asked.csv", "positive.csv"]):
+        told = [word for file in files for word in ("--answers", file)]
+        answers = told if command in ("evaluate", "decide") else files
+        if command == "audit":
+            rest, answers = ["machine.csv"], files
+        code, out, err = run(command, *rest, *answers)
+        assert code == 0, err
+        shown = next((f for f in ("c.csv", "d.csv") if (folder / f).exists()), None)
+        found.append((folder / shown).read_text() if shown else numbers_of(name, out))
+    assert found[0] == found[1]
