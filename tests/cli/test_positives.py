@@ -1,5 +1,7 @@
 """Labels that somebody named because they apply: each command uses them rightly, or refuses."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.cli.own import DATA, ITEMS, N_ANSWERED, NAMES, read_table, write_table
@@ -13,12 +15,14 @@ NAMED = draw_answers(DATA.Y[:N_ANSWERED], question="positive", random_state=0)
 
 @pytest.fixture(autouse=True)
 def folder(folder):
-    """Write positive.csv, with a row for each label that was named, beside the usual files."""
+    """Write tags.csv, with a row for each label that was named, and machine.csv, what is true."""
+    machine = [[item, *row] for item, row in zip(ITEMS, DATA.Y.tolist(), strict=True)]
+    write_table(folder / "machine.csv", ["item", *NAMES], machine)
     rows = []
     for at, n in enumerate(NAMED.item):
         said = [(NAMES[k], "yes") for k in NAMED.positive[[at]].indices] or [("", "no")]
         rows += [[ITEMS[n], *each, "positive"] for each in said]
-    write_table(folder / "positive.csv", ["item", "label", "answer", "question"], rows)
+    write_table(folder / "tags.csv", ["item", "label", "answer", "question"], rows)
     return folder
 
 
@@ -29,7 +33,7 @@ def fitted(run, *answers, out="model.safetensors"):
 
 
 def test_a_fit_says_that_what_was_named_applies(run, folder):
-    code, out, _ = run("predict", fitted(run, "positive.csv"), "X.csv", "--out", "p.csv")
+    code, out, _ = run("predict", fitted(run, "tags.csv"), "X.csv", "--out", "p.csv")
     assert code == 0, out
     p = np.array([[float(row[name]) for name in NAMES] for row in read_table(folder / "p.csv")])
     p, was_named = p[:N_ANSWERED], NAMED.positive.toarray() > 0
@@ -38,22 +42,30 @@ def test_a_fit_says_that_what_was_named_applies(run, folder):
 
 REFUSED = {
     "a method of labels that do not apply": (
-        *("fit", "positive.csv", *X, "--method", "ridge", "--out", "m.safetensors"),
+        *("fit", "tags.csv", *X, "--method", "ridge", "--out", "m.safetensors"),
     ),
-    "consensus": ("consensus", "positive.csv", "--label-names", "labels.txt", "--out", "c.csv"),
-    "evaluate": ("evaluate", "model.safetensors", "X.csv", "--answers", "positive.csv"),
+    "consensus": (
+        "consensus",
+        "tags.csv",
+        "--label-names",
+        "labels.txt",
+        "--out",
+        "c.csv",
+        "--force",
+    ),
+    "evaluate": ("evaluate", "model.safetensors", "X.csv", "--answers", "tags.csv"),
     "cross-fit": (
-        *("evaluate", "model.safetensors", "X.csv", "--answers", "positive.csv"),
+        *("evaluate", "model.safetensors", "X.csv", "--answers", "tags.csv"),
         *("--cross-fit", 2),
     ),
     "decide": (
-        *("decide", "model.safetensors", "X.csv", "--answers", "positive.csv"),
+        *("decide", "model.safetensors", "X.csv", "--answers", "tags.csv"),
         *("--out", "d.safetensors"),
     ),
-    "audit": ("audit", "truth.csv", "positive.csv"),
-    "audit of a machine": ("audit", "positive.csv", "asked.csv"),
-    "tune": ("tune", "positive.csv", *X, "--method", "ridge", "--grid", "alpha=1", "--folds", 2),
-    "benchmark": ("benchmark", "positive.csv", *X, "--method", "prior", "--folds", 2),
+    "audit": ("audit", "machine.csv", "tags.csv"),
+    "audit of a machine": ("audit", "tags.csv", "asked.csv"),
+    "tune": ("tune", "tags.csv", *X, "--method", "ridge", "--grid", "alpha=1", "--folds", 2),
+    "benchmark": ("benchmark", "tags.csv", *X, "--method", "prior", "--folds", 2),
 }
 
 
@@ -67,30 +79,39 @@ def test_what_needs_other_answers_says_that_these_are_positive(run, name):
     assert "--random-questions" not in err
 
 
+SHARES = r"\d+(?:\.\d+)?(?:%| %)|\d*\.\d{2,}"
+BETWEEN = {
+    "evaluate": ("random judgements", " answers about", SHARES),
+    "decide": ("label", "next", SHARES),
+    "audit": ("You can use", "next", SHARES),
+    "inspect": ("95 %", "no end", r"\d+\.\d%"),
+}
 BESIDE = {
-    "consensus": ("consensus", "--label-names", "labels.txt", "--out", "c.csv"),
+    "consensus": ("consensus", "--label-names", "labels.txt", "--out", "c.csv", "--force"),
     "evaluate": ("evaluate", "model.safetensors", "X.csv"),
-    "decide": ("decide", "model.safetensors", "X.csv", "--out", "d.safetensors"),
+    "decide": ("decide", "model.safetensors", "X.csv", "--out", "d.safetensors", "--force"),
     "audit": ("audit", "machine.csv"),
     "inspect": ("inspect", "--label-names", "labels.txt"),
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*judged twice")
 @pytest.mark.parametrize("name", BESIDE)
 def test_they_are_no_sample_beside_answers_to_random_questions(run, folder, name):
     """Shares, frequencies and thresholds are those of the random questions alone."""
-    machine = [[item, *row] for item, row in zip(ITEMS, DATA.Y.tolist(), strict=True)]
-    write_table(folder / "machine.csv", ["item", *NAMES], machine)
     fitted(run, "named.csv")
-    command, *rest = BESIDE[name]
     found = []
-    for files in (["asked.csv"], ["asked.csv", "positive.csv"]):
-        told = [word for file in files for word in ("--answers", file)]
-        answers = told if command in ("evaluate", "decide") else files
-        if command == "audit":
-            rest, answers = ["machine.csv"], files
-        code, out, err = run(command, *rest, *answers)
+    for files in (["asked.csv"], ["asked.csv", "tags.csv"]):
+        told = [
+            ("--answers", file) if name in ("evaluate", "decide") else (file,) for file in files
+        ]
+        code, out, err = run(*BESIDE[name], *sum(told, ()))
         assert code == 0, err
-        shown = next((f for f in ("c.csv", "d.csv") if (folder / f).exists()), None)
-        found.append((folder / shown).read_text() if shown else numbers_of(name, out))
+        if name == "consensus":
+            found.append({*re.findall(r"\d\.\d+", (folder / "c.csv").read_text())})
+        else:  # of the answers themselves it says other numbers before and after
+            begin, end, shares = BETWEEN[name]
+            assert begin in out
+            found.append(sorted(re.findall(shares, out.partition(begin)[2].partition(end)[0])))
+    assert found[0]
     assert found[0] == found[1]

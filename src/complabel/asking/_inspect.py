@@ -276,7 +276,7 @@ def _estimate(
         return None, "the answers to random questions do not tell"
     if audit is None and found.cardinality_error > _MOST_ERROR * found.cardinality:
         return None, f"nothing was judged at random, and the menus{sample} tell too little"
-    if found.propensities is None:
+    if found.propensities is None or not (answers.question == "named").any():
         return found, judged
     return found, " and ".join(filter(None, [judged, f"labels named{sample}"]))
 

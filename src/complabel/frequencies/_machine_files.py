@@ -12,7 +12,7 @@ import numpy as np
 from complabel._opening import StrPaths, existing_ones
 from complabel._parameters import Array
 from complabel._settings import setting
-from complabel.answers import Answers, ContradictionPolicy, Question
+from complabel.answers import Answers, ContradictionPolicy, Question, about_positives
 from complabel.errors import DatasetFormatError, InputError
 from complabel.files import (
     CONFIDENCE,
@@ -227,7 +227,8 @@ class _Sheet:
             answers, said = self._answers()
         for word, says in (("yes", said >= 0.5), ("no", said < 0.5)):
             if not says.any():
-                also = f"; if what it does not list is a no, give {setting('only_yes')}"
+                also = f"{about_positives(answers)}; if what it does not list is a no, give"
+                also += f" {setting('only_yes')}"
                 raise InputError(
                     f"{self.path}: the machine never says {word}{also * (word == 'no')}. Its"
                     " answers must be both, yes and no"

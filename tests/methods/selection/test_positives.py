@@ -33,7 +33,7 @@ def constant():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].learns != "relevant"])
+@pytest.mark.parametrize("name", METHODS)
 def test_no_method_learns_the_opposite(name):
     positive = Answers.concatenate([drawn(), drawn(asked_for=2), drawn("positive-menu-3")])
     classifier = METHODS[name].classifier()
@@ -41,8 +41,10 @@ def test_no_method_learns_the_opposite(name):
         scores = classifier.fit(X, positive).predict_proba(X)
         assert average_precision(Y, scores) > constant() + 0.05
         return
-    with pytest.raises(ComplabelError, match="SelectionLikelihoodClassifier"):
+    with pytest.raises(ComplabelError, match="'positive'") as refused:
         classifier.fit(X, positive)
+    does = "true labels" if METHODS[name].learns == "relevant" else "SelectionLikelihoodClassifier"
+    assert does in str(refused.value)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -100,6 +102,23 @@ def test_propensities_follow_from_questions_beside_positives_only():
     with pytest.raises(InputError) as refused:
         SelectionLikelihoodClassifier(propensities=w).fit(np.zeros((len(truth), 1)), three)
     assert refused.value.parameter == "propensities"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("question", ["positive", "positive-menu-3"])
+def test_positives_are_no_sample_of_what_applies(question):
+    """One label applies to each item, so that labels depend on each other."""
+    one = np.eye(6, dtype=int)[Y.argmax(axis=1)]
+    asked = draw_answers(one, question="asked", random_state=3)
+    positive = draw_answers(one, question=question, random_state=1)
+    with pytest.raises(InputError, match="'positive'"):
+        estimate_label_frequencies(positive)
+    alone, both = (
+        estimate_label_frequencies(each) for each in (asked, Answers.concatenate([asked, positive]))
+    )
+    np.testing.assert_array_equal(both.values, alone.values)
+    np.testing.assert_array_equal(both.intervals, alone.intervals)
+    assert both.propensities is not None
 
 
 def test_what_is_left_over_is_no_label_that_somebody_named():
