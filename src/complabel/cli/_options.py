@@ -184,9 +184,9 @@ TRUSTED = option(
 READ_AS = option(
     "QUESTION",
     "What was asked, where the answers do not say it. named: somebody named a label that does not"
-    " apply. positive: somebody named a label that applies. asked: somebody was asked about this label. ticked: somebody ticked labels in a list;"
-    " if an answer has only yes, all that apply, if it has only no, all that do not. excluded: a"
-    " rule says that the label does not apply.",
+    " apply. positive: somebody named a label that applies. asked: somebody was asked about this"
+    " label. ticked: somebody ticked labels in a list; if an answer has only yes, all that apply,"
+    " if it has only no, all that do not. excluded: a rule says that the label does not apply.",
     **one_of(*QUESTIONS),
 )
 MATCH_FREQUENCIES = flag(
