@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from complabel._lazy import lazily
 from complabel.experiments.methods._places import METHODS as METHODS
 from complabel.experiments.methods._places import PLACES as PLACES
+from complabel.experiments.methods._places import POSITIVE_METHODS as POSITIVE_METHODS
 from complabel.experiments.methods._places import make_paper_classifier
 
 if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
@@ -31,9 +32,18 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
         SupervisedBCEClassifier,
         UnbiasedBCEClassifier,
     )
+    from complabel.experiments.methods.positives import (
+        AssumedNegativeClassifier,
+        EntropyMaximizationClassifier,
+        HillClassifier,
+        LargeLossClassifier,
+        ROLEClassifier,
+        SPLCClassifier,
+    )
     from complabel.experiments.methods.supervised import SupervisedClassifier
 
 __all__ = [
+    "AssumedNegativeClassifier",
     "BCEClassifier",
     "CCMNClassifier",
     "COMESHammingClassifier",
@@ -41,14 +51,19 @@ __all__ = [
     "CTLClassifier",
     "ComRankClassifier",
     "ComplementaryLossClassifier",
+    "EntropyMaximizationClassifier",
     "FPMLClassifier",
     "GDFClassifier",
+    "HillClassifier",
     "LIFTClassifier",
     "LUWClassifier",
+    "LargeLossClassifier",
     "MLKNNClassifier",
     "PMLFPClassifier",
     "PMLLCClassifier",
     "PMLLRSClassifier",
+    "ROLEClassifier",
+    "SPLCClassifier",
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",

@@ -1,0 +1,72 @@
+"""The methods that learn from labels that somebody named because they apply."""
+
+import numpy as np
+import pytest
+import torch
+
+from complabel import load
+from complabel.answers import Answers, IgnoredAnswersWarning
+from complabel.datasets import make_synthetic
+from complabel.errors import InputError
+from complabel.experiments.methods import POSITIVE_METHODS
+from complabel.metrics import average_precision
+from complabel.simulate import draw_answers, draw_complementary
+
+DATA = make_synthetic(300, n_features=6, n_labels=5, signal=3.0, random_state=0)
+X, Y = DATA.X, DATA.Y  # each item has a label
+POSITIVE = draw_answers(Y, question="positive", random_state=0)
+
+every_method = pytest.mark.parametrize("name", POSITIVE_METHODS)
+
+
+def made(name, **settings):
+    method = POSITIVE_METHODS[name]
+    settings = {"learning_rate": 0.05, "epochs": 20, "random_state": 0} | settings
+    return method.classifier(**method.settings, **settings)
+
+
+@every_method
+def test_a_method_learns_the_same_wherever_features_are_and_comes_back(name, tmp_path):
+    classifier = made(name).fit(X, POSITIVE)
+    constant = np.tile(POSITIVE.positive.mean(axis=0), (len(X), 1))
+    probabilities = classifier.predict_proba(X)
+    assert average_precision(Y, probabilities) > average_precision(Y, constant) + 0.1
+    far = made(name).fit(X + 1000, POSITIVE).predict_proba(X + 1000)
+    centred = X - X.mean(axis=0)
+    near = made(name).fit(centred, POSITIVE).predict_proba(centred)
+    np.testing.assert_allclose(far, near, atol=1e-3)
+    classifier.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X), probabilities)
+    np.testing.assert_array_equal(loaded.fit(X, POSITIVE).predict_proba(X), probabilities)
+    for key, values in POSITIVE_METHODS[name].grid.items():
+        for value in values:
+            assert made(name, **{key: value}).get_params()[key] == value
+
+
+@every_method
+def test_what_is_no_named_positive_is_refused(name):
+    asked = draw_answers(Y, question="asked", items_share=1.0, random_state=0)
+    complementary = draw_complementary(Y, random_state=0)
+    for y in (complementary, asked, Answers.concatenate([POSITIVE, asked])):
+        with pytest.raises(InputError, match=r"the question positive.* question (named|asked)"):
+            made(name).fit(X, y)
+
+
+def test_items_to_which_nothing_applies_are_left_out_and_a_network_is_trained():
+    some = np.arange(len(Y)) % 7 > 0
+    answers = draw_answers(Y * some[:, np.newaxis], question="positive", random_state=0)
+    with pytest.warns(IgnoredAnswersWarning, match=f"{(~some).sum()} items are left out"):
+        found = made("an").fit(X, answers).decision_function(X)
+    alone = made("an").fit(X[some], answers[some]).decision_function(X)
+    np.testing.assert_array_equal(found, alone)
+
+    def network(n_features, n_labels):
+        hidden = torch.nn.Linear(n_features, 16), torch.nn.ReLU(), torch.nn.Dropout(0.1)
+        return torch.nn.Sequential(*hidden, torch.nn.Linear(16, n_labels))
+
+    seen = []
+    classifier = made("em-apl", network=network, callback=lambda *each: seen.append(each))
+    scores = classifier.fit(X, POSITIVE).decision_function(X)
+    assert [each[:3] for each in seen] == [("classifier", epoch, 20) for epoch in range(1, 21)]
+    assert average_precision(Y, scores) > average_precision(Y, np.tile(Y.mean(0), (len(X), 1)))
