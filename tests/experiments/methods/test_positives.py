@@ -15,22 +15,22 @@ from complabel.simulate import draw_answers, draw_complementary
 DATA = make_synthetic(300, n_features=6, n_labels=5, signal=3.0, random_state=0)
 X, Y = DATA.X, DATA.Y  # each item has a label
 POSITIVE = draw_answers(Y, question="positive", random_state=0)
-
+CONSTANT = average_precision(Y, np.tile(Y.mean(axis=0), (len(Y), 1)))
 every_method = pytest.mark.parametrize("name", POSITIVE_METHODS)
 
 
 def made(name, **settings):
     method = POSITIVE_METHODS[name]
-    settings = {"learning_rate": 0.05, "epochs": 20, "random_state": 0} | settings
+    usual = {"learning_rate": 0.05, "weight_decay": 1e-3, "epochs": 20, "random_state": 0}
+    settings = usual | {"cardinality": Y.sum(axis=1).mean()} | settings
     return method.classifier(**method.settings, **settings)
 
 
 @every_method
 def test_a_method_learns_the_same_wherever_features_are_and_comes_back(name, tmp_path):
     classifier = made(name).fit(X, POSITIVE)
-    constant = np.tile(POSITIVE.positive.mean(axis=0), (len(X), 1))
     probabilities = classifier.predict_proba(X)
-    assert average_precision(Y, probabilities) > average_precision(Y, constant) + 0.1
+    assert average_precision(Y, probabilities) > CONSTANT + 0.1
     far = made(name).fit(X + 1000, POSITIVE).predict_proba(X + 1000)
     centred = X - X.mean(axis=0)
     near = made(name).fit(centred, POSITIVE).predict_proba(centred)
@@ -39,9 +39,7 @@ def test_a_method_learns_the_same_wherever_features_are_and_comes_back(name, tmp
     loaded = load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(X), probabilities)
     np.testing.assert_array_equal(loaded.fit(X, POSITIVE).predict_proba(X), probabilities)
-    for key, values in POSITIVE_METHODS[name].grid.items():
-        for value in values:
-            assert made(name, **{key: value}).get_params()[key] == value
+    assert POSITIVE_METHODS[name].grid.keys() <= classifier.get_params().keys()
 
 
 @every_method
@@ -51,6 +49,8 @@ def test_what_is_no_named_positive_is_refused(name):
     for y in (complementary, asked, Answers.concatenate([POSITIVE, asked])):
         with pytest.raises(InputError, match=r"the question positive.* question (named|asked)"):
             made(name).fit(X, y)
+    with pytest.raises(InputError, match="cardinality is None"):
+        made("role", cardinality=None).fit(X, POSITIVE)
 
 
 def test_items_to_which_nothing_applies_are_left_out_and_a_network_is_trained():
@@ -69,4 +69,4 @@ def test_items_to_which_nothing_applies_are_left_out_and_a_network_is_trained():
     classifier = made("em-apl", network=network, callback=lambda *each: seen.append(each))
     scores = classifier.fit(X, POSITIVE).decision_function(X)
     assert [each[:3] for each in seen] == [("classifier", epoch, 20) for epoch in range(1, 21)]
-    assert average_precision(Y, scores) > average_precision(Y, np.tile(Y.mean(0), (len(X), 1)))
+    assert average_precision(Y, scores) > CONSTANT + 0.1

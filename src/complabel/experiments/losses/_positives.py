@@ -17,6 +17,9 @@ from torch.nn import functional
 
 # How sure the label estimator of ROLE is at the start, as in the released code.
 _SURE = 0.995
+# Of Hill and SPLC: how much lower the logits of positives count, the exponent of the focal loss,
+# and lambda of Hill; all as in the paper.
+_MARGIN, _GAMMA, _TOP = 1.0, 2.0, 1.5
 # The estimator learns so many times faster than the classifier, as in the released code.
 _FASTER = 10.0
 
@@ -103,11 +106,10 @@ class ROLELoss(PositiveLoss):
     average, which must be known.
     """
 
-    def __init__(self, positive: Tensor, *, cardinality: float, generator: torch.Generator) -> None:
+    def __init__(self, positive: Tensor, *, cardinality: float) -> None:
         super().__init__(positive)
         self.cardinality = cardinality
-        drawn = torch.rand(positive.shape, generator=generator).to(positive)
-        start = torch.where(positive > 0, _SURE, 0.4 + 0.2 * drawn)
+        start = torch.where(positive > 0, _SURE, 0.4 + 0.2 * torch.rand_like(positive))
         self.estimates = torch.nn.Parameter(torch.logit(start) / _FASTER)
 
     def trained(self) -> list[torch.nn.Parameter]:
@@ -164,42 +166,32 @@ class LargeLoss(PositiveLoss):
 class HillLoss(PositiveLoss):
     """Hill: the slope of an assumed "no" falls again where the score is high.
 
-    Positives have the focal loss of a logit that is lowered by ``margin``.
+    Positives have the focal loss of a logit that is lowered by a margin.
     """
 
-    def __init__(
-        self, positive: Tensor, *, margin: float = 1.0, gamma: float = 2.0, top: float = 1.5
-    ) -> None:
-        super().__init__(positive)
-        self.margin, self.gamma, self.top = margin, gamma, top
-
     def cells(self, logits: Tensor, rows: Tensor) -> Tensor:
-        positive = self.positive[rows]
         scores = torch.sigmoid(logits)
-        hill = (self.top - scores) * scores.square()
-        return torch.where(positive > 0, _focal(logits - self.margin, self.gamma), hill)
+        hill = (_TOP - scores) * scores.square()
+        return torch.where(self.positive[rows] > 0, _focal(logits - _MARGIN), hill)
 
 
 class SPLCLoss(PositiveLoss):
     """SPLC: after the first epoch, an assumed "no" with a score above a threshold counts as "yes".
 
-    Losses are focal; logits of positives are lowered by ``margin`` before.
+    Losses are focal; logits of positives are lowered by a margin before.
     """
 
-    def __init__(
-        self, positive: Tensor, *, above: float = 0.6, margin: float = 1.0, gamma: float = 2.0
-    ) -> None:
+    def __init__(self, positive: Tensor, *, above: float = 0.6) -> None:
         super().__init__(positive)
-        self.above, self.margin, self.gamma = above, margin, gamma
-        self.corrects = False
+        self.above, self.corrects = above, False
 
     def cells(self, logits: Tensor, rows: Tensor) -> Tensor:
         positive = self.positive[rows]
-        lowered = logits - self.margin * positive
+        lowered = logits - _MARGIN * positive
         applies = positive > 0
         if self.corrects:
             applies = applies | (torch.sigmoid(lowered) > self.above)
-        return _focal(torch.where(applies, lowered, -lowered), self.gamma)
+        return _focal(torch.where(applies, lowered, -lowered))
 
     def end(self, _epoch: int, _epochs: int, _logits: Callable[[], Tensor], /) -> None:
         self.corrects = True
@@ -209,6 +201,6 @@ def _cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(logits, targets, reduction="none")
 
 
-def _focal(logits: Tensor, gamma: float) -> Tensor:
-    """Return the focal loss of labels that apply: -(1 - p)^gamma log p."""
-    return torch.sigmoid(-logits).pow(gamma) * functional.softplus(-logits)
+def _focal(logits: Tensor) -> Tensor:
+    """Return the focal loss of labels that apply: -(1 - p)^2 log p."""
+    return torch.sigmoid(-logits).pow(_GAMMA) * functional.softplus(-logits)

@@ -33,17 +33,11 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
         UnbiasedBCEClassifier,
     )
     from complabel.experiments.methods.positives import (
-        AssumedNegativeClassifier,
-        EntropyMaximizationClassifier,
-        HillClassifier,
-        LargeLossClassifier,
-        ROLEClassifier,
-        SPLCClassifier,
+        SinglePositiveClassifier as SinglePositiveClassifier,
     )
     from complabel.experiments.methods.supervised import SupervisedClassifier
 
 __all__ = [
-    "AssumedNegativeClassifier",
     "BCEClassifier",
     "CCMNClassifier",
     "COMESHammingClassifier",
@@ -51,19 +45,14 @@ __all__ = [
     "CTLClassifier",
     "ComRankClassifier",
     "ComplementaryLossClassifier",
-    "EntropyMaximizationClassifier",
     "FPMLClassifier",
     "GDFClassifier",
-    "HillClassifier",
     "LIFTClassifier",
     "LUWClassifier",
-    "LargeLossClassifier",
     "MLKNNClassifier",
     "PMLFPClassifier",
     "PMLLCClassifier",
     "PMLLRSClassifier",
-    "ROLEClassifier",
-    "SPLCClassifier",
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _LOSS = "complementary_loss:"
 _CONDITIONAL = "class_conditional:"
-_POSITIVES = "positives:"
 _FPML: Grid = {"rank": (2, None), "lambda3": (100.0, 10.0, 1.0), "lambda1": (1.0, 0.1)}
 _REFINED: Grid = {"C2": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
 _LRS: Grid = {"gamma": (100.0, 50.0, 10.0, 1.0), "eta": (1.0, 0.1)}
@@ -50,34 +49,23 @@ _LEARNS = {
     **dict.fromkeys(("supervised", "supervised-bce"), "relevant"),
 }
 # These learn from labels that somebody named because they apply, and refuse what TABLE's methods
-# learn from. By name: title, class, grid, and what the name settles.
+# learn from. By name: title and grid.
 _DECAYS: Grid = {"weight_decay": (1.0, 0.1, 0.03, 3e-3), "learning_rate": (0.01, 0.1)}
-_REJECTED: Grid = {**_DECAYS, "rejected": (0.02, 0.1)}
-_POSITIVE: Mapping[str, tuple[str, str, Grid, Mapping[str, Any]]] = {
-    "an": ("AN", "AssumedNegativeClassifier", _DECAYS, {}),
-    "an-ls": ("AN-LS", "AssumedNegativeClassifier", _DECAYS, {"smoothing": 0.1}),
-    "wan": ("WAN", "AssumedNegativeClassifier", _DECAYS, {"weak": True}),
-    "em-apl": (
-        "EM-APL",
-        "EntropyMaximizationClassifier",
-        {**_DECAYS, "entropy": (0.1, 0.2, 0.01), "pseudo": (0.2, 0.02, 0.9)},
-        {},
-    ),
-    "role": ("ROLE", "ROLEClassifier", _DECAYS, {}),
-    "large-loss": ("LL-R", "LargeLossClassifier", _REJECTED, {}),
-    "large-loss-ct": ("LL-Ct", "LargeLossClassifier", _REJECTED, {"corrects": True}),
-    "hill": ("Hill", "HillClassifier", _DECAYS, {}),
-    "splc": ("SPLC", "SPLCClassifier", _DECAYS, {}),
+_ENTROPIES: Grid = {**_DECAYS, "entropy": (0.1, 0.2, 0.01), "pseudo": (0.2, 0.02, 0.9)}
+_POSITIVE: Mapping[str, tuple[str, Grid]] = {
+    "an": ("AN", _DECAYS),
+    "an-ls": ("AN-LS", _DECAYS),
+    "wan": ("WAN", _DECAYS),
+    "em-apl": ("EM-APL", _ENTROPIES),
+    "role": ("ROLE", _DECAYS),
+    "large-loss": ("LL-R", {**_DECAYS, "rejected": (0.02, 0.1)}),
+    "large-loss-ct": ("LL-Ct", {**_DECAYS, "rejected": (0.02, 0.1)}),
+    "hill": ("Hill", _DECAYS),
+    "splc": ("SPLC", {**_DECAYS, "above": (0.6, 0.75, 0.9)}),
 }
-_CLASSES = {
-    **{name: place for name, (_, place, _) in TABLE.items()},
+_CLASSES = {name: place for name, (_, place, _) in TABLE.items()} | {
     "complementary-loss": _LOSS + "ComplementaryLossClassifier",
-    "assumed-negative": _POSITIVES + "AssumedNegativeClassifier",
-    "entropy-maximization": _POSITIVES + "EntropyMaximizationClassifier",
-    "role": _POSITIVES + "ROLEClassifier",
-    "large-loss": _POSITIVES + "LargeLossClassifier",
-    "hill": _POSITIVES + "HillClassifier",
-    "splc": _POSITIVES + "SPLCClassifier",
+    "single-positive": "positives:SinglePositiveClassifier",
 }
 
 PLACES: Mapping[str, str] = MappingProxyType(
@@ -90,15 +78,8 @@ METHODS: Mapping[str, Method] = MappingProxyType(methods_of(TABLE, PLACES, _LEAR
 
 POSITIVE_METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        name: Method(
-            name,
-            title,
-            f"complabel.experiments.methods.{_POSITIVES}{made}",
-            grid,
-            settings=settings,
-            learns="positives",
-        )
-        for name, (title, made, grid, settings) in _POSITIVE.items()
+        name: Method(name, title, PLACES["single-positive"], grid, {"loss": name}, "positives")
+        for name, (title, grid) in _POSITIVE.items()
     }
 )
 """The methods that learn from labels that somebody named because they apply, by name."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -26,10 +25,23 @@ from complabel.experiments.losses import (
 )
 from complabel.methods import GradientClassifier, warn_user
 
+# By name: the class of the loss, the parameters that it takes, and what the name settles.
+_LOSSES: Mapping[str, tuple[Any, Sequence[str], dict[str, Any]]] = {
+    "an": (AssumedNegativeLoss, (), {}),
+    "an-ls": (AssumedNegativeLoss, ("smoothing",), {}),
+    "wan": (AssumedNegativeLoss, (), {"weak": True}),
+    "em-apl": (EntropyMaximizationLoss, ("entropy", "pseudo", "share"), {}),
+    "role": (ROLELoss, ("cardinality",), {}),
+    "large-loss": (LargeLoss, ("rejected",), {}),
+    "large-loss-ct": (LargeLoss, ("rejected",), {"corrects": True}),
+    "hill": (HillLoss, (), {}),
+    "splc": (SPLCLoss, ("above",), {}),
+}
+
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class SinglePositiveClassifier(GradientClassifier):
-    """Base of methods that learn from one label that somebody named because it applies.
+    """Learn from one label of each item that somebody named because it applies.
 
     ``fit`` takes :class:`complabel.answers.Answers` to the question ``positive``. It refuses any
     others, also an indicator, since that would be of labels that do not apply. A label that was not
@@ -37,10 +49,28 @@ class SinglePositiveClassifier(GradientClassifier):
 
     Parameters
     ----------
-    learning_rate : float, default=0.1
+    loss : str, default="an"
+        ``"an"``: labels that were not named count as "no" [1]_. ``"an-ls"``: the same with label
+        smoothing. ``"wan"``: with the weight 1 / (K - 1) for each assumed "no". ``"role"``: labels
+        are estimated online beside the classifier [1]_. ``"em-apl"``: the entropy of unknown labels
+        is maximized, and the lowest become soft "no" [2]_. ``"large-loss"``: the assumed "no" with
+        the largest losses count nothing (LL-R), or as "yes" (``"large-loss-ct"``) [3]_.
+        ``"hill"``: an assumed "no" of high score pulls little; ``"splc"``: it counts as "yes" [4]_.
+    smoothing : float, default=0.1
+        Of "an-ls": how far targets are from 0 and 1, below 0.5.
+    entropy, pseudo : float, default=0.1 and 0.2
+        Of "em-apl": the weights of entropy and of pseudo labels, alpha and beta in the paper.
+    share : float, default=0.9
+        Of "em-apl": the share of unknown labels that have a pseudo label in the end, theta.
+    cardinality : float or None, default=None
+        Of "role", which needs it: how many labels apply to an item on average.
+    rejected : float, default=0.02
+        Of "large-loss": the share of the labels of a batch that is not believed in the last epoch.
+    above : float, default=0.6
+        Of "splc": the score above which an assumed "no" counts as "yes".
     network, batch_size, threshold, device, random_state, callback
-        As in :class:`complabel.methods.MLCLClassifier`; Adam, and what is trained is
-        ``"classifier"``.
+        As in :class:`complabel.methods.MLCLClassifier`; Adam; what is trained is ``"classifier"``.
+    learning_rate : float, default=0.1
     weight_decay : float, default=0.03
         Half of this multiple of the sum of squared weights is added to the loss. Biases do not
         count: few labels are named, and a strong penalty would raise the scores of all others.
@@ -55,20 +85,62 @@ class SinglePositiveClassifier(GradientClassifier):
 
     Notes
     -----
-    The losses are those of papers on networks for images, which are trained for 10 epochs. What
-    grows with the epochs there grows over all epochs here.
+    The papers train networks for images, for 10 epochs. What grows with the epochs there grows over
+    all epochs here. The other constants are those of the released codes.
+
+    References
+    ----------
+    .. [1] E. Cole, O. Mac Aodha, T. Lorieul, P. Perona, D. Morris and N. Jojic, "Multi-Label
+       Learning from Single Positive Labels", CVPR 2021.
+    .. [2] D. Zhou, P. Chen, Q. Wang, G. Chen and P.-A. Heng, "Acknowledging the Unknown for
+       Multi-Label Learning with Single Positive Labels", ECCV 2022.
+    .. [3] Y. Kim, J. M. Kim, Z. Akata and J. Lee, "Large Loss Matters in Weakly Supervised
+       Multi-Label Classification", CVPR 2022.
+    .. [4] Y. Zhang, Y. Cheng, X. Huang, F. Wen, R. Feng, Y. Li and Y. Guo, "Simple and Robust Loss
+       Design for Multi-Label Learning with Missing Labels", arXiv 2021.
+
+    Examples
+    --------
+    >>> from complabel.simulate import draw_answers
+    >>> X = np.eye(3).repeat(30, axis=0)
+    >>> answers = draw_answers(X.astype(int), question="positive", random_state=0)
+    >>> classifier = SinglePositiveClassifier(loss="hill", random_state=0).fit(X, answers)
+    >>> classifier.predict_proba(X[::30]).argmax(axis=1)
+    array([0, 1, 2])
     """
 
     understands_answers = True
+    _constraints: ClassVar[Constraints] = {
+        "loss": tuple(_LOSSES),
+        "smoothing": Real(at_least=0, below=0.5),
+        "entropy": Real(at_least=0),
+        "pseudo": Real(at_least=0),
+        "share": Real(at_least=0, at_most=1),
+        "cardinality": (None, Real(above=0)),
+        "rejected": Real(at_least=0, at_most=1),
+        "above": Real(above=0, below=1),
+    }
 
+    loss: str = "an"
+    smoothing: float = 0.1
+    entropy: float = 0.1
+    pseudo: float = 0.2
+    share: float = 0.9
+    cardinality: float | None = None
+    rejected: float = 0.02
+    above: float = 0.6
     learning_rate: float = 0.1
     weight_decay: float = 0.03
     epochs: int = 50
     milestones: Sequence[int] = (30, 40)
 
-    @abstractmethod
-    def _loss(self, positive: Tensor, _generator: torch.Generator, /) -> PositiveLoss:
-        """Return the loss for positives (n, K), 0 or 1."""
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.loss == "role" and self.cardinality is None:
+            raise InputError(
+                "cardinality is None, and the loss role needs to know how many labels apply to an"
+                " item on average; give cardinality"
+            )
 
     def _fit_answers(self, X: Features, answers: Answers, /) -> None:
         X, positive = self._positives(X, answers)
@@ -78,7 +150,10 @@ class SinglePositiveClassifier(GradientClassifier):
         centre = self._centre(X)
         rows = X if centre is None else X - centre
         with self._new_network(X, positive.shape[1], generator) as network:
-            loss = self._loss(torch.from_numpy(positive.astype(np.float32)).to(device), generator)
+            kind, names, settled = _LOSSES[self.loss]
+            given = {name: getattr(self, name) for name in names} | settled
+            marks = torch.from_numpy(positive.astype(np.float32)).to(device)
+            loss: PositiveLoss = kind(marks, **given)
 
             def logits() -> Tensor:
                 network.eval()
@@ -130,181 +205,3 @@ class SinglePositiveClassifier(GradientClassifier):
                 IgnoredAnswersWarning,
             )
         return X[named], positive[named]
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class AssumedNegativeClassifier(SinglePositiveClassifier):
-    """Minimize cross-entropy, with all labels that nobody named as "no" (AN, AN-LS, WAN).
-
-    The other parameters and the attributes are those of :class:`SinglePositiveClassifier`.
-
-    Parameters
-    ----------
-    smoothing : float, default=0.0
-        How far targets are from 0 and 1, below 0.5; 0.1 in the released code of AN-LS.
-    weak : bool, default=False
-        Whether the assumed "no" of a row weigh 1 / (K - 1) each (WAN).
-
-    References
-    ----------
-    E. Cole, O. Mac Aodha, T. Lorieul, P. Perona, D. Morris and N. Jojic, "Multi-Label Learning from
-    Single Positive Labels", CVPR 2021.
-
-    Examples
-    --------
-    >>> from complabel.simulate import draw_answers
-    >>> X = np.eye(3).repeat(30, axis=0)
-    >>> answers = draw_answers(X.astype(int), question="positive", random_state=0)
-    >>> classifier = AssumedNegativeClassifier(learning_rate=0.1, random_state=0)
-    >>> classifier.fit(X, answers).predict(X[::30])
-    array([[1, 0, 0],
-           [0, 1, 0],
-           [0, 0, 1]])
-    """
-
-    _constraints: ClassVar[Constraints] = {
-        "smoothing": Real(at_least=0, below=0.5),
-        "weak": (True, False),
-    }
-
-    smoothing: float = 0.0
-    weak: bool = False
-
-    def _loss(self, positive: Tensor, _generator: torch.Generator, /) -> PositiveLoss:
-        return AssumedNegativeLoss(positive, smoothing=self.smoothing, weak=self.weak)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class EntropyMaximizationClassifier(SinglePositiveClassifier):
-    """Maximize the entropy of unknown labels, and take the lowest for soft "no" (EM with APL).
-
-    The other parameters and the attributes are those of :class:`SinglePositiveClassifier`.
-
-    Parameters
-    ----------
-    entropy : float, default=0.1
-        Weight of the entropy of unknown labels, alpha in the paper.
-    pseudo : float, default=0.2
-        Weight of pseudo labels, beta in the paper.
-    share : float, default=0.9
-        Share of unknown labels that have a pseudo label in the end, theta in the paper. They get it
-        in the second half of the epochs.
-
-    References
-    ----------
-    D. Zhou, P. Chen, Q. Wang, G. Chen and P.-A. Heng, "Acknowledging the Unknown for Multi-Label
-    Learning with Single Positive Labels", ECCV 2022.
-    """
-
-    _constraints: ClassVar[Constraints] = {
-        "entropy": Real(at_least=0),
-        "pseudo": Real(at_least=0),
-        "share": Real(at_least=0, at_most=1),
-    }
-
-    entropy: float = 0.1
-    pseudo: float = 0.2
-    share: float = 0.9
-
-    def _loss(self, positive: Tensor, _generator: torch.Generator, /) -> PositiveLoss:
-        settings = {"entropy": self.entropy, "pseudo": self.pseudo, "share": self.share}
-        return EntropyMaximizationLoss(positive, **settings)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class ROLEClassifier(SinglePositiveClassifier):
-    """Train label estimates of all items beside the classifier, given the number of labels (ROLE).
-
-    The other parameters and the attributes are those of :class:`SinglePositiveClassifier`.
-
-    Parameters
-    ----------
-    cardinality : float, default=1.5
-        How many labels apply to an item on average. The method needs to know it, and answers
-        hardly tell it.
-
-    References
-    ----------
-    The paper of :class:`AssumedNegativeClassifier`: "Regularized Online Label Estimation".
-    """
-
-    _constraints: ClassVar[Constraints] = {"cardinality": Real(above=0)}
-
-    cardinality: float = 1.5
-
-    def _loss(self, positive: Tensor, generator: torch.Generator, /) -> PositiveLoss:
-        return ROLELoss(positive, cardinality=self.cardinality, generator=generator)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class LargeLossClassifier(SinglePositiveClassifier):
-    """Do not believe the assumed "no" that have the largest losses (LL-R, LL-Ct).
-
-    The other parameters and the attributes are those of :class:`SinglePositiveClassifier`.
-
-    Parameters
-    ----------
-    rejected : float, default=0.02
-        Share of the labels of a batch that are not believed in the last epoch. It grows from 0 in
-        the first epoch by the same number each.
-    corrects : bool, default=False
-        Whether they count as "yes" (LL-Ct). If not, they count nothing (LL-R).
-
-    References
-    ----------
-    Y. Kim, J. M. Kim, Z. Akata and J. Lee, "Large Loss Matters in Weakly Supervised Multi-Label
-    Classification", CVPR 2022.
-    """
-
-    _constraints: ClassVar[Constraints] = {
-        "rejected": Real(at_least=0, at_most=1),
-        "corrects": (True, False),
-    }
-
-    rejected: float = 0.02
-    corrects: bool = False
-
-    def _loss(self, positive: Tensor, _generator: torch.Generator, /) -> PositiveLoss:
-        return LargeLoss(positive, rejected=self.rejected, corrects=self.corrects)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class HillClassifier(SinglePositiveClassifier):
-    """Minimize a loss that pulls little at an assumed "no" of high score (Hill).
-
-    Parameters and attributes are those of :class:`SinglePositiveClassifier`. The margin, 1, the
-    exponent, 2, and the top, 1.5, are the paper's.
-
-    References
-    ----------
-    Y. Zhang, Y. Cheng, X. Huang, F. Wen, R. Feng, Y. Li and Y. Guo, "Simple and Robust Loss Design
-    for Multi-Label Learning with Missing Labels", arXiv 2021.
-    """
-
-    def _loss(self, positive: Tensor, _generator: torch.Generator, /) -> PositiveLoss:
-        return HillLoss(positive)
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class SPLCClassifier(SinglePositiveClassifier):
-    """Take an assumed "no" for "yes" if its score is high after the first epoch (SPLC).
-
-    The other parameters and the attributes are those of :class:`SinglePositiveClassifier`. The
-    margin, 1, and the exponent, 2, are the paper's.
-
-    Parameters
-    ----------
-    above : float, default=0.6
-        The score above which a label counts as "yes"; in (0, 1).
-
-    References
-    ----------
-    The paper of :class:`HillClassifier`: "Self-Paced Loss Correction".
-    """
-
-    _constraints: ClassVar[Constraints] = {"above": Real(above=0, below=1)}
-
-    above: float = 0.6
-
-    def _loss(self, positive: Tensor, _generator: torch.Generator, /) -> PositiveLoss:
-        return SPLCLoss(positive, above=self.above)
