@@ -31,9 +31,8 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_loss_is_that_of_its_formula(name):
-    of_named, of_others, kind, settings = CASES[name]
-    loss = getattr(losses, kind)(POSITIVE, **settings)
-    expected = np.where(NAMED, of_named, of_others)
+    of_named, of_rest, kind, settings = CASES[name]
+    loss, expected = getattr(losses, kind)(POSITIVE, **settings), np.where(NAMED, of_named, of_rest)
     if name.endswith("*"):
         loss.end(1, 2, lambda: LOGITS)
     np.testing.assert_allclose(loss.cells(LOGITS, ROWS), expected)

@@ -13,7 +13,7 @@ from complabel.metrics import average_precision
 from complabel.simulate import draw_answers, draw_complementary
 
 DATA = make_synthetic(300, n_features=6, n_labels=5, signal=3.0, random_state=0)
-X, Y = DATA.X, DATA.Y  # each item has a label
+X, Y = DATA.X, DATA.Y
 POSITIVE = draw_answers(Y, question="positive", random_state=0)
 CONSTANT = average_precision(Y, np.tile(Y.mean(axis=0), (len(Y), 1)))
 every_method = pytest.mark.parametrize("name", POSITIVE_METHODS)
@@ -32,14 +32,12 @@ def test_a_method_learns_the_same_wherever_features_are_and_comes_back(name, tmp
     probabilities = classifier.predict_proba(X)
     assert average_precision(Y, probabilities) > CONSTANT + 0.1
     far = made(name).fit(X + 1000, POSITIVE).predict_proba(X + 1000)
-    centred = X - X.mean(axis=0)
-    near = made(name).fit(centred, POSITIVE).predict_proba(centred)
+    near = made(name).fit(X - X.mean(axis=0), POSITIVE).predict_proba(X - X.mean(axis=0))
     np.testing.assert_allclose(far, near, atol=1e-3)
     classifier.save(tmp_path / "model")
     loaded = load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(X), probabilities)
     np.testing.assert_array_equal(loaded.fit(X, POSITIVE).predict_proba(X), probabilities)
-    assert POSITIVE_METHODS[name].grid.keys() <= classifier.get_params().keys()
 
 
 @every_method
@@ -58,12 +56,11 @@ def test_items_to_which_nothing_applies_are_left_out_and_a_network_is_trained():
     answers = draw_answers(Y * some[:, np.newaxis], question="positive", random_state=0)
     with pytest.warns(IgnoredAnswersWarning, match=f"{(~some).sum()} items are left out"):
         found = made("an").fit(X, answers).decision_function(X)
-    alone = made("an").fit(X[some], answers[some]).decision_function(X)
-    np.testing.assert_array_equal(found, alone)
+    alone = made("an").fit(X[some], answers[some])
+    np.testing.assert_array_equal(found, alone.decision_function(X))
 
-    def network(n_features, n_labels):
-        hidden = torch.nn.Linear(n_features, 16), torch.nn.ReLU(), torch.nn.Dropout(0.1)
-        return torch.nn.Sequential(*hidden, torch.nn.Linear(16, n_labels))
+    def network(d, n_labels):
+        return torch.nn.Sequential(torch.nn.Linear(d, 16), torch.nn.Linear(16, n_labels))
 
     seen = []
     classifier = made("em-apl", network=network, callback=lambda *each: seen.append(each))
