@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=[*POSITIVE_METHODS, *OURS])
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--held", type=int, default=1, choices=(1, 2, 3))
-    parser.add_argument("--most", type=int, default=3000, help="items that choose settings")
+    parser.add_argument("--most", type=int, default=2000, help="items that choose settings")
     parser.add_argument("--data-dir")
     given = parser.parse_args()
     print(f"| set | bias | {' | '.join(given.methods)} |\n|---|{'--:|' * (len(given.methods) + 1)}")
