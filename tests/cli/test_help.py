@@ -116,8 +116,11 @@ def test_no_text_names_an_option_that_no_command_has():
     options = {opt for each in leaves().values() for param in each.params for opt in param.opts}
     others = {"--help", "--view-id", "--rwrap"}  # of all commands, of prodigy, and of LaTeX
     strange = {}
-    for path in Path(_app.__file__).parents[1].rglob("*.[pt][yo]*"):
-        if path.name in ("_app.py", "_lite0.py"):  # words of other tools; arguments of pip
+    for path in Path(_app.__file__).parents[1].rglob("*"):
+        if path.suffix not in (".py", ".toml") or path.name in (
+            "_app.py",
+            "_lite0.py",
+        ):  # words of other tools; arguments of pip
             continue
         texts = [path.read_text("utf-8")]
         if path.suffix == ".py":
