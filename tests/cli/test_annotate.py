@@ -176,7 +176,7 @@ def test_what_learns_meanwhile_is_saved(folder, run, sitting):
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("--question often", "give asked, ticked, named, mixed, or ticked-M or menu-M"),
+        ("--question often", "give asked, ticked, named, positive, mixed, or ticked-M or menu-M"),
         ("--question menu-99", "with M from 2 to"),
         ("--question ticked --questions X.csv", "leave one of them out"),
         ("--model-out m.safetensors", "without --features"),

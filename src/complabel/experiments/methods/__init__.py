@@ -32,9 +32,7 @@ if TYPE_CHECKING:  # a type checker cannot follow the registry's strings
         SupervisedBCEClassifier,
         UnbiasedBCEClassifier,
     )
-    from complabel.experiments.methods.positives import (
-        SinglePositiveClassifier as SinglePositiveClassifier,
-    )
+    from complabel.experiments.methods.positives import SinglePositiveClassifier
     from complabel.experiments.methods.supervised import SupervisedClassifier
 
 __all__ = [
@@ -53,6 +51,7 @@ __all__ = [
     "PMLFPClassifier",
     "PMLLCClassifier",
     "PMLLRSClassifier",
+    "SinglePositiveClassifier",
     "SupervisedBCEClassifier",
     "SupervisedClassifier",
     "UnbiasedBCEClassifier",
