@@ -75,8 +75,9 @@ function linkTo(question) {
 // ---------------------------------------------------------------------- the question
 
 export const positive = (question) => /^positive(-menu)?$/.test(question.question);
-export const naming = (question) => /^(menu|named)$/.test(question.question) || positive(question);
-export const nothing = (question) => naming(question) && !positive(question) ? "all apply" : "none applies";
+export const negative = (question) => /^(menu|named)$/.test(question.question);
+export const naming = (question) => negative(question) || positive(question);
+export const nothing = (question) => (negative(question) ? "all apply" : "none applies");
 export const single = (question) => question.asked_for === 1;
 
 export function wording(question) {

@@ -6,8 +6,8 @@
 // questions in `line`.
 
 import {
-  count, drawCurve, element, goalOf, hintFor, isolated, naming, nothing, orderOf, positive, prepare, sentence, single,
-  wording,
+  count, drawCurve, element, goalOf, hintFor, isolated, naming, negative, nothing, orderOf, positive,
+  prepare, sentence, single, wording,
 } from "./drawing.js";
 
 const address = new URLSearchParams(location.search);
@@ -285,9 +285,13 @@ const ticked = () => boxes().filter((box) => box.checked).map((box) => box.value
 
 const deeds = {
   yes: () => line[0]?.question === "asked" && answer("yes", "yes"),
-  no: () => line[0]?.question === "asked" && answer("no", "no"),
+  no() {
+    const [question] = line;
+    if (question?.question === "asked") answer("no", "no");
+    else if (question && positive(question)) answer([], nothing(question));
+  },
   unsure: () => answer("unsure", "unsure"),
-  all: () => line[0] && naming(line[0]) && answer([], nothing(line[0])),
+  all: () => line[0] && negative(line[0]) && answer([], nothing(line[0])),
   undo,
   send() {
     const [question] = line;
@@ -457,7 +461,12 @@ function layOut(question) {
   const alike = { positive: "named", "positive-menu": "menu" }; // laid out in the same way
   main.dataset.kind = alike[kind] ?? kind;
   for (const button of $("buttons").children) {
-    const wanted = { asked: !list, list: list && !single(question), naming: naming(question) };
+    const wanted = {
+      asked: !list,
+      list: list && !single(question),
+      negative: negative(question),
+      positive: positive(question),
+    };
     button.hidden = button.dataset.for ? !wanted[button.dataset.for] : false;
   }
   const size = list ? question.offered.length : 0;
