@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from complabel._parameters import Constraints, Features, Real
-from complabel._training import LinearMap, descend, network_outputs
+from complabel._training import descend, network_outputs
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.errors import InputError
 from complabel.experiments.losses import (
@@ -174,13 +174,7 @@ class SinglePositiveClassifier(GradientClassifier):
 
             settings["schedule"] = replace(settings["schedule"], weight_decay=0.0)
             descend(network, rows, objective, others=loss.trained(), on_epoch=on_epoch, **settings)
-        self.model_ = network
-        if self.network is None:
-            coef, intercept = (x.detach().double().cpu().numpy() for x in network.parameters())
-            if centre is not None:
-                intercept = intercept - coef @ centre
-            self.model_ = LinearMap(coef, intercept)
-        self._refuse_divergence(self.model_, X, "classifier")
+        self._keep(network, X, centre)
 
     def _positives(self, X: Features, answers: Answers) -> tuple[Features, Any]:
         """Return the rows for which a label was named, and what was named (n, K)."""

@@ -226,6 +226,16 @@ class GradientClassifier(ComplementaryClassifier):
             _check_network(made, tuple(X.shape[1:]), n_labels)
             yield made
 
+    def _keep(self, network: torch.nn.Module, X: Features, centre: Array | None) -> None:
+        """Keep a trained network as ``model_``, or its linear map; it learned from X - centre."""
+        self.model_: Model = network
+        if self.network is None:
+            coef, intercept = (x.detach().double().cpu().numpy() for x in network.parameters())
+            if centre is not None:
+                intercept = intercept - coef @ centre
+            self.model_ = LinearMap(coef, intercept)
+        self._refuse_divergence(self.model_, X, "classifier")
+
     def _refuse_divergence(self, model: Model, X: Features, stage: str) -> None:
         for rows in gen_batches(X.shape[0], _CHECKED_ROWS):
             row = _infinite_row(self._raw_outputs(model, X[rows]))

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from complabel._parameters import Array, Constraints, Features, Real
-from complabel._training import LinearMap, descend
+from complabel._training import descend
 from complabel.answers import Answers
 from complabel.errors import InputError
 from complabel.losses import AnswersLikelihood, answers_log_likelihood, check_rates
@@ -153,13 +153,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
             log_w = log_propensities - log_propensities.mean()
         if log_w is not None:
             self.propensities_ = np.exp(log_w)
-        self.model_ = network
-        if self.network is None:
-            coef, intercept = (x.detach().double().cpu().numpy() for x in network.parameters())
-            if centre is not None:
-                intercept = intercept - coef @ centre
-            self.model_ = LinearMap(coef, intercept)
-        self._refuse_divergence(self.model_, X, "classifier")
+        self._keep(network, X, centre)
 
     def _mistakes(self) -> dict[str, float]:
         """Return the rates of mistakes by the names that the likelihood gives them."""
