@@ -8,6 +8,11 @@ the answer is stored.
 With --picture, it draws the picture of the page instead: a simulated person answers about canvases
 of digits without mistakes, yes or no in 1.4 seconds in the median, and ticks in three times that.
 With --goals, the sitting has goals.
+
+With --names DIR, a program names one label that applies of each web page of delicious, of 983: it
+types the first letters into the filter until the label stands first, and presses Enter; "none of
+these" has the key n. Counted are keys, and milliseconds until a key shows and until the answer is
+stored, beside the key of a yes or no. What a person reads and thinks is not in it.
 """
 
 from __future__ import annotations
@@ -54,6 +59,18 @@ addEventListener("keydown", ({ timeStamp }) => {
   requestAnimationFrame(look);
 }, { capture: true });
 """
+
+
+TYPED = """
+window.typed = [];
+document.querySelector("#filter").addEventListener("input", ({ timeStamp }) => {
+  const drawn = new MessageChannel();
+  drawn.port1.onmessage = () => window.typed.push(performance.now() - timeStamp);
+  requestAnimationFrame(() => drawn.port2.postMessage(0));
+});
+"""
+FIRST = "return document.querySelector('#options > :not([hidden])')?.value"
+IN_FILTER = "return document.activeElement.id === 'filter'"
 
 
 def make_pictures(folder: Path, n_items: int) -> None:
@@ -197,6 +214,71 @@ def draw_page(out: Path, n_answers: int, *, goals: bool = False) -> None:
             out.write_bytes(base64.b64decode(driver.get_screenshot_as_base64()))
 
 
+def name_labels(data_dir: Path, n_answers: int) -> None:
+    """Name labels of 983 by typing, and say yes or no; print keys and milliseconds of an answer."""
+    data = load_dataset("delicious", data_dir=data_dir, preprocessed=False)
+    labels = [name.removeprefix("TAG_") for name in data.label_names]
+    rng = np.random.default_rng(0)
+    truth = {f"page-{row}": np.flatnonzero(data.Y[row]) for row in range(4 * n_answers)}
+    print("| question | answers | keys: median | most | a letter, ms | last key to next, ms |")
+    print("|---|--:|--:|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as name, browsing() as driver:
+        for question in ("positive", "asked"):
+            folder = Path(name) / question
+            folder.mkdir()
+            (folder / "labels.txt").write_text("\n".join(labels))
+            pages = pd.DataFrame({"item": [*truth], "body": "a web page"})
+            pages.to_csv(folder / "t.csv", index=False)
+            things = ("t.csv", "--text", "body", "--item", "item", "--question", question)
+            with serving(folder, *things) as address:
+                driver.get(f"{address}&person=ann")
+                time.sleep(3)
+                driver.execute_script(WATCH + TYPED)
+                n_keys, taken = [], []
+                for _ in range(n_answers):
+                    item = driver.execute_script(
+                        "return document.querySelector('#caption').innerText"
+                    )
+                    applies, keys = truth[item.split()[0]], ["n"]
+                    if question == "positive":
+                        keys = named_by(driver, [labels[each] for each in applies], rng)
+                    before = driver.execute_script("return window.taken.length")
+                    ActionChains(driver).send_keys(keys[-1]).perform()
+                    while driver.execute_script("return window.taken.length") <= before:
+                        time.sleep(0.01)
+                    taken.append(driver.execute_script("return window.taken.at(-1)"))
+                    n_keys.append(len(keys))
+                typing = driver.execute_script("return window.typed") or [0]
+                answers = pd.read_csv(
+                    f"{address.split('/?')[0]}/answers.csv?{address.split('?')[1]}"
+                )
+                if question == "positive":
+                    stored = answers.dropna(subset="label")
+                    assert len(answers) == n_answers
+                    assert all(
+                        labels.index(label) in truth[item]
+                        for item, label in zip(stored["item"], stored["label"], strict=True)
+                    )
+                cells = [np.median(n_keys), max(n_keys), np.median(typing), np.median(taken)]
+                print(f"| {question} | {n_answers} | {' | '.join(f'{x:.0f}' for x in cells)} |")
+
+
+def named_by(driver: Any, applies: list[str], rng: np.random.Generator) -> list[str]:
+    """Press all keys that name a label, or that say "none", but the last; return all."""
+    inside, keys = driver.execute_script(IN_FILTER), []
+    if not applies:
+        if inside:
+            ActionChains(driver).send_keys("\ue00c").perform()
+        return [*["Escape"] * inside, "n"]
+    label = rng.choice(applies)
+    for key in [*["/"] * (not inside), *label]:
+        ActionChains(driver).send_keys(key).perform()
+        keys.append(key)
+        if len(keys) > (not inside) and driver.execute_script(FIRST) == label:
+            break
+    return [*keys, "\ue007"]
+
+
 def compare(n_items: int, n_answers: int) -> None:
     """Measure pictures and texts, here and away, with and without questions ahead."""
     print("| item | server | questions ahead | median, ms | 99th percentile, ms |")
@@ -224,8 +306,11 @@ def main() -> None:
     parser.add_argument("--answers", type=int, default=250, help="in each row")
     parser.add_argument("--picture", type=Path, help="draw the page to this PNG file instead")
     parser.add_argument("--goals", type=Path, help="the same, with goals")
+    parser.add_argument("--names", type=Path, help="name labels of delicious in this folder")
     args = parser.parse_args()
-    if args.goals:
+    if args.names:
+        name_labels(args.names, args.answers)
+    elif args.goals:
         draw_page(args.goals, n_answers=130, goals=True)
     elif args.picture:
         draw_page(args.picture, n_answers=250)

@@ -7,8 +7,8 @@ pairs ("asked"). The rival "AN" takes all other labels for "no", with a logistic
 label. All are linear. The rival's penalty and scaling of features are those for which held-out
 positives rank highest (mean reciprocal rank, a third held out); "AN*" has those that are best on
 the items of the test, which nobody knows. Printed is the average precision on the other third,
-means over draws, and how many labels per item the fit expects. `--large-k` measures the time of the
-likelihood instead.
+means over draws, and how many labels per item the fit expects. `--large-k` measures the time of
+the likelihood instead; `--break-even` how many times as long as a yes or no naming may take.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from machines import items_of
 SETS = ("made", "digits", "scene", "yeast", "corel5k", "mirflickr")
 PENALTIES = np.logspace(-3.5, 1, 7)
 ASKED = 200
+YES_NO = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)  # questions for each item
 
 
 def of_set(name: str, data_dir: str | None) -> tuple[Any, Any]:
@@ -116,6 +117,42 @@ def measure(X: Any, Y: Any, bias: float, seed: int) -> list[float]:
     return [*found, *numbers[::2], float(Y[other].sum(axis=1).mean())]
 
 
+def break_evens(X: Any, Y: Any, seed: int) -> list[float]:
+    """Return what one yes or no for each item reaches, and naming a label, and its worth.
+
+    Labels are named without bias, with a bias of 1 and with this bias beside ASKED yes/no. The
+    worth is the number of yes/no for each item that reach the same, less the ASKED ones.
+    """
+    order = np.random.default_rng(seed).permutation(len(Y))
+    of, other = np.split(order, [2 * len(order) // 3])
+
+    def reached(*parts: Answers) -> float:
+        model = SelectionLikelihoodClassifier(kernel="linear", random_state=0)
+        model.fit(X[of], Answers.concatenate(list(parts)))
+        return average_precision(Y[other], model.predict_proba(X[other]))
+
+    def judged(share: float) -> Answers:
+        return draw_answers(Y[of], question="asked", items_share=share, random_state=seed)
+
+    yes_no = [
+        reached(*([judged(share)] if share <= 1 else repeated(Y[of], int(share), seed)))
+        for share in YES_NO
+    ]
+    rising, found = np.maximum.accumulate(yes_no), [yes_no[YES_NO.index(1.0)]]
+    for bias, asked in ((0.0, 0), (1.0, 0), (1.0, ASKED)):
+        w = draw_propensities(Y.shape[1], bias, random_state=seed)
+        parts = [draw_answers(Y[of], question="positive", propensities=w, random_state=seed)]
+        value = reached(*parts, *([judged(asked / len(of))] if asked else []))
+        worth = np.exp(np.interp(value, rising, np.log(YES_NO))) - asked / len(of)
+        found += [value, float(worth)]
+    return found
+
+
+def repeated(Y: Any, times: int, seed: int) -> list[Answers]:
+    """Return so many random yes or no about each item."""
+    return [draw_answers(Y, question="asked", random_state=[seed, each]) for each in range(times)]
+
+
 def measure_time(n: int = 200, n_labels: int = 983, repeats: int = 5) -> None:
     """Print processor seconds of the likelihood and its gradient, beside that of names."""
     rng = np.random.default_rng(0)
@@ -143,10 +180,22 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--data-dir")
     parser.add_argument("--large-k", action="store_true")
+    parser.add_argument("--break-even", action="store_true")
     given = parser.parse_args()
     if given.large_k:
         with one_thread():
             measure_time()
+        return
+    if given.break_even:
+        print("| set | yes/no | named | worth | bias 1 | worth | and asked | worth |")
+        for name in given.sets:
+            X, Y = of_set(name, given.data_dir)
+            with one_thread(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                each = [break_evens(X, Y, seed) for seed in range(given.draws)]
+            print(
+                f"| {name} | {' | '.join(f'{x:.3g}' for x in np.mean(each, axis=0))} |", flush=True
+            )
         return
     columns = ("set", "bias", "AN", "AN*", "fit", "told", "asked")
     print(f"| {' | '.join(columns)} | labels: fit | asked | true |\n|---|{'--:|' * 9}")

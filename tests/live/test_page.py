@@ -350,6 +350,28 @@ def test_a_box_finds_labels_among_hundreds(page, serve, texts):
 
 
 @pytest.mark.slow
+def test_what_was_typed_stands_first(page, serve, texts):
+    """Typing "art" and Enter names art, not "apartment", which stands before it in the list."""
+    labels = ["apartment", "cartoon", "article", "Art", *(f"label {n}" for n in range(100))]
+    served = serve(texts([f"text {number}" for number in range(9)]), "positive", labels)
+    page.open(served.address("&person=Ann"))
+    page.until(SHOWN)
+    shown = "document.querySelectorAll('#options > :not([hidden]) bdi')"
+    order = f"return [...{shown}].map(e => e.innerText)"
+    whole = page.script(order)
+    page.press("/", "art")
+    assert page.script(order) == ["Art", "article", "apartment", "cartoon"]
+    page.answer("\ue007")
+    assert page.script(order) == whole == labels
+    page.answer("arti\ue007")  # the box is still the place to type
+    page.stored()
+    assert [(label, said) for _, label, said in served.said()] == [
+        ("Art", "yes"),
+        ("article", "yes"),
+    ]
+
+
+@pytest.mark.slow
 def test_hostile_texts_and_names_run_nothing(page, serve, texts):
     bodies = [*HOSTILE, "line\nbreaks\tand  spaces", "x" * 1_000_000]
     items = [*(f"{number} {name}" for number, name in enumerate(HOSTILE)), "lines", "long"]

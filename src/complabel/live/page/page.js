@@ -513,13 +513,29 @@ function fillOptions(question) {
 
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-// Show the labels that have all words of the filter. The first of them have keys.
+// Show the labels that have all words of the filter. The first of them have keys. A label that is
+// what was typed comes first, then labels that begin with it: Enter takes the first.
 function find() {
-  const words = plain($("filter").value).split(/\s+/).filter(Boolean);
-  let shown = 0;
-  for (const option of $("options").children) {
+  const typed = plain($("filter").value).trim();
+  const words = typed.split(/\s+/).filter(Boolean);
+  const options = [...$("options").children];
+  const places = new Map();
+  for (const option of options) {
     const name = plain(option.value ?? option.querySelector("input").value);
     option.hidden = !words.every((word) => name.includes(word));
+    option.dataset.place ??= places.size;
+    const rank = !typed || option.hidden ? 0 : name === typed ? -2 : name.startsWith(typed) ? -1 : 0;
+    places.set(option, [rank, Number(option.dataset.place)]);
+  }
+  const order = (one, two) => {
+    const [first, second] = [places.get(one), places.get(two)];
+    return first[0] - second[0] || first[1] - second[1];
+  };
+  if (options.some((option, at) => at && order(options[at - 1], option) > 0)) {
+    $("options").append(...options.sort(order));
+  }
+  let shown = 0;
+  for (const option of options) {
     const key = option.hidden ? "" : (KEYS[shown] ?? "");
     option.querySelector("kbd").textContent = key;
     const control = option.querySelector("input") ?? option;
