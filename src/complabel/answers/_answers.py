@@ -198,13 +198,13 @@ class Answers(AnswerArrays):
         >>> Answers.from_arrays(absent=[[1, 0, 0], [0, 0, 0]], relevant=[[0, 0, 0], [0, 1, 0]])
         Answers(2 items, 3 labels, 2 answers: 2 asked)
         """
-        said = (named, absent, relevant, excluded, positive, offered)
-        given = dict(zip(MASKS, said, strict=True))
-        marked = [name for name, values in given.items() if values is not None]
-        masks, names = read_masks(given, label_names)
+        marks = (named, absent, relevant, excluded, positive, offered)
+        indicators = dict(zip(MASKS, marks, strict=True))
+        marked = [name for name, values in indicators.items() if values is not None]
+        masks, names = read_masks(indicators, label_names)
         n_answers, n_labels = masks["named"].shape
-        questions = read_questions(question, masks, given=marked)
-        masks = complete_masks(masks, questions, given=marked)
+        questions = read_questions(question, masks, marked=marked)
+        masks = complete_masks(masks, questions, marked=marked)
         codes, people = read_annotators(annotator, n_answers)
         item = np.arange(n_answers) if item is None else item
         items = read_column(item, "item", n_answers, np.intp)
@@ -317,10 +317,10 @@ class Answers(AnswerArrays):
         arrays, place = read_table(coded, items=items, label_names=label_names, question=question)
         answers = cls(**arrays)
         check_answers(answers, place)
-        made = answers._sorted()
+        sorted_answers = answers._sorted()
         if contradictions == "keep" and not trusted:
-            return made
-        return resolve_contradictions(made, contradictions, trusted=trusted)
+            return sorted_answers
+        return resolve_contradictions(sorted_answers, contradictions, trusted=trusted)
 
     @classmethod
     def from_frame(
@@ -389,7 +389,7 @@ class Answers(AnswerArrays):
             each = None if values is None else pair_rows(frame, values)
             return None if each is None else one_each(each, name, len(cells))[item]
 
-        found = cls.from_arrays(
+        answers = cls.from_arrays(
             absent=mask_of(answer[~yes], labels[~yes], shape),
             relevant=mask_of(answer[yes], labels[yes], shape),
             offered=mask_of(answer, labels, shape),
@@ -401,7 +401,7 @@ class Answers(AnswerArrays):
             label_names=label_names_of(frame) if label_names is None else label_names,
         )
         names = None if items is None else np.fromiter(items, dtype=object, count=len(items))
-        return replace(found, item_names=names)
+        return replace(answers, item_names=names)
 
     @classmethod
     def from_complementary(

@@ -266,9 +266,9 @@ class AnswerArrays:
     @property
     def item_weight(self) -> Array:
         """The greatest weight of the answers about each item, (n_items,); 0 without answers."""
-        found = np.zeros(self.n_items)
-        np.maximum.at(found, self.item, self.weight)
-        return found
+        greatest = np.zeros(self.n_items)
+        np.maximum.at(greatest, self.item, self.weight)
+        return greatest
 
     def statements(self) -> Statements:
         """Return what the answers say, one statement for each label, with those that are implied.
@@ -279,8 +279,8 @@ class AnswerArrays:
         --------
         >>> from complabel.answers import Answers
         >>> answers = Answers.from_arrays(absent=[[1, 0]], relevant=[[0, 1]], item=[2])
-        >>> said = answers.statements()
-        >>> said.item, said.label, said.applies
+        >>> statements = answers.statements()
+        >>> statements.item, statements.label, statements.applies
         (array([2, 2]), array([0, 1]), array([False,  True]))
         """
         return self._statements
@@ -340,10 +340,10 @@ class AnswerArrays:
             rows = np.asarray(rows)
             if rows.size == 0 and rows.dtype != np.bool_:
                 rows = rows.astype(np.intp)
-        found = np.atleast_1d(np.arange(self.n_items)[rows])
-        if found.ndim > 1:
-            raise IndexError(f"answers are indexed by a 1-D array of items, got {found.ndim}-D")
-        return found
+        positions = np.atleast_1d(np.arange(self.n_items)[rows])
+        if positions.ndim > 1:
+            raise IndexError(f"answers are indexed by a 1-D array of items, got {positions.ndim}-D")
+        return positions
 
     def _sorted(self) -> Self:
         """Return the answers sorted by item; answers about one item keep their order."""
@@ -355,12 +355,13 @@ class AnswerArrays:
         parts = {name: getattr(self, name)[rows] for name in (*COLUMNS, *MASKS)}
         taken = replace(self, item=item, **parts, **changes)
         if "_statements" in vars(self):
-            said = self._statements
+            statements = self._statements
             kinds = np.arange(len(STATEMENT_KINDS))[:, np.newaxis]
             wanted = (kinds * self.n_answers + rows).ravel()
-            places, at = _places_of(wanted, said.kind * np.int64(self.n_answers) + said.answer)
+            held = statements.kind * np.int64(self.n_answers) + statements.answer
+            places, at = _places_of(wanted, held)
             answer = at % max(len(rows), 1)
-            part = said.only(places, answer=answer, item=item[answer])
+            part = statements.only(places, answer=answer, item=item[answer])
             vars(taken)["_statements"] = part
         return taken
 
@@ -391,8 +392,8 @@ def mirrored(answers: A) -> A:
     )
     nothing = as_mask(sparse.csr_array(answers.excluded.shape, dtype=np.uint8))
     changed: dict[str, Any] = {side: getattr(answers, other) for side, other in sides.items()}
-    found = replace(answers, question=other_question, excluded=nothing, **changed)
-    return found.only(answers.question != "excluded")
+    mirror = replace(answers, question=other_question, excluded=nothing, **changed)
+    return mirror.only(answers.question != "excluded")
 
 
 def _places_of(
@@ -448,13 +449,13 @@ def same_names(several: Sequence[Any], noun: str) -> Any:
 
 
 def read_masks(
-    given: Mapping[str, IndicatorLike | None], label_names: Sequence[str] | None
+    indicators: Mapping[str, IndicatorLike | None], label_names: Sequence[str] | None
 ) -> tuple[dict[str, Mask], tuple[str, ...] | None]:
     """Return all masks and the label names; a mask that was not given has no marks."""
     names = None if label_names is None else check_names(label_names)
     reference = "label_names"
     masks: dict[str, Mask] = {}
-    for name, values in given.items():
+    for name, values in indicators.items():
         if values is None:
             continue
         if names is None:
@@ -483,30 +484,30 @@ def read_masks(
 
 
 def read_questions(
-    question: str | ArrayLike | None, masks: Mapping[str, Mask], *, given: Sequence[str]
+    question: str | ArrayLike | None, masks: Mapping[str, Mask], *, marked: Sequence[str]
 ) -> NDArray[np.str_]:
     """Return the question of each answer, (A,); if not given, infer it from the marks."""
     if question is not None:
-        told = read_words(question, "question", masks["named"].shape[0], QUESTIONS)
-        odd = np.flatnonzero((told == "named") & (counts_of(masks["relevant"]) > 0))
-        if "named" not in given and len(odd):
+        stated = read_words(question, "question", masks["named"].shape[0], QUESTIONS)
+        odd = np.flatnonzero((stated == "named") & (counts_of(masks["relevant"]) > 0))
+        if "named" not in marked and len(odd):
             raise AnnotationError(
                 f"answer {odd[0]} is 'named', but marks only labels that apply; give named, or the"
                 " question: 'ticked' if people ticked all that apply, 'asked' if they said yes. If"
                 " they named labels that apply, give these as positive"
             )
-        return told
+        return stated
     has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
     questions = np.select(
         [has["named"], has["positive"], has["excluded"], has["absent"] | has["relevant"]],
         ["named", "positive", "excluded", "asked"],
         default="",
     )
-    if "named" in given:  # a menu was offered and nothing named: all its labels apply
+    if "named" in marked:  # a menu was offered and nothing named: all its labels apply
         questions[(questions == "") & has["offered"]] = "named"
-    elif "positive" in given:  # no label on offer applies
+    elif "positive" in marked:  # no label on offer applies
         questions[questions == ""] = "positive"
-    elif "excluded" in given:  # no label was excluded
+    elif "excluded" in marked:  # no label was excluded
         questions[questions == ""] = "excluded"
     blank = np.flatnonzero(questions == "")
     if len(blank):
@@ -520,7 +521,7 @@ def read_questions(
 
 
 def complete_masks(
-    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, given: Sequence[str]
+    masks: Mapping[str, Mask], questions: NDArray[np.str_], *, marked: Sequence[str]
 ) -> dict[str, Mask]:
     """Add what follows: asked labels were offered, the rest of ticked ones, a full menu is empty.
 
@@ -528,7 +529,7 @@ def complete_masks(
     """
     offered, absent, relevant = masks["offered"], masks["absent"], masks["relevant"]
     ticked, none = questions == "ticked", np.zeros(len(questions), dtype=np.bool_)
-    ticks = [name for name in ("relevant", "absent") if name in given]
+    ticks = [name for name in ("relevant", "absent") if name in marked]
     if len(ticks) == 1 and ticked.any():
         sides = (ticked, none) if ticks == ["relevant"] else (none, ticked)
         absent, relevant = complete_ticks(spell_out(offered, ticked), absent, relevant, *sides)
@@ -567,9 +568,9 @@ def read_words(
     texts = array.astype(np.str_)
     unknown = np.flatnonzero(~np.isin(texts, words))
     if len(unknown):
-        found = array[unknown[0]]
+        value = array[unknown[0]]
         raise AnnotationError(
-            f"{name} of answer {unknown[0]} is {getattr(found, 'item', lambda: found)()!r}; it "
+            f"{name} of answer {unknown[0]} is {getattr(value, 'item', lambda: value)()!r}; it "
             f"must be one of {', '.join(words)}"
         )
     return texts.astype(f"<U{max(map(len, words))}")

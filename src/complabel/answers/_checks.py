@@ -157,8 +157,8 @@ def check_answers(answers: AnswerArrays, place: Callable[[int], str]) -> None:
     for faulty, text, *arrays in _faulty_rows(answers):
         if faulty.any():
             rows = np.flatnonzero(faulty)
-            told = text.format(*(array[rows[0]] for array in arrays))
-            raise AnnotationError(f"{place(int(rows[0]))} {told}{_also(rows)}")
+            problem = text.format(*(array[rows[0]] for array in arrays))
+            raise AnnotationError(f"{place(int(rows[0]))} {problem}{_also(rows)}")
 
 
 def _also(rows: Ints) -> str:
@@ -201,14 +201,14 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
         "gives {label} as relevant and as absent or excluded; a label either applies or does not,"
         " correct one",
     )
-    for struck, word, said in (
+    for struck, word, answer in (
         (keep_rows(absent, is_named), "absent", "no"),
         (keep_rows(relevant, is_positive), "relevant", "yes"),
     ):
         yield (
             union(common(struck, offered), keep_rows(struck, ~listed)),
             f"offers {{label}} and gives it as {word}; leave the label out of offered, or give the"
-            f" '{said}' as a separate answer",
+            f" '{answer}' as a separate answer",
         )
     facts = keep_rows(union(absent, answers.relevant), judged & listed)
     yield (
@@ -330,11 +330,11 @@ def _faulty_draws(answers: AnswerArrays) -> Iterator[tuple[Any, ...]]:
 
 def check_positions(unsure: Any, answers: AnswerArrays, *, people: bool = False) -> list[Ints]:
     """Return the positions of items and labels, and of people, about which somebody was unsure."""
-    found, ends = [np.asarray(each) for each in unsure], [*answers.shape]
+    positions, ends = [np.asarray(each) for each in unsure], [*answers.shape]
     if people:
         ends.append(len(answers.annotator_names))
-    fits = len(found) == len(ends) and len({each.shape for each in found}) == 1
-    for each, least, end in zip(found, (0, 0, -1), ends, strict=False):
+    fits = len(positions) == len(ends) and len({each.shape for each in positions}) == 1
+    for each, least, end in zip(positions, (0, 0, -1), ends, strict=False):
         whole = each.dtype.kind in "iu" or not each.size
         fits = fits and whole and not ((each < least) | (each >= end)).any()
     if not fits:
@@ -345,4 +345,4 @@ def check_positions(unsure: Any, answers: AnswerArrays, *, people: bool = False)
                 " (-1 for others)"
             )
         raise InputError(f"unsure must be {lists}", parameter="unsure")
-    return [each.astype(np.intp) for each in found]
+    return [each.astype(np.intp) for each in positions]

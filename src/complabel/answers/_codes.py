@@ -174,9 +174,9 @@ class CodedTable:
             try:
                 converted.append(convert(value))
             except (AttributeError, LookupError, TypeError, ValueError) as error:
-                told = str(error) if isinstance(error, AnnotationError) else advice
+                reason = str(error) if isinstance(error, AnnotationError) else advice
                 row = int(np.argmax(column.codes == code))
-                raise self.refusal(row, f"has {name} {shown(value)}; {told}") from error
+                raise self.refusal(row, f"has {name} {shown(value)}; {reason}") from error
         return replace(column, values=converted)
 
     def refusal(
@@ -189,12 +189,12 @@ class CodedTable:
     def words(self) -> Column:
         """Return the column ``answer`` with the words "no", "yes" and "unsure"."""
         advice = f"it must be one of {', '.join(ANSWER_WORDS)}"
-        return self.read("answer", lambda value: ANSWER_WORDS[_plain(value)], advice)
+        return self.read("answer", lambda value: ANSWER_WORDS[_folded(value)], advice)
 
     def kinds(self, question: Question | None) -> Column:
         """Return the column ``question`` as kinds of questions; ``question`` fills gaps."""
         advice = f"it must be one of {', '.join(BY_QUESTION)}"
-        kinds = self.read("question", lambda value: BY_QUESTION[_plain(value)], advice)
+        kinds = self.read("question", lambda value: BY_QUESTION[_folded(value)], advice)
         if question is None:
             return kinds
         filled = np.where(kinds.codes == -1, len(kinds.values), kinds.codes)
@@ -219,8 +219,8 @@ class CodedTable:
             with contextlib.suppress(ValueError):  # what cannot be opened is refused below
                 clear = opened(texts.values[codes[row]], *pair)
                 codes[row] = values.setdefault(clear, len(values))
-        told = Column("drawn", codes, [*values]).only(np.arange(len(codes)))
-        table = replace(self, columns={**self.columns, "drawn": told})
+        column = Column("drawn", codes, [*values]).only(np.arange(len(codes)))
+        table = replace(self, columns={**self.columns, "drawn": column})
         return table.read("drawn", lambda text: opened(text, "", ""), AS_WRITTEN)
 
     def numbers(self, name: str) -> Column:
@@ -251,8 +251,8 @@ class CodedTable:
         is_word = [str(value).casefold() in none for value in label.values]
         says_none = np.append(np.array(is_word, dtype=np.bool_), False)[label.codes]
         if (odd := says_none & ~is_list).any():
-            told = "has a word for none, but people were to name labels"
-            raise self.refusal(int(odd.argmax()), f"{told}; say in the table what it means")
+            problem = "has a word for none, but people were to name labels"
+            raise self.refusal(int(odd.argmax()), f"{problem}; say in the table what it means")
         yes = np.append(np.isin(words.values, ("yes",)), False)[words.codes] | (
             "answer" not in self.columns
         )
@@ -275,8 +275,8 @@ class CodedTable:
             old = replace(self[name], codes=self[name].codes[at])
             fresh = new & (old.codes == -1) if name == "answer_id" else new
             codes, known = old.codes.copy(), {v: code for code, v in enumerate(old.values)}
-            told = np.array([known.setdefault(value, len(known)) for value in values])
-            codes[fresh] = told[fresh[new]]
+            new_codes = np.array([known.setdefault(value, len(known)) for value in values])
+            codes[fresh] = new_codes[fresh[new]]
             columns[name] = Column(name, codes, list(known)).only(np.arange(len(at)))
         return CodedTable(columns, rows, self.place)
 
@@ -299,8 +299,8 @@ class CodedTable:
         unnamed = (self["offered"].codes == -1) & (self["asked_for"].codes == -1)
         asked = ((kind == ASKED) | ((kind == -1) & unnamed)) & filled["label"]
         answer, sure = self.answer_of_row(), np.isin(words.values, ("no", "yes"))
-        said = np.append(sure, False)[words.codes]
-        waits = (kind == TICKED) & ~np.isin(answer, answer[said])
+        judged = np.append(sure, False)[words.codes]
+        waits = (kind == TICKED) & ~np.isin(answer, answer[judged])
         return np.asarray((words.codes == -1) & (asked | waits | to_name))
 
 
@@ -323,21 +323,21 @@ def refuse_odd_labels(names: Collection[str], *, are_answered: bool) -> None:
 
     ``are_answered``: the table also has a column with answers.
     """
-    told = f"if these are names of labels, give {setting('label_names')}"
+    remedy = f"if these are names of labels, give {setting('label_names')}"
     if odd := sorted(name for name in names if _NO_NAME.fullmatch(name)):
         raise AnnotationError(
             f"the labels of the table are {list_some(odd)}, which look like lists, or parts of"
             " lists; give each label a row, or read cells with lists by complabel import --from"
-            f" columns; {told}"
+            f" columns; {remedy}"
         )
-    words = {_plain(name) for name in names}
+    words = {_folded(name) for name in names}
     alone = words <= {"true", "false"}
     alone |= not are_answered and (len(names) > 1 or words <= _MARKS)
     if names and alone and words <= {*ANSWER_WORDS, *_MARKS}:
         raise AnnotationError(
             f"the labels of the table are {list_some(sorted(names))}, which look like answers: the"
             " column label must name what an answer is about, and the column answer has yes or no;"
-            f" {told}"
+            f" {remedy}"
         )
 
 
@@ -349,7 +349,7 @@ def sort_labels(names: set[str]) -> list[str]:
     return sorted(names)
 
 
-def _plain(value: Any) -> str:
+def _folded(value: Any) -> str:
     return text_of(value).strip().casefold()
 
 
@@ -361,8 +361,8 @@ def _as_text(row: int, menu: Any) -> Any:
         names = [name_of(label) for label in menu]
         return json.dumps(names, ensure_ascii=False) if names else None
     except ValueError as error:
-        told = f"row {row} of the table has offered {shown(menu)}; {_MENU}"
-        raise AnnotationError(told, row=row) from error
+        message = f"row {row} of the table has offered {shown(menu)}; {_MENU}"
+        raise AnnotationError(message, row=row) from error
 
 
 def _names_of(menu: Any) -> list[str]:

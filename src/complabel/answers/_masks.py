@@ -62,11 +62,11 @@ def read_frame(values: Any) -> Array:
 def read_mask(values: IndicatorLike, name: str) -> Mask:
     if not sparse.issparse(values):
         return as_mask(check_indicator(values, name=name))
-    given: Any = values.tocoo(copy=True)
-    if len(given.shape) == 2:
-        given.sum_duplicates()
-    _check_entries(given.data, given.shape, name, lambda at: _at(x[at] for x in given.coords))
-    return as_mask(given.astype(np.uint8))
+    entries: Any = values.tocoo(copy=True)
+    if len(entries.shape) == 2:
+        entries.sum_duplicates()
+    _check_entries(entries.data, entries.shape, name, lambda at: _at(x[at] for x in entries.coords))
+    return as_mask(entries.astype(np.uint8))
 
 
 def _check_entries(
@@ -80,19 +80,19 @@ def _check_entries(
     valid = (entries == 0) | (entries == 1)
     if not valid.all():
         at = int(np.argmin(valid))
-        found = entries.ravel()[at]
-        gap = _OF_GAPS.get(name, "") if np.isnan(found) else ""
+        entry = entries.ravel()[at]
+        gap = _OF_GAPS.get(name, "") if np.isnan(entry) else ""
         advice = _OF_FRAMES if is_frame else f"every entry must be 0 or 1{gap}"
-        raise AnnotationError(f"{name} holds {found} at {place(at)}; {advice}")
+        raise AnnotationError(f"{name} holds {entry} at {place(at)}; {advice}")
 
 
 def _place(values: Any, at: int, shape: tuple[int, ...]) -> str:
     """Return words for an entry; data frames have names of columns, and pandas' also of rows."""
-    found: list[Any] = [*map(int, np.unravel_index(at, shape))]
+    place: list[Any] = [*map(int, np.unravel_index(at, shape))]
     for axis, names in enumerate(("index", "columns")[: len(shape)]):
         if hasattr(values, "columns") and hasattr(values, names):
-            found[axis] = repr(np.asarray(getattr(values, names), dtype=object)[found[axis]])
-    return _at(found)
+            place[axis] = repr(np.asarray(getattr(values, names), dtype=object)[place[axis]])
+    return _at(place)
 
 
 def _at(place: Iterable[object]) -> str:
@@ -164,8 +164,8 @@ def as_mask(values: Any) -> Mask:
     mask: Any = sparse.csr_array(values, dtype=np.uint8)
     mask.sum_duplicates()
     mask.eliminate_zeros()
-    found: Mask = mask
-    return found
+    tidied: Mask = mask
+    return tidied
 
 
 def mask_of(rows: Ints, labels: Ints, shape: tuple[int, int]) -> Mask:

@@ -42,10 +42,10 @@ def merge_labels(answers: Answers, merged: Mapping[str, str]) -> Answers:
     ...     relevant=[[0, 0, 0], [0, 0, 0], [0, 1, 0]],
     ...     label_names=["sea", "ocean", "sky"],
     ... )
-    >>> found = merge_labels(answers, {"ocean": "sea"})
-    >>> found.label_names, found.item
+    >>> merged = merge_labels(answers, {"ocean": "sea"})
+    >>> merged.label_names, merged.item
     (('sea', 'sky'), array([0, 2]))
-    >>> found.known_relevant[2], found.complementary[0]
+    >>> merged.known_relevant[2], merged.complementary[0]
     (array([1, 0], dtype=uint8), array([1, 0], dtype=uint8))
     """
     names = answers.label_names or ()
@@ -53,8 +53,8 @@ def merge_labels(answers: Answers, merged: Mapping[str, str]) -> Answers:
         if old not in names:
             raise AnnotationError(f"{old!r} is to be merged, but the labels are {list_some(names)}")
         if new in merged:
-            told = "which is merged, too; merge both into one name"
-            raise AnnotationError(f"{old!r} is to be merged into {new!r}, {told}")
+            reason = "which is merged, too; merge both into one name"
+            raise AnnotationError(f"{old!r} is to be merged into {new!r}, {reason}")
     for new in dict.fromkeys(merged.values()):
         names = answers.label_names or ()
         parts = [at for at, name in enumerate(names) if merged.get(name, name) == new]
@@ -67,9 +67,9 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     names, n_parts = list(answers.label_names or ()), len(parts)
     names[parts[0]] = new
     kept = np.setdiff1d(np.arange(len(names)), parts[1:])
-    about: Any = {"n_labels": len(kept), "label_names": tuple(names[label] for label in kept)}
+    changes: Any = {"n_labels": len(kept), "label_names": tuple(names[label] for label in kept)}
     if n_parts == 1:  # it only has another name
-        return replace(answers, **about)
+        return replace(answers, **changes)
 
     def put(mask: Mask, has_new: Bools) -> Mask:
         """Return a mask of the labels of now, with the merged one in some rows."""
@@ -84,59 +84,60 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     whole = ~is_named & (n_offered == n_parts)
     narrowed = ~whole & (n_offered > 0)  # without the parts, all labels are not all any more
     offered = union(keep_rows(answers.offered, ~narrowed), spell_out(answers.offered, narrowed))
-    about["offered"] = offered = put(offered, whole & is_listed)
+    changes["offered"] = offered = put(offered, whole & is_listed)
     for name in MARKS:
         mask, least = getattr(answers, name), 1 if name in ("relevant", "positive") else n_parts
-        about[name] = put(mask, whole & (counts_of(mask[:, parts]) >= least))
+        changes[name] = put(mask, whole & (counts_of(mask[:, parts]) >= least))
     chose, n_left = narrowed & answers.chooses, counts_of(offered)
-    n_named = counts_of(about["named"]) + counts_of(about["positive"])
+    n_named = counts_of(changes["named"]) + counts_of(changes["positive"])
     left = np.where(n_left == 0, np.where(narrowed, 0, len(kept)), n_left)
     most = np.where(answers.exhausted, np.minimum(answers.asked_for, left), n_named)
-    about["asked_for"] = np.where(chose | (whole & is_positive), most, answers.asked_for)
-    about["probability"] = np.where(chose, np.nan, answers.probability)
-    about["drawn"] = np.where(chose, "", answers.drawn)
+    changes["asked_for"] = np.where(chose | (whole & is_positive), most, answers.asked_for)
+    changes["probability"] = np.where(chose, np.nan, answers.probability)
+    changes["drawn"] = np.where(chose, "", answers.drawn)
     gone = narrowed & ((n_left == 0) | (answers.chooses & (most == 0)))
     # A menu of one label is a yes/no question; who picks a label even if all apply says nothing.
     alone = answers.chooses & (left == 1)
     offered = spell_out(offered, alone) + keep_rows(offered, ~alone)
     gone |= alone & (n_named > 0) & (answers.if_none == "pick")
     for side, other, which in (("absent", "relevant", is_named), ("relevant", "absent", ~is_named)):
-        chosen = about["named" if side == "absent" else "positive"]
-        about[side] = union(about[side], keep_rows(chosen, alone))
-        about[other] = union(about[other], keep_rows(offered, alone & which & (n_named == 0)))
-    judged = keep_rows(union(about["absent"], about["relevant"]), alone)
-    about["offered"] = union(offered, judged)
-    about |= {name: keep_rows(about[name], ~alone) for name in ("named", "positive")}
-    about["question"] = np.where(alone, "asked", answers.question)
-    about["asked_for"][alone] = 0
-    rest, said = replace(answers, **about).only(~gone), answers.statements()
-    picked = np.isin(said.kind, BY_CHOICE[:2]) & (answers.if_none == "pick")[said.answer]
-    said = said.only(~picked & ~whole[said.answer] & np.isin(said.label, parts))
-    if not len(said):
+        chosen = changes["named" if side == "absent" else "positive"]
+        changes[side] = union(changes[side], keep_rows(chosen, alone))
+        changes[other] = union(changes[other], keep_rows(offered, alone & which & (n_named == 0)))
+    judged = keep_rows(union(changes["absent"], changes["relevant"]), alone)
+    changes["offered"] = union(offered, judged)
+    changes |= {name: keep_rows(changes[name], ~alone) for name in ("named", "positive")}
+    changes["question"] = np.where(alone, "asked", answers.question)
+    changes["asked_for"][alone] = 0
+    rest, statements = replace(answers, **changes).only(~gone), answers.statements()
+    answer = statements.answer
+    picked = np.isin(statements.kind, BY_CHOICE[:2]) & (answers.if_none == "pick")[answer]
+    statements = statements.only(~picked & ~whole[answer] & np.isin(statements.label, parts))
+    if not len(statements):
         return rest
-    row, applies = _follows(answers, said, n_parts)
+    row, applies = _follows(answers, statements, n_parts)
     nothing = mask_of(row[:0], row[:0], (len(row), len(names)))
     people = np.array([*answers.annotator_names, None], dtype=object)  # code -1: last entry
-    of: Any = {"item": answers.item[row], "annotator": people[answers.annotator[row]]}
-    of |= {"weight": answers.weight[row], "n_items": answers.n_items, "question": "asked"}
-    of |= {"absent": put(nothing, ~applies), "relevant": put(nothing, applies)}
-    others = Answers.from_arrays(**of, label_names=about["label_names"])
+    columns: Any = {"item": answers.item[row], "annotator": people[answers.annotator[row]]}
+    columns |= {"weight": answers.weight[row], "n_items": answers.n_items, "question": "asked"}
+    columns |= {"absent": put(nothing, ~applies), "relevant": put(nothing, applies)}
+    others = Answers.from_arrays(**columns, label_names=changes["label_names"])
     return Answers.concatenate([rest, others])
 
 
-def _follows(answers: Answers, said: Statements, n_parts: int) -> tuple[Ints, Bools]:
+def _follows(answers: Answers, statements: Statements, n_parts: int) -> tuple[Ints, Bools]:
     """Return the rows of answers from which something follows about all parts, and what.
 
-    ``said`` are statements about parts. There is one row of a person and an item for each side.
+    ``statements`` are about parts. There is one row of a person and an item for each side.
     """
-    people, n_people = answers.annotator[said.answer], len(answers.annotator_names)
-    voter = np.where(people == -1, n_people + said.answer, people)
-    who = said.item * (int(voter.max()) + 1) + voter
-    found: list[Ints] = []
+    people, n_people = answers.annotator[statements.answer], len(answers.annotator_names)
+    voter = np.where(people == -1, n_people + statements.answer, people)
+    who = statements.item * (int(voter.max()) + 1) + voter
+    rows: list[Ints] = []
     for side, least in ((False, n_parts), (True, 1)):
-        ours = np.flatnonzero(said.applies == side)
-        labels = np.unique(np.stack([who[ours], said.label[ours]]), axis=1)  # each once
+        ours = np.flatnonzero(statements.applies == side)
+        labels = np.unique(np.stack([who[ours], statements.label[ours]]), axis=1)  # each once
         _, counts = np.unique(labels[0], return_counts=True)
         _, first = np.unique(who[ours], return_index=True)
-        found.append(said.answer[ours[first[counts >= least]]])
-    return np.concatenate(found), np.repeat([False, True], [*map(len, found)])
+        rows.append(statements.answer[ours[first[counts >= least]]])
+    return np.concatenate(rows), np.repeat([False, True], [*map(len, rows)])

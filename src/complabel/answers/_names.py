@@ -40,9 +40,9 @@ def label_names_of(values: object) -> list[str] | None:
 
     None if there are none, or if one is not a string. An AnnotationError if two are the same.
     """
-    found = getattr(values, "columns", getattr(values, "label_names", None))
+    columns = getattr(values, "columns", getattr(values, "label_names", None))
     try:
-        names = [] if found is None else list(found)
+        names = [] if columns is None else list(columns)
     except TypeError:  # an object of another kind, whose attribute is not a list
         return None
     if not names or not all(isinstance(name, str) for name in names):
@@ -76,11 +76,11 @@ def check_label_names(
         )
     for missing in [label for label in labels if label not in names]:
         raise AnnotationError(f"{name} lacks the column {missing!r}, which {reference} was given")
-    for at, (found, label) in enumerate(zip(names, labels, strict=True)):
-        if found != label:
+    for at, (name_there, label) in enumerate(zip(names, labels, strict=True)):
+        if name_there != label:
             raise AnnotationError(
                 f"{name} has its columns in another order than {reference}: column {at} is "
-                f"{found!r} where {label!r} was; give them in the same order"
+                f"{name_there!r} where {label!r} was; give them in the same order"
             )
 
 

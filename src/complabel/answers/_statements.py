@@ -133,20 +133,20 @@ def resolve_contradictions(
         answers = _as_trusted_say(answers, trusted)
     if contradictions == "keep":
         return answers
-    disputed, said = _disputed(answers)
+    disputed, statements = _disputed(answers)
     if not len(disputed):
         return answers
     if contradictions == "error":
         raise AnnotationError(_refusal(answers, len(disputed)))
-    struck = np.ones(len(said), dtype=np.bool_)
+    applies, struck = statements.applies, np.ones(len(statements), dtype=np.bool_)
     if contradictions == "trust-relevant":
-        struck = ~said.applies
+        struck = ~applies
     elif contradictions == "majority":
-        votes = [_votes(answers, disputed, said.only(said.applies == side)) for side in (0, 1)]
+        votes = [_votes(answers, disputed, statements.only(applies == side)) for side in (0, 1)]
         loses = np.stack([votes[0] <= votes[1], votes[1] <= votes[0]])
-        struck = loses[said.applies.astype(np.intp), np.searchsorted(disputed, said.pair)]
+        struck = loses[applies.astype(np.intp), np.searchsorted(disputed, statements.pair)]
     shape = answers.named.shape
-    return _strike(answers, mask_of(said.answer[struck], said.label[struck], shape))
+    return _strike(answers, mask_of(statements.answer[struck], statements.label[struck], shape))
 
 
 def _as_trusted_say(answers: A, trusted: Sequence[str]) -> A:
@@ -158,13 +158,14 @@ def _as_trusted_say(answers: A, trusted: Sequence[str]) -> A:
             f" people are {list_some(people) or 'not known'}",
             parameter="trusted",
         )
-    disputed, said = _disputed(answers)
+    disputed, statements = _disputed(answers)
     codes = [people.index(name) for name in trusted]
-    by_trusted = np.isin(answers.annotator[said.answer], codes)
-    has = [np.isin(disputed, said.pair[by_trusted & (said.applies == side)]) for side in (0, 1)]
+    by_trusted = np.isin(answers.annotator[statements.answer], codes)
+    applies, pair = statements.applies, statements.pair
+    has = [np.isin(disputed, pair[by_trusted & (applies == side)]) for side in (0, 1)]
     loses = np.stack([has[1] & ~has[0], has[0] & ~has[1]])
-    struck = loses[said.applies.astype(np.intp), np.searchsorted(disputed, said.pair)]
-    marks = mask_of(said.answer[struck], said.label[struck], answers.named.shape)
+    struck = loses[applies.astype(np.intp), np.searchsorted(disputed, pair)]
+    marks = mask_of(statements.answer[struck], statements.label[struck], answers.named.shape)
     return _strike(answers, marks) if struck.any() else answers
 
 
@@ -215,12 +216,12 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
     applies_by [('ann',)]
     denied_by [('bob',)]
     """
-    disputed, said = _disputed(answers)
+    disputed, statements = _disputed(answers)
     disputed = disputed[:most]
     item, label = np.divmod(disputed, answers.n_labels)
     items, labels = answers.item_names, answers.label_names
-    n_denied, denied_by = _side(answers, disputed, said.only(~said.applies))
-    n_applies, applies_by = _side(answers, disputed, said.only(said.applies))
+    n_denied, denied_by = _side(answers, disputed, statements.only(~statements.applies))
+    n_applies, applies_by = _side(answers, disputed, statements.only(statements.applies))
     return {
         "item": item.tolist() if items is None else items[item].tolist(),
         "label": label.tolist() if labels is None else [labels[each] for each in label],
@@ -233,17 +234,18 @@ def contradictions_table(answers: AnswerArrays, *, most: int | None = None) -> d
 
 def _disputed(answers: AnswerArrays) -> tuple[NDArray[np.int64], Statements]:
     """Return the contradicted pairs, (C,), ascending, and all statements about them."""
-    said = answers.statements()
+    statements = answers.statements()
     if (answers.if_none == "pick").any():  # who picks a label anyway need not deny it
-        said = said.only(sure_statements(answers, said))
-    return said.contradicted, said.only(np.isin(said.pair, said.contradicted))
+        statements = statements.only(sure_statements(answers, statements))
+    disputed = statements.contradicted
+    return disputed, statements.only(np.isin(statements.pair, disputed))
 
 
-def _votes(answers: AnswerArrays, disputed: NDArray[np.int64], said: Statements) -> Ints:
+def _votes(answers: AnswerArrays, disputed: NDArray[np.int64], statements: Statements) -> Ints:
     """Count the voters for each pair, (C,): annotators, and answers by unknown annotators."""
-    people = answers.annotator[said.answer]
-    voter = np.where(people == -1, len(answers.annotator_names) + said.answer, people)
-    once = np.unique(np.stack([np.searchsorted(disputed, said.pair), voter]), axis=1)[0]
+    people = answers.annotator[statements.answer]
+    voter = np.where(people == -1, len(answers.annotator_names) + statements.answer, people)
+    once = np.unique(np.stack([np.searchsorted(disputed, statements.pair), voter]), axis=1)[0]
     return np.bincount(once, minlength=len(disputed))
 
 
@@ -265,12 +267,12 @@ def _strike(answers: A, struck: Mask) -> A:
 
 
 def _side(
-    answers: AnswerArrays, disputed: NDArray[np.int64], said: Statements
+    answers: AnswerArrays, disputed: NDArray[np.int64], statements: Statements
 ) -> tuple[list[int], list[tuple[str, ...]]]:
     """Return for each pair how many answers are on this side, and who gave them."""
-    said = said.only(np.isin(said.pair, disputed))
+    statements = statements.only(np.isin(statements.pair, disputed))
     pair, answer = np.unique(
-        np.stack([np.searchsorted(disputed, said.pair), said.answer]), axis=1
+        np.stack([np.searchsorted(disputed, statements.pair), statements.answer]), axis=1
     )  # an answer may both exclude a label and call it absent
     people = answers.annotator[answer]
     counts = np.bincount(pair, minlength=len(disputed)).tolist()

@@ -77,7 +77,7 @@ def read_table(
     probability = rows.measured("probability", np.nan)
     draws = table.drawn()
     drawn = np.array([*draws.values, ""])[rows.agreed("drawn", draws.codes)]  # code -1: last entry
-    told = rows.agreed("question", table.held_as(question))
+    stated = rows.agreed("question", table.held_as(question))
     kinds = table.kinds(question)
     by_kind = replace(kinds, values=[ALL_APPLY.index(kind.all_apply) for kind in kinds.values])
     advice = f"it must be one of {', '.join(ALL_APPLY)}"
@@ -85,11 +85,11 @@ def read_table(
         rows.agreed(name, table.read(name, ALL_APPLY.index, advice).numbers()) for name in IF_NONE
     )
     if_all = np.where(if_all == -1, rows.agreed("question", by_kind.numbers()), if_all)
-    rows = rows.with_positive(told == POSITIVE)
+    rows = rows.with_positive(stated == POSITIVE)
     if label_names is None:
         refuse_odd_labels(names, are_answered=bool(table["answer"].values))
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
-    questions = marks.questions(told)
+    questions = marks.questions(stated)
     _refuse_unanswered(marks, questions)
     if label_names is None:
         _warn_unlisted(questions, offered, len(names))
@@ -194,13 +194,13 @@ class _Rows:
 
     @classmethod
     def of(cls, table: CodedTable) -> _Rows:
-        said = table.words().encode(_WORDS)
-        words, group = np.where(said == -1, _NO, said), table.answer_of_row()
+        codes = table.words().encode(_WORDS)
+        words, group = np.where(codes == -1, _NO, codes), table.answer_of_row()
         kept = np.flatnonzero(np.isin(group, group[words != _UNSURE]))
         _, first, answer = np.unique(group[kept], return_index=True, return_inverse=True)
         rank = np.empty_like(first)
         rank[np.argsort(first)] = np.arange(len(first))
-        return cls(kept, rank[answer], words[kept], said[kept] == -1, kept[np.sort(first)], table)
+        return cls(kept, rank[answer], words[kept], codes[kept] == -1, kept[np.sort(first)], table)
 
     def with_positive(self, positive: Bools) -> _Rows:
         """Return the rows with "yes" for gaps of answers, (A,), that name labels that apply."""
@@ -260,17 +260,17 @@ class _Marks:
     is_random: Bools  # (A,), the question was drawn at random
     names: Sequence[str]  # (K,), of labels
 
-    def questions(self, given: Ints) -> Ints:
-        """Return each answer's position in QUESTIONS, (A,); infer it where ``given`` is -1.
+    def questions(self, stated: Ints) -> Ints:
+        """Return each answer's position in QUESTIONS, (A,); infer it where ``stated`` is -1.
 
         A "no" does not tell that somebody was asked; a probability or another's "yes" does.
         """
-        blank, positive = self.label == -1, given == POSITIVE
+        blank, positive = self.label == -1, stated == POSITIVE
         everything, nothing = (self.any(blank & (self.rows.words == word)) for word in (_YES, _NO))
         no, yes = (self.any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
         choice = no & ~yes & (counts_of(self.offered) > 0)
         inferred = np.where((self.asked_for > 0) | everything | choice, NAMED, ASKED)
-        questions = np.where(given == -1, inferred, given)
+        questions = np.where(stated == -1, inferred, stated)
         self._refuse(
             nothing & ~positive,
             "has no label; fill it in. If the table lists what applies, complabel import reads it"
@@ -301,9 +301,9 @@ class _Marks:
             " label applies; say 'no' about labels that were named or excluded. If people ticked"
             " what applies, the question is 'ticked'; if they said yes or no, 'asked'",
         )
-        untold = (given == -1) & (inferred == ASKED)
-        faulty = untold & no & ~yes & ~self.is_random
-        if faulty.any() and not (untold & yes).any():
+        inferred_asked = (stated == -1) & (inferred == ASKED)
+        faulty = inferred_asked & no & ~yes & ~self.is_random
+        if faulty.any() and not (inferred_asked & yes).any():
             raise self.rows.refusal(
                 faulty,
                 "says 'no' about a label, and nothing says what was asked; say it in the column"
@@ -498,8 +498,8 @@ def table_of(answers: AnswerArrays) -> dict[str, Any]:
     if answers.weighted:
         columns["weight"] = answers.weight[row]
     for name in IF_NONE:
-        if ((told := getattr(answers, name)) != "answer").any():
-            columns[name] = np.where(struck, none, told[row])
+        if ((words := getattr(answers, name)) != "answer").any():
+            columns[name] = np.where(struck, none, words[row])
     return columns
 
 
