@@ -9,7 +9,7 @@ from complabel.answers import Answers
 from complabel.errors import DatasetFormatError, InputError
 from complabel.importers import Options, import_answers, write_questions
 from complabel.importers._questions import Question
-from complabel.importers._replies import said_in
+from complabel.importers._replies import answers_in
 
 QUESTIONS = {
     "item": [4, 5, 4],
@@ -428,4 +428,4 @@ def test_ticks_are_read_if_they_are_plain(tmp_path, reply, ticked):
 )
 def test_a_word_that_is_denied_behind_it_is_not_clear(reply):
     question = Question(item="a", question="asked", label="Lieferung")
-    assert said_in({"": question}, reply)[""] is None
+    assert answers_in({"": question}, reply)[""] is None

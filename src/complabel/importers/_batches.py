@@ -60,9 +60,9 @@ from complabel.importers._replies import (
     UNCLEAR,
     Result,
     ResultReader,
+    answers_in,
     are_results,
     confidence,
-    said_in,
     spoken,
 )
 
@@ -103,8 +103,8 @@ class Batch(NamedTuple):
         """Yield each request as JSON, with its lines of the table of ids."""
         menus, service = _menus(tasks), SERVICES[self.tool]
         about = [*menus, *([task["item"], task.get("label")] for task in tasks)]
-        said = json.dumps([self.tool, self.model, self.n_items, about])
-        batch = hashlib.sha256(said.encode()).hexdigest()[:6]
+        identity = json.dumps([self.tool, self.model, self.n_items, about])
+        batch = hashlib.sha256(identity.encode()).hexdigest()[:6]
         for number, at in enumerate(range(0, len(tasks), self.n_items), 1):
             ident, chunk = f"q{number:06}-{batch}", tasks[at : at + self.n_items]
             first, several = chunk[0], self.n_items > 1
@@ -176,8 +176,8 @@ def _prompt(task: Task, several: bool) -> str:
 
 def _about(name: str, task: Task) -> list[str]:
     """Return an item in words; of a picture, that it goes with them."""
-    told = {"text": f"{name} is this text:\n", "url": f"{name} is this page: "}
-    words = [f"{start}{task[each]}" for each, start in told.items() if task.get(each)]
+    openings = {"text": f"{name} is this text:\n", "url": f"{name} is this page: "}
+    words = [f"{start}{task[each]}" for each, start in openings.items() if task.get(each)]
     return [*words, f"{name} is this picture."] if task.get("image") else words
 
 
@@ -242,7 +242,7 @@ class _Asked(NamedTuple):
 _Questions = dict[str, dict[str, _Asked]]  # by id, and by the name of an item in its request
 _Key = tuple[str, str]  # both of them
 _Answer = tuple[Any, float | None]  # and its confidence; (None, None): two results differ
-_Heard = dict[_Key, dict[str | None, _Answer]]  # by the model
+_Replies = dict[_Key, dict[str | None, _Answer]]  # by the model
 
 
 def _read(path: Path, options: Options, tally: Tally, *, word: str) -> Iterator[dict[str, Any]]:
@@ -275,49 +275,49 @@ def _results(
 
 def _rows(path: Path, options: Options, tally: Tally, word: str) -> Iterator[Row]:
     asked: _Questions = {}
-    said: _Heard = {}
+    replies: _Replies = {}
     worst: dict[_Key, tuple[str, Any]] = {}  # of questions without a clear answer, the last reason
     used = []
     for ident, result in _results(path, options, asked, word):
         tally.counts[word] += 1
         used.append(result.used)
         questions = {name: each.question for name, each in asked[ident].items()}
-        for name, answer in said_in(questions, result.text).items():
-            by_model = said.setdefault((ident, name), {})
+        for name, answer in answers_in(questions, result.text).items():
+            by_model = replies.setdefault((ident, name), {})
             if answer is None:
-                worst[ident, name] = result.failed or UNCLEAR, result.told or result.text
+                worst[ident, name] = result.failed or UNCLEAR, result.message or result.text
             elif result.model not in by_model:
                 sure = confidence(answer, result.text, result.tokens)
                 by_model[result.model] = answer, sure
             elif by_model[result.model][0] != answer:
                 by_model[result.model] = None, None
-    yield from _answers(asked, said, worst, tally)
+    yield from _answers(asked, replies, worst, tally)
     n_in, n_out = map(sum, zip((0, 0), *used, strict=True))
     if n_in or n_out:
         tally.remark(f"The requests had {n_in:,} tokens, and the replies {n_out:,}.")
 
 
 def _answers(
-    asked: _Questions, said: _Heard, worst: Mapping[_Key, tuple[str, Any]], tally: Tally
+    asked: _Questions, replies: _Replies, worst: Mapping[_Key, tuple[str, Any]], tally: Tally
 ) -> Iterator[Row]:
     """Yield rows in the order of the requests; count and list those without an answer."""
     travelled, without = Travelled(), dict[str, dict[str, None]]()
     # If one answer has a confidence, the column is there; NaN is a gap in it.
-    known = any(sure is not None for x in said.values() for _, sure in x.values())
+    known = any(sure is not None for x in replies.values() for _, sure in x.values())
     blank = math.nan if known else None
     for key, about in (((i, name), each) for i in asked for name, each in asked[i].items()):
-        heard = said.get(key)
-        for model, (answer, sure) in (heard or {None: (None, None)}).items():
+        by_model = replies.get(key)
+        for model, (answer, sure) in (by_model or {None: (None, None)}).items():
             tally.counts[_COUNTS[0]] += 1
             tally.counts[_COUNTS[1]] += answer is None
             if answer is not None:
                 sure = blank if sure is None else sure
                 yield from _rows_of(answer, about, travelled, model, sure)
                 continue
-            why, told = (_DOUBLE, "") if heard else worst.get(key, (_MISSING, ""))
+            why, text = (_DOUBLE, "") if by_model else worst.get(key, (_MISSING, ""))
             listed = " ".join(key).strip() if why in (_DOUBLE, UNCLEAR) else key[0]
-            told = (spoken(told) or told).strip() if isinstance(told, str) else json.dumps(told)
-            shown = f" ({told[:_MOST_LETTERS]!r})" if told else ""
+            text = (spoken(text) or text).strip() if isinstance(text, str) else json.dumps(text)
+            shown = f" ({text[:_MOST_LETTERS]!r})" if text else ""
             without.setdefault(why, {})[listed + shown] = None
     for why, idents in without.items():
         tally.counts[why] = len(idents)
@@ -355,19 +355,19 @@ def _asked(path: Path, options: Options, ident: str) -> _Questions:
     """Return what each id asked, from the table of ids, or the prompts, that hold this one."""
     beside = sorted(path.absolute().parent.glob(f"*{IDS}"))
     for table in beside if options.prompts is None else [options.prompts]:
-        found: _Questions = {}
+        asked: _Questions = {}
         for place, value in records(table):
             line = checked(_Line, value, place)
             # The end of an id is the same in one batch.
             is_other = line.id.rpartition("-")[2] != ident.rpartition("-")[2]
-            if is_other and "-" in line.id and not found and options.prompts is None:
+            if is_other and "-" in line.id and not asked and options.prompts is None:
                 break
-            questions, name = found.setdefault(line.id, {}), str(value.get("called") or "")
+            questions, name = asked.setdefault(line.id, {}), str(value.get("called") or "")
             if name in questions:
                 raise fault(place, f"id {line.id!r} occurs twice; give each its own id")
             questions[name] = _asked_in(value, line, place, options)
-        if ident in found:
-            return found
+        if ident in asked:
+            return asked
     raise fault(
         path,
         f"no table of ids has {ident!r}; put the file that complabel ask wrote beside the requests,"

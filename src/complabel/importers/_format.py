@@ -136,8 +136,7 @@ class Tally:
         may_read: Collection[str] = (),
     ) -> None:
         """Name the columns that are not read; refuse a column or field that may matter."""
-        how: Any = {"dropped": options.drop, "may_read": may_read}
-        if left := files.left_over(path, names, read, **how):
+        if left := files.left_over(path, names, read, dropped=options.drop, may_read=may_read):
             self.remark(f"Not read: {some(map(shown, left))}")
 
 
@@ -159,8 +158,8 @@ class Head:
             return "", set()
         level = 1 if root == "{" else 2
         depth, last, keys = 0, b"", set()
-        for found in _TOKEN.finditer(text):
-            token = found[0]
+        for match in _TOKEN.finditer(text):
+            token = match[0]
             depth += (token in b"{[") - (token in b"}]")
             if token in b"}]" and depth < level:
                 break
@@ -339,12 +338,12 @@ class FileNames:
     def _name(self, value: str) -> str:
         name = file_name_of(value)
         if not name:
-            told = f"item {shown(value)} has no name of a file; give another field as --item-file"
-            raise fault(self._path, f"{told}, or as --item to take it as it is")
+            text = f"item {shown(value)} has no name of a file; give another field as --item-file"
+            raise fault(self._path, f"{text}, or as --item to take it as it is")
         first = self._of.setdefault(name, value)
         if first != value:
-            told = f"items {shown(first)} and {shown(value)} have one name of a file, {name!r}"
-            raise fault(self._path, f"{told}; give --item instead of --item-file")
+            text = f"items {shown(first)} and {shown(value)} have one name of a file, {name!r}"
+            raise fault(self._path, f"{text}; give --item instead of --item-file")
         return name
 
 
@@ -424,8 +423,8 @@ def _refusal(error: ValidationError, place: str, what: str = "") -> DatasetForma
     field = ".".join([*([what] if what else []), *map(str, first["loc"])])
     if first["type"] == "missing":
         return fault(place, f"has no {field}, which a file of this format has; is it another one?")
-    told = _WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
-    return fault(place, f"{field or 'it'} is {shown(first['input'])}; {told}")
+    wanted = _WANTED.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    return fault(place, f"{field or 'it'} is {shown(first['input'])}; {wanted}")
 
 
 def records(path: Path) -> Iterator[tuple[str, Any]]:
@@ -524,31 +523,31 @@ def open_table(path: Path, *needed: str) -> Table:
     table = Table.of_parquet(path) if is_parquet else Table.of_csv(path, may_lack_names=True)
     missing = [name for name in needed if name not in table.columns]
     if missing:
-        told = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
+        text = f"has no column {missing[0]!r}; its columns are {some(map(shown, table.columns))}"
         is_ours = missing[0] in files.OWN_COLUMNS and missing[0] != "item"
         way = setting("column", {missing[0]: "COLUMN"}) if is_ours else setting("item", "COLUMN")
-        raise fault(path, f"{told}; give the one that holds it, as {way}")
+        raise fault(path, f"{text}; give the one that holds it, as {way}")
     return table
 
 
 def long_form(
-    items: Any, labels: Sequence[str], said: Any, question: str, annotator: Any = None
+    items: Any, labels: Sequence[str], codes: Any, question: str, annotator: Any = None
 ) -> Any:
     """Return a row for each label of which something was said.
 
-    ``said`` (n, K) holds positions in ``WORDS``, or a negative number where nothing was said.
+    ``codes`` (n, K) holds positions in ``WORDS``, or a negative number where nothing was said.
     ``annotator`` (n,) says who did, if that is known.
     """
     import pandas as pd  # type: ignore[import-untyped]
 
-    row, column = np.nonzero(said >= 0)
+    row, column = np.nonzero(codes >= 0)
     who = {} if annotator is None else {"annotator": np.asarray(annotator)[row]}
     return pd.DataFrame(
         who
         | {
             "item": np.asarray(items)[row],
             "label": pd.Categorical.from_codes(column, list(labels)),
-            "answer": pd.Categorical.from_codes(said[row, column], WORDS),
+            "answer": pd.Categorical.from_codes(codes[row, column], WORDS),
             "question": pd.Categorical.from_codes(np.zeros(len(row), int), [question]),
         }
     )

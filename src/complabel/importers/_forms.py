@@ -76,36 +76,37 @@ def settle(
     options: Options,
     tally: Tally,
     path: Path,
-    own: Sequence[str] = (),
+    question_controls: Sequence[str] = (),
     *,
     word: str = "control",
 ) -> FormReader:
-    """Decide what the labels in each control mean; ``own`` answer questions of the tasks.
+    """Decide what the labels in each control mean; ``question_controls`` answer tasks' questions.
 
     The user says it, or the controls are those of a form that ``label_studio_config`` writes.
     """
-    forms, told = list(forms), (*options.absent, *options.present)
+    forms, named = list(forms), (*options.absent, *options.present)
     values = _values_of(forms)
-    for name in told:
+    for name in named:
         if name in options.absent and name in options.present:
             raise fault(path, f"{word} {shown(name)} is given with --absent and with --present")
         if name not in values and values:
             listed = "; ".join(map(_with_values, values.items())) or "none at all"
             raise fault(path, f"has no choice in a {word} {shown(name)}; it has {listed}")
-    if not values and not own:
+    if not values and not question_controls:
         left = [f"{n:,} {what}" for what, n in tally.counts.items() if n and what != "tasks"]
         why = "nothing was chosen, or nothing of it counts"
         raise fault(path, f"has no choice in any {word}: {why} ({', '.join(left)})")
     controls, question = Controls(options.absent, options.present), options.question
-    if not told and not own:
+    if not named and not question_controls:
         if word == "control":
             controls, question = _of_our_forms(forms, values, question)
         if not any(controls):
             has_labels = any(form.menu for form in forms) or options.label_names is not None
             raise untold(path, values, word, has_labels)
-    unread = [shown(name) for name in values if name not in (*sum(controls, ()), *own)]
+    read = {*sum(controls, ()), *question_controls}
+    unread = [shown(name) for name in values if name not in read]
     if unread:
-        more = " more" if told else ""
+        more = " more" if named else ""
         tally.remark(
             f"Not read: {word} {', '.join(unread)}. Give --absent or --present to read{more}."
         )
@@ -188,12 +189,12 @@ class FormReader:
     tally: Tally
 
     def __post_init__(self) -> None:
-        said, meant = self.options.unselected, self._if_ticked
-        if meant and said in ("no", "yes") and said != meant:
+        unselected, meant = self.options.unselected, self._if_ticked
+        if meant and unselected in ("no", "yes") and unselected != meant:
             what = "do not apply" if meant == "yes" else "apply"
             raise InputError(
-                f"{setting('unselected', said)} is given, but labels that were chosen {what}, so it"
-                f" must be {meant} or unknown",
+                f"{setting('unselected', unselected)} is given, but labels that were chosen {what},"
+                f" so it must be {meant} or unknown",
                 parameter="unselected",
             )
 
@@ -207,8 +208,8 @@ class FormReader:
     @property
     def rest(self) -> str | None:
         """What is said of labels that were shown and not chosen: "no", "yes", or nothing."""
-        said = self.options.unselected if self.options.unselected in ("no", "yes") else None
-        return (self._if_ticked if self.options.question == "ticked" else None) or said
+        unselected = self.options.unselected if self.options.unselected in ("no", "yes") else None
+        return (self._if_ticked if self.options.question == "ticked" else None) or unselected
 
     def rows(self, form: Form) -> list[Row]:
         """Return the rows of a form, if any."""
@@ -231,8 +232,8 @@ class FormReader:
         if not absent and not present:
             says_none = not form.none.isdisjoint(sum(self.controls, ())) or any(both)
             if says_none and self.controls.absent and self.options.question != "ticked":
-                told = "has a word for none among labels that do not apply, which may mean that all"
-                raise fault(form.place, f"{told} apply; leave the cell or the form blank")
+                text = "has a word for none among labels that do not apply, which may mean that all"
+                raise fault(form.place, f"{text} apply; leave the cell or the form blank")
             return self._nothing_ticked(form, says_none)
         parts = [(form, absent, present, self.options.question)]
         if set(absent) & set(present):
@@ -247,35 +248,35 @@ class FormReader:
         # The menu may belong to one control only, so labels that apply need not be on it.
         for label in absent + present if self.rest == "no" else absent:
             if form.menu is not None and label not in form.menu:
-                told = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
-                raise fault(form.place, f"{told} them, or rename the field if it is no menu")
+                text = f"{shown(label)} was chosen, but the task's options do not offer it; correct"
+                raise fault(form.place, f"{text} them, or rename the field if it is no menu")
         for label in absent + present:
             if self.options.label_names is None and form.menu is None and may_mean_none(label):
                 if label in absent:
-                    told = f"has {shown(label)} among labels that do not apply; if it is a label,"
-                    told += f" list all as {setting('label_names')}, else say what it means by"
-                    raise fault(form.place, f"{told} leaving the cell or the form blank")
+                    text = f"has {shown(label)} among labels that do not apply; if it is a label,"
+                    text += f" list all as {setting('label_names')}, else say what it means by"
+                    raise fault(form.place, f"{text} leaving the cell or the form blank")
                 raise none_or_label(label, form.place)
             if self.options.label_names is None and label.casefold() in ("yes", UNSURE):
-                told = f"{shown(label)} was chosen, which is an answer and no label; a control with"
-                told += " yes and no is read if tasks have the field 'label' to say about what"
-                raise fault(form.place, f"{told}; if it is a label, list all with --label-names")
+                text = f"{shown(label)} was chosen, which is an answer and no label; a control with"
+                text += " yes and no is read if tasks have the field 'label' to say about what"
+                raise fault(form.place, f"{text}; if it is a label, list all with --label-names")
         if self.options.question == "ticked" and all(self.controls) and self.rest is None:
             left = {*self._shown_in(form)}.difference(absent, present)
             if left:
-                told = f"{shown(min(left))} was ticked neither as a label that applies nor as one"
+                text = f"{shown(min(left))} was ticked neither as a label that applies nor as one"
                 raise fault(
                     form.place,
-                    f"{told} that does not; leave out --read-as ticked, or give --unselected no or"
+                    f"{text} that does not; leave out --read-as ticked, or give --unselected no or"
                     " yes",
                 )
 
-    def _nothing_ticked(self, form: Form, told: bool) -> list[Row]:
-        """Return the rows of a form in which people ticked no label; ``told``: they say so."""
+    def _nothing_ticked(self, form: Form, says_none: bool) -> list[Row]:
+        """Return the rows of a form in which people ticked no label; ``says_none``: they say so."""
         if self.options.question == "positive":
             menu = None if form.menu is None else as_json(form.menu)
-            return [form.row("", "no", "positive", offered=menu)] if told else []
-        rest = self._if_ticked if told else self.rest
+            return [form.row("", "no", "positive", offered=menu)] if says_none else []
+        rest = self._if_ticked if says_none else self.rest
         if rest is None or all(self.controls):
             return []
         self.tally.counts["forms without a tick"] += 1
@@ -288,19 +289,19 @@ class FormReader:
         return [form.row(label, rest, "ticked", offered=menu) for label in self._shown_in(form)]
 
     def _shown_in(self, form: Form) -> tuple[str, ...]:
-        found = form.menu or self.options.label_names
-        if found is None:
+        labels = form.menu or self.options.label_names
+        if labels is None:
             raise fault(
                 form.place,
                 "labels that were not chosen count, too, so all labels that were shown are"
                 f" needed; the export does not list them, give {setting('label_names')}",
             )
-        return found
+        return labels
 
     def _answer(
-        self, form: Form, absent: list[str], present: list[str], told: str | None
+        self, form: Form, absent: list[str], present: list[str], stated: str | None
     ) -> Iterator[Row]:
-        question, menu, options = told or "named", form.menu, self.options
+        question, menu, options = stated or "named", form.menu, self.options
         if question == "positive":
             yield from self._positive(form, absent, present)
             return
@@ -315,13 +316,13 @@ class FormReader:
                 "The export does not list the labels on offer, so only labels that were chosen are"
                 " known. Give all labels with --label-names."
             )
-        told_all = options.question or options.unselected
-        if present and not self.controls.absent and question == "asked" and not told_all:
+        meaning_of_others = options.question or options.unselected
+        if present and not self.controls.absent and question == "asked" and not meaning_of_others:
             self.tally.remark(
                 "Nothing is known about labels that were not chosen. If people ticked all that"
                 " apply, give --read-as ticked."
             )
-        if len(absent) > 1 and question == "named" and told is None:
+        if len(absent) > 1 and question == "named" and stated is None:
             self.tally.remark(
                 "Several labels that do not apply are read as named, and nothing is known about the"
                 " others. If people ticked all that do not apply, give --read-as ticked."
@@ -332,15 +333,15 @@ class FormReader:
             "offered": None if menu is None else as_json(menu),
             "asked_for": len(absent) if question == "named" else None,
         }
-        said = [(label, "no") for label in absent] + [(label, "yes") for label in present]
-        for label, answer in said + others:
+        judged = [(label, "no") for label in absent] + [(label, "yes") for label in present]
+        for label, answer in judged + others:
             yield form.row(label, answer, question, **about)
 
     def _positive(self, form: Form, absent: list[str], present: list[str]) -> Iterator[Row]:
         """Yield the rows of labels that somebody named because they apply."""
         if absent:
-            told = f"{shown(absent[0])} was chosen because it does not apply"
-            raise fault(form.place, f"{told}, and the question is positive; leave out one of both")
+            text = f"{shown(absent[0])} was chosen because it does not apply"
+            raise fault(form.place, f"{text}, and the question is positive; leave out one of both")
         if form.menu is not None and len(form.menu) == 1:  # that is a yes/no question
             yield form.row(present[0], "yes", "asked")
             return
@@ -353,11 +354,11 @@ class FormReader:
 
         In a tree, a label applies if one below it does, and none below a label that does not.
         """
-        found = []
+        others = []
         for label in self._shown_in(form):
             if label not in absent and label not in present:
                 above = any(each.startswith(label + SEPARATOR) for each in present)
                 below = any(label.startswith(each + SEPARATOR) for each in absent)
                 kin = "yes" if above else "no" if below else None
-                found.append((label, (kin if form.is_tree else None) or str(self.rest)))
-        return found
+                others.append((label, (kin if form.is_tree else None) or str(self.rest)))
+        return others

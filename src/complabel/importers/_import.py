@@ -92,7 +92,6 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     question: Any = options.question
     if options.random_questions and question is None and "offered" not in table.columns:
         question = "asked"  # each question was about one label, the user says
-    told: Any = {"renamed": options.column, "unselected": options.unselected, "none": options.none}
     sheet = AnswerSheet.read(
         table,
         question,
@@ -101,7 +100,9 @@ def _read_table(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
         answer=options.answer,
         words=_words(options),
         label_names=options.label_names,
-        **told,
+        renamed=options.column,
+        unselected=options.unselected,
+        none=options.none,
     )
     counted = ("n_rows", "n_blank_rows", "n_rows_without_label", "n_open_rows", "n_open_questions")
     for name, count in zip((*TABLE.counts, "questions not answered"), counted, strict=True):
@@ -158,16 +159,16 @@ def _merged(sheet: AnswerSheet, options: Options, question: Any, tally: Tally) -
     if new := sorted({*merge.values()} - {*known}):
         tally.remark(f"No answer is about {some(new)}, so that is taken for a new name")
     listed = [name for name in options.label_names or () if name not in new]  # may be that of now
-    found = sheet.answers(None, [*dict.fromkeys([*listed, *known])], question)
+    answers_read = sheet.answers(None, [*dict.fromkeys([*listed, *known])], question)
     tally.remark("Answers have new ids and no time; rows with unsure were left out")
-    return table_of(merge_labels(found.answers, merge))
+    return table_of(merge_labels(answers_read.answers, merge))
 
 
 def _words(options: Options) -> Mapping[str, str]:
-    told = [(code.casefold(), word) for word in WORDS for code in getattr(options, word)]
-    if len(dict(told)) < len(set(told)):
+    pairs = [(code.casefold(), word) for word in WORDS for code in getattr(options, word)]
+    if len(dict(pairs)) < len(set(pairs)):
         raise InputError("a code is given twice, as --yes, --no or --unsure; give each one meaning")
-    return ANSWER_WORDS | dict(told)
+    return ANSWER_WORDS | dict(pairs)
 
 
 _TITLE = "the table of answers itself: CSV or Parquet with item, label, answer, ..."
@@ -356,11 +357,11 @@ def _read(
     yield from (_drawn_at_random(path, table, len(labels)) for table in waiting)
     if not totals.rows:
         counts = ", ".join(f"{count:,} {name}" for name, count in tally.counts.items() if count)
-        told = "".join(f" {each.rstrip('.')}." for each in tally.remarks[:_MOST_REMARKS])
+        remarks = "".join(f" {each.rstrip('.')}." for each in tally.remarks[:_MOST_REMARKS])
         raise fault(
             path,
             f"holds no answer, read as {chosen.name} ({counts or 'it is empty'}); check the file,"
-            f" or give another format as {setting('format', 'NAME')}.{told}",
+            f" or give another format as {setting('format', 'NAME')}.{remarks}",
         )
     if options.label_names is None and "present" in chosen.uses:  # labels are what people wrote
         try:
@@ -381,19 +382,19 @@ def _chosen(path: Path, format_: str | Format | None) -> Format:
 
 def _of_somebody(name: str) -> Format:
     """Return a format of the user's own, by its module and its name there."""
-    told = f"{setting('format')} is {name!r}"
+    text = f"{setting('format')} is {name!r}"
     if ":" not in name:
-        told = f"{told}; it must be one of\n{_listed()}\nor package.module:NAME, a Format of yours"
-        raise InputError(told, parameter="format")
+        text = f"{text}; it must be one of\n{_listed()}\nor package.module:NAME, a Format of yours"
+        raise InputError(text, parameter="format")
     try:
-        found = resolve_name(name)
+        value = resolve_name(name)
     except Exception as error:
-        told = f"{told}, which cannot be imported: {type(error).__name__}: {error}"
-        raise InputError(told, parameter="format") from error
-    if not isinstance(found, Format):
-        told = f"{told}, which is {found!r}; it must be a complabel.importers.Format"
-        raise InputError(told, parameter="format")
-    return found
+        text = f"{text}, which cannot be imported: {type(error).__name__}: {error}"
+        raise InputError(text, parameter="format") from error
+    if not isinstance(value, Format):
+        text = f"{text}, which is {value!r}; it must be a complabel.importers.Format"
+        raise InputError(text, parameter="format")
+    return value
 
 
 def _as_arrow(path: Path, piece: Any) -> Any:
@@ -422,22 +423,22 @@ def _drawn_at_random(path: Path, table: Any, n_labels: int) -> Any:
     """
     import pyarrow as pa
 
-    columns = {name: table[name].to_pylist() for name in _TOLD}
+    columns = {name: table[name].to_pylist() for name in _OF_QUESTIONS}
     for at, row in enumerate(zip(*columns.values(), strict=True)):
         item, label, question, offered, probability, drawn = row
         size = 1 if question == "asked" else n_labels
         size = size if offered is None else min(n_labels, len(json.loads(offered)))
         if question == "asked" and size > 1:
             continue
-        own, told = chance(n_labels, size), drawn not in (None, RANDOM)
-        if told or not math.isclose(probability or own, own):
-            what = f"drawn as {shown(drawn)}" if told else f"drawn with the chance {probability:g}"
+        expected, odd = chance(n_labels, size), drawn not in (None, RANDOM)
+        if odd or not math.isclose(probability or expected, expected):
+            what = f"drawn as {shown(drawn)}" if odd else f"drawn with the chance {probability:g}"
             raise fault(
                 f"{path}, item {item!r}, label {label!r}",
                 f"its question was {what}, so {setting('random_questions')} does not fit; leave it"
                 " out: the file says how its questions were drawn",
             )
-        columns["probability"][at], columns["drawn"][at] = own, RANDOM
+        columns["probability"][at], columns["drawn"][at] = expected, RANDOM
     for name in ("probability", "drawn"):
         at = table.schema.get_field_index(name)
         column = table.schema.field(at)
@@ -445,12 +446,12 @@ def _drawn_at_random(path: Path, table: Any, n_labels: int) -> Any:
     return table
 
 
-_TOLD = ("item", "label", "question", "offered", "probability", "drawn")
+_OF_QUESTIONS = ("item", "label", "question", "offered", "probability", "drawn")
 
 
-def _refuse_unlisted(path: Path, table: Any, found: set[str], listed: Sequence[str]) -> None:
+def _refuse_unlisted(path: Path, table: Any, labels: set[str], listed: Sequence[str]) -> None:
     """Refuse labels that the user did not list, which may be words that are no labels."""
-    unknown = sorted(found.difference(listed))
+    unknown = sorted(labels.difference(listed))
     if not unknown:
         return
     items = dict(zip(table["label"].to_pylist(), table["item"].to_pylist(), strict=True))
@@ -488,8 +489,8 @@ class _Totals:
         self.labels.update(pc.unique(table["label"].drop_null()).to_pylist())
         for menu in pc.unique(table["offered"].drop_null()).to_pylist():
             self.labels.update(map(str, json.loads(menu)))
-        said = pc.fill_null(table["answer"], "no")  # a blank answer is read as "no"
-        self.rows.update(_value_counts(said))
+        answers = pc.fill_null(table["answer"], "no")  # a blank answer is read as "no"
+        self.rows.update(_value_counts(answers))
         alone = table["answer_id"].is_null()
         self.alone.update(_value_counts(table["question"].filter(alone)))
         self.joined.append(_different(table.filter(pc.invert(alone))))

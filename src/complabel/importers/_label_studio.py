@@ -70,7 +70,7 @@ _PARTS = {
     *("start", "end", "startOffset", "endOffset", "globalOffsets", "ranges"),
     *("x", "y", "width", "height", "points", "vertices", "rle", "sequence", "item_index"),
 }
-_OWN = {
+_META = {
     *("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time"),
     *("agreement", "history", "was_cancelled"),
 }
@@ -172,21 +172,21 @@ def _read(path: Path, options: Options, tally: Tally) -> Iterator[dict[str, Any]
     if isinstance(first, dict) and "annotation_id" in first and "annotations" not in first:
         records = list(_as_tasks(records, options, path))
     forms = list(_forms(path, records, options, tally))
-    own = _own_controls(forms, options, path)
-    reader = settle(forms, options, tally, path, tuple(own.values()))
-    yield from pieces(_rows(forms, own, reader))
+    controls = _question_controls(forms, options, path)
+    reader = settle(forms, options, tally, path, tuple(controls.values()))
+    yield from pieces(_rows(forms, controls, reader))
 
 
 def _records(path: Path) -> list[tuple[str, Any]]:
     raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
     if raw.lstrip()[:1] in (b"[", b"{"):
-        found = parse(raw, str(path))
-        tasks = found if isinstance(found, list) else [found]
+        parsed = parse(raw, str(path))
+        tasks = parsed if isinstance(parsed, list) else [parsed]
         return [(f"{path}, record {number}", task) for number, task in enumerate(tasks, 1)]
     table = open_table(path)
     if not _is_export(table.columns):
-        told = "is not an export of Label Studio, as CSV has annotation_id and annotator"
-        raise fault(path, f"{told}, and JSON begins with a bracket; export it again")
+        text = "is not an export of Label Studio, as CSV has annotation_id and annotator"
+        raise fault(path, f"{text}, and JSON begins with a bracket; export it again")
     return [(f"{path}, row {number + 1}", row) for number, row in table.rows(table.columns)]
 
 
@@ -243,31 +243,31 @@ def _controls_of(
 
     The former are those that the user told, else those with objects: several choices, or parents.
     """
-    fields = dict.fromkeys(name for record in records for name in record if name not in _OWN)
+    fields = dict.fromkeys(name for record in records for name in record if name not in _META)
     annotated = [each for each in records if each["annotation_id"] not in (None, "")]
-    told = {name: [r[name] for r in annotated if r.get(name) not in (None, "")] for name in fields}
+    cells = {name: [r[name] for r in annotated if r.get(name) not in (None, "")] for name in fields}
     yes_no = [
         name
-        for name, values in told.items()
+        for name, values in cells.items()
         if name != LABEL and values and all(isinstance(v, str) and _answer_of(v) for v in values)
     ]
     yes_no = [CONTROLS["asked"]] if CONTROLS["asked"] in yes_no else yes_no
     asked = yes_no if LABEL in fields else []
     kinds = {question_in(record) for record in records} - {None, "asked"}
-    given = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
+    wanted = {*options.absent, *options.present, *(CONTROLS[kind or ""] for kind in kinds)}
     holding = [n for n in fields if any(_holds_choices(each.get(n)) for each in records)]
     ours = {*(CONTROLS[x] for x in ("named", "ticked", "positive")), MARKED}.intersection(fields)
-    if ours and not given and not asked:
-        given = ours.union(holding)
-    if kinds and given.isdisjoint(fields):  # a form of one's own, with one choice in each record
-        given |= {name for name in fields if told[name] and _is_of_menus(name, annotated)}
-    controls = [name for name in fields if name in given] or holding
+    if ours and not wanted and not asked:
+        wanted = ours.union(holding)
+    if kinds and wanted.isdisjoint(fields):  # a form of one's own, with one choice in each record
+        wanted |= {name for name in fields if cells[name] and _is_of_menus(name, annotated)}
+    controls = [name for name in fields if name in wanted] or holding
     if not controls and not asked and not kinds:
         if yes_no:
             raise fault(path, _no_label(yes_no[0], "yes or no"))
-        if not any(told.values()):
+        if not any(cells.values()):
             raise fault(path, "has no fields with labels; export the tasks again")
-        values = {name: Counter(map(str, told[name])) for name in fields if told[name]}
+        values = {name: Counter(map(str, cells[name])) for name in fields if cells[name]}
         often = sorted(values, key=lambda name: len(values[name]) / values[name].total())
         choices = {name: values[name] for name in often}  # labels repeat, texts do not
         raise untold(path, choices, "field", options.label_names is not None)
@@ -346,8 +346,8 @@ def _forms(
     tally.counts["tasks"] += len(tasks)
     if n_led := tally.counts[_FROM_PREDICTION]:
         if options.random_questions:
-            told = f"{setting(_RANDOM)} does not fit: {n_led:,} annotations began with a prediction"
-            raise InputError(f"{told} of a model; leave it out", parameter=_RANDOM)
+            text = f"{setting(_RANDOM)} does not fit: {n_led:,} annotations began with a prediction"
+            raise InputError(f"{text} of a model; leave it out", parameter=_RANDOM)
         tally.remark(
             f"{n_led:,} annotations began with a model's prediction. People agree with it too"
             " often, so these answers do not tell how often labels apply: they have no chance"
@@ -391,15 +391,15 @@ def _item_field(data: Sequence[Any], options: Options, tally: Tally) -> str | No
     return None
 
 
-def _item(task: _Task, raw: dict[str, Any], field: str | None, told: bool, place: str) -> str:
+def _item(task: _Task, raw: dict[str, Any], field: str | None, is_by_user: bool, place: str) -> str:
     """Return the item of a task; a field given by the user may also be outside of ``data``."""
-    holder = raw if field is None or (told and field not in task.data) else task.data
-    found = holder.get(field or "id")
-    if found is None and field is not None:
+    holder = raw if field is None or (is_by_user and field not in task.data) else task.data
+    item = holder.get(field or "id")
+    if item is None and field is not None:
         listed = ", ".join(map(shown, list(task.data)[:10]))
         gap = f"has no {shown(field)} in its data, which should name the item"
         raise fault(place, f"{gap}; fill it in, or give another with --item; it has {listed}")
-    return str(checked_as(Text, found, place, field or "id"))
+    return str(checked_as(Text, item, place, field or "id"))
 
 
 def _menu_of(options: Any) -> tuple[str, ...] | None:
@@ -422,11 +422,11 @@ def _menu_of(options: Any) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(names))
 
 
-def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> list[Row]:
-    found: list[Row] = []
+def _rows(forms: Sequence[Form], controls: Mapping[str, str], reader: FormReader) -> list[Row]:
+    all_rows: list[Row] = []
     options, tally, travelled = reader.options, reader.tally, Travelled()
     on_menus = {label for form in forms for label in form.menu or ()}
-    if options.random_questions and not on_menus and not own:
+    if options.random_questions and not on_menus and not controls:
         raise InputError(
             "random_questions is given, but the tasks neither offer labels nor ask about one, so"
             " nothing was drawn; leave it out",
@@ -436,7 +436,7 @@ def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> 
         tally.list_labels(form.menu or ())
         rows = reader.rows(form)
         answers: list[Row] = []
-        question = _own_question(form, own)
+        question = _carried_question(form, controls)
         if question is not None:
             if form.is_led:
                 question.probability, question.drawn = None, None
@@ -444,61 +444,62 @@ def _rows(forms: Sequence[Form], own: Mapping[str, str], reader: FormReader) -> 
                 "answer_id": f"{form.answer_id}-asked" if any(reader.controls) else form.answer_id,
                 "seconds": None if rows else form.seconds,
             }
-            said = _said(form, question, own[question.question], tally)
-            if said is not None:
-                place = f"{form.place}, control {shown(own[question.question])}"
+            answer = _answer(form, question, controls[question.question], tally)
+            if answer is not None:
+                place = f"{form.place}, control {shown(controls[question.question])}"
                 who = {"annotator": form.annotator, "time": form.time}
-                answers = travelled.rows(question, said, place, **who, **more)
+                answers = travelled.rows(question, answer, place, **who, **more)
         if len({row.answer_id for row in rows}) + bool(answers) > 1:  # whose time it is, is unknown
             rows = [row._replace(seconds=None) for row in rows]
         tally.counts["empty annotations"] += not rows and not answers and not form.is_cancelled
-        found += [*rows, *answers]
-    return found
+        all_rows += [*rows, *answers]
+    return all_rows
 
 
-def _said(form: Form, question: Question, control: str, tally: Tally) -> str | list[str] | None:
+def _answer(form: Form, question: Question, control: str, tally: Tally) -> str | list[str] | None:
     """Return what a form says to the question that the task brings along, if it says something."""
     tally.list_labels(question.offered)
     if form.is_cancelled:
         return UNSURE
     place = f"{form.place}, control {shown(control)}"
-    said = question.meaning(form.chosen.get(control, []), place)
-    if said == [] and question.question == "ticked":
+    answer = question.meaning(form.chosen.get(control, []), place)
+    if answer == [] and question.question == "ticked":
         tally.counts["forms without a tick"] += 1
         tally.remark(
             "Where nothing was ticked, no labels on offer apply, because the tasks ask for all"
             " labels that do."
         )
-    return said
+    return answer
 
 
 def _answer_of(choice: str) -> str | None:
     return _WORDS.get(choice.strip().casefold())
 
 
-def _told(form: Form, name: str) -> Any:
+def _field(form: Form, name: str) -> Any:
     value = form.task.get(name)
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _own_controls(forms: Sequence[Form], options: Options, path: Path) -> dict[str, str]:
+def _question_controls(forms: Sequence[Form], options: Options, path: Path) -> dict[str, str]:
     """Return the control with the answers to the questions of tasks, by kind of question."""
-    own: dict[str, str] = {}
+    controls: dict[str, str] = {}
     asked = _asked_control(forms, options, path)
     if asked is not None:
-        own["asked"] = asked
+        controls["asked"] = asked
     for kind in dict.fromkeys(question_in(form.task) for form in forms):
         of_kind = [form for form in forms if question_in(form.task) == kind]
-        if kind is None or kind in own or not any(form.task.get("question") for form in of_kind):
+        has_word = any(form.task.get("question") for form in of_kind)
+        if kind is None or kind in controls or not has_word:
             continue
-        found = [*dict.fromkeys(name for form in of_kind for name in form.chosen)]
-        others = [name for name in found if name not in (*options.absent, *options.present)]
-        name = CONTROLS[kind] if CONTROLS[kind] in found or not found else [*others, *found][0]
+        names = [*dict.fromkeys(name for form in of_kind for name in form.chosen)]
+        others = [name for name in names if name not in (*options.absent, *options.present)]
+        name = CONTROLS[kind] if CONTROLS[kind] in names or not names else [*others, *names][0]
         if kind == "asked" and others:
-            told = f"control {shown(name)} has {_some(_choices_in(of_kind, name))}, which is no"
+            text = f"control {shown(name)} has {_some(_choices_in(of_kind, name))}, which is no"
             raise fault(
                 path,
-                f"{told} answer to the question about the task's label; let people"
+                f"{text} answer to the question about the task's label; let people"
                 " choose among yes, no and unsure",
             )
         if name != CONTROLS[kind] and (len(others) > 1 or name in CONTROLS.values()):
@@ -508,8 +509,8 @@ def _own_controls(forms: Sequence[Form], options: Options, path: Path) -> dict[s
                 f" {', '.join(map(shown, others))}; show such tasks the form that complabel"
                 f" labelstudio-config writes for them, or call the control {CONTROLS[kind]!r}",
             )
-        own[kind] = name
-    for name in own.values():
+        controls[kind] = name
+    for name in controls.values():
         if name in (*options.absent, *options.present):
             raise fault(
                 path,
@@ -517,7 +518,7 @@ def _own_controls(forms: Sequence[Form], options: Options, path: Path) -> dict[s
                 f" (people chose {_some(_choices_in(forms, name))}), so what its labels mean is"
                 " known; leave out --absent and --present for it",
             )
-    return own
+    return controls
 
 
 def _choices_in(forms: Sequence[Form], control: str) -> list[str]:
@@ -535,8 +536,8 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
             for name, labels in form.chosen.items():
                 chosen.setdefault(name, Counter()).update(labels)
     listed = set(options.label_names or ())
-    has_label = any(_told(form, LABEL) is not None for form in forms)
-    found = []
+    has_label = any(_field(form, LABEL) is not None for form in forms)
+    controls = []
     for name, counts in chosen.items():
         words = [word for word in counts if _answer_of(word) and word not in listed]
         others = [word for word in counts if word not in words]
@@ -547,11 +548,11 @@ def _asked_control(forms: Sequence[Form], options: Options, path: Path) -> str |
             continue  # it asks about something else
         if others or not has_label:
             raise fault(path, _no_label(name, _some(words), others[0] if others else None))
-        found.append(name)
-    if len(found) > 1:
-        told = f"has several controls with yes or no: {_some(found)}; only one can be about the"
-        raise fault(path, f"{told} task's label: export as JSON, or rename the choices of others")
-    return found[0] if found else None
+        controls.append(name)
+    if len(controls) > 1:
+        text = f"has several controls with yes or no: {_some(controls)}; only one can be about the"
+        raise fault(path, f"{text} task's label: export as JSON, or rename the choices of others")
+    return controls[0] if controls else None
 
 
 def _no_label(control: str, words: str, other: str | None = None) -> str:
@@ -569,13 +570,13 @@ def _some(words: Iterable[str]) -> str:
     return ", ".join(map(shown, list(words)[:3]))
 
 
-def _own_question(form: Form, own: Mapping[str, str]) -> Question | None:
+def _carried_question(form: Form, controls: Mapping[str, str]) -> Question | None:
     kind = question_in(form.task) or ""
-    if kind != "asked" and form.chosen.get(own.get("asked", "")):
-        told = f"control {shown(own['asked'])} says yes or no, but the task's question is"
-        told += f" {shown(form.task.get('question'))} and its label is {shown(_told(form, LABEL))}"
-        raise fault(form.place, f"{told}; show each task the form of its question")
-    return question_of(form.task, form.place, item=form.item) if kind in own else None
+    if kind != "asked" and form.chosen.get(controls.get("asked", "")):
+        text = f"control {shown(controls['asked'])} says yes or no, but the task's question is"
+        text += f" {shown(form.task.get('question'))} and its label is {shown(_field(form, LABEL))}"
+        raise fault(form.place, f"{text}; show each task the form of its question")
+    return question_of(form.task, form.place, item=form.item) if kind in controls else None
 
 
 _TITLE = "Label Studio: JSON, JSON-MIN, CSV, TSV"

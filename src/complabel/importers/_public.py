@@ -79,11 +79,11 @@ def _is_lvis(head: Head) -> bool:
 def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
     """Return what COCO's other categories mean, and fill in LVIS' fields; None if it is LVIS."""
     images = whole.get("images") if isinstance(whole, dict) else None
-    found = [each for each in images if isinstance(each, dict)] if isinstance(images, list) else []
-    if not found or any("neg_category_ids" in each for each in found):
+    rows = [each for each in images if isinstance(each, dict)] if isinstance(images, list) else []
+    if not rows or any("neg_category_ids" in each for each in rows):
         if options.unselected is not None:
-            told = f"{setting('unselected')} is given, but LVIS says itself what is absent"
-            raise InputError(f"{told}; leave it out", parameter="unselected")
+            text = f"{setting('unselected')} is given, but LVIS says itself what is absent"
+            raise InputError(f"{text}; leave it out", parameter="unselected")
         return None
     if options.unselected not in ("no", "unknown"):
         raise fault(
@@ -98,7 +98,7 @@ def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
     whole["categories"] = [  # Roboflow's first category only holds the others
         each for each in whole["categories"] if each["id"] in used or each["name"] not in parents
     ]
-    for image in found:
+    for image in rows:
         image |= {"neg_category_ids": [], "not_exhaustive_category_ids": []}
     return options.unselected
 
@@ -125,17 +125,17 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     item = options.item or "id"
     for image, raw in zip(lvis.images, whole["images"], strict=True):
         place = f"{path}, image {image.id}"
-        found = [*boxes[image.id], *image.not_exhaustive_category_ids]
-        others = {each for each in names if rest == "no"}.difference(found)
+        present = [*boxes[image.id], *image.not_exhaustive_category_ids]
+        others = {each for each in names if rest == "no"}.difference(present)
         absent = [*image.neg_category_ids, *filter(others.__contains__, names)]
-        said = {"no": dict.fromkeys(absent), "yes": dict.fromkeys(found)}
+        by_answer = {"no": dict.fromkeys(absent), "yes": dict.fromkeys(present)}
         name = checked_as(Text, raw.get(item), place, item)
         tally.counts["images"] += 1
-        tally.counts["images without an answer"] += not any(said.values())
-        tally.counts["absent"] += len(said["no"])
-        tally.counts["present"] += len(said["yes"])
-        clash = not said["no"].keys().isdisjoint(said["yes"])  # becomes two answers
-        for answer, categories in said.items():
+        tally.counts["images without an answer"] += not any(by_answer.values())
+        tally.counts["absent"] += len(by_answer["no"])
+        tally.counts["present"] += len(by_answer["yes"])
+        clash = not by_answer["no"].keys().isdisjoint(by_answer["yes"])  # becomes two answers
+        for answer, categories in by_answer.items():
             answer_id = f"{image.id}-{answer}" if clash else str(image.id)
             for category in categories:
                 if category not in names:
@@ -149,7 +149,7 @@ LVIS = Format(
     name="lvis",
     title="LVIS or COCO: JSON with boxes of objects; COCO needs --unselected",
     recognizes=_is_lvis,
-    read=lambda *given: pieces(_lvis_rows(*given)),
+    read=lambda *arguments: pieces(_lvis_rows(*arguments)),
     uses="item unselected drop",
     reads="`categories`, `annotations`, `images`",
     counts=("images", "images without an answer"),
@@ -178,8 +178,8 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
             " with Source machine may have other values",
         )
         for name in ("ImageID", "LabelName"):
-            told = f"has no {name}; fill it in or leave the row out"
-            table.check(piece[name], piece[name] == "", told)
+            problem = f"has no {name}; fill it in or leave the row out"
+            table.check(piece[name], piece[name] == "", problem)
         tally.counts["rows of the file"] += len(piece)
         tally.counts["machine-generated labels"] += int(machine.sum())
         label = piece["LabelName"]
@@ -187,8 +187,8 @@ def _read_open_images(path: Path, options: Options, tally: Tally) -> Iterator[An
             codes = label.cat.categories
             nameless.update(dict.fromkeys(code for code in codes if code not in names))
             label = label.map(lambda code: names.get(code, code))
-        found = {"item": piece["ImageID"], "label": label, "answer": answer, "question": "asked"}
-        rows = piece.assign(**found)[list(found)]
+        columns = {"item": piece["ImageID"], "label": label, "answer": answer, "question": "asked"}
+        rows = piece.assign(**columns)[list(columns)]
         yield {name: column[~machine] for name, column in rows.items()}
     tally.remark(
         "A machine proposed the labels that people verified, so the questions are not random: "

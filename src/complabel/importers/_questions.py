@@ -63,24 +63,24 @@ def _ask_to_tick(task: Task) -> str:
 
 def _ask_to_name(task: Task) -> str:
     wanted = task["asked_for"]
-    told = f"Name one of these labels that does not apply to this item: {_listing(task)}."
+    sentence = f"Name one of these labels that does not apply to this item: {_listing(task)}."
     if wanted > 1:
-        told = (
+        sentence = (
             f"Name {wanted} of these labels that do not apply to this item, fewer only if no "
             f"others do not apply: {_listing(task)}."
         )
-    return f"{told} If all of them apply, say '{ALL_APPLY}'."
+    return f"{sentence} If all of them apply, say '{ALL_APPLY}'."
 
 
 def _ask_what_applies(task: Task) -> str:
     wanted = task["asked_for"]
-    told = f"Name one of these labels that applies to this item: {_listing(task)}."
+    sentence = f"Name one of these labels that applies to this item: {_listing(task)}."
     if wanted > 1:
-        told = (
+        sentence = (
             f"Name {wanted} of these labels that apply to this item, fewer only if no others do:"
             f" {_listing(task)}."
         )
-    return f"{told} If none of them applies, say '{NONE_APPLY}'."
+    return f"{sentence} If none of them applies, say '{NONE_APPLY}'."
 
 
 def _listing(task: Task) -> str:
@@ -166,8 +166,8 @@ def _all_of(table: Any, label_names: Sequence[str] | None) -> Iterator[tuple[Tas
                 raise InputError(f"{place}: has no label; fill it in")
             asked = {"label": first["label"], "answer": first["answer"]}
         elif kind not in WORDINGS:
-            told = f"{kind!r} cannot become a question"
-            raise InputError(f"{place}: {told}; give {' or '.join(WORDINGS)}")
+            text = f"{kind!r} cannot become a question"
+            raise InputError(f"{place}: {text}; give {' or '.join(WORDINGS)}")
         elif BY_STEM[kind].judges:
             asked = _ticked(form, place)
         else:
@@ -197,8 +197,8 @@ def _named(row: Mapping[str, Any], label_names: Sequence[str] | None, place: str
 def _ticked(rows: Sequence[Mapping[str, Any]], place: str) -> Task:
     menu = [row["label"] for row in rows]
     if len(menu) < 2 or None in menu:
-        told = "a question to tick needs a row with the same answer_id for each label"
-        raise InputError(f"{place}: {told}; fill them in")
+        text = "a question to tick needs a row with the same answer_id for each label"
+        raise InputError(f"{place}: {text}; fill them in")
     _refuse_fixed(menu, WORDINGS["ticked"].fixed, place)
     ticked = [row["label"] for row in rows if row["answer"] == "yes"]
     is_known = any(row["answer"] is not None for row in rows)
@@ -245,8 +245,8 @@ class Question(BaseModel):
         if self.question == "asked":
             meant = {ANSWER_WORDS.get(word, "") for word in words}
             if len(meant) > 1 or "" in meant:
-                told = f"says {' and '.join(map(shown, chosen))} to a yes or no question"
-                raise fault(place, f"{told}; it must be one of {', '.join(ANSWER_WORDS)}")
+                text = f"says {' and '.join(map(shown, chosen))} to a yes or no question"
+                raise fault(place, f"{text}; it must be one of {', '.join(ANSWER_WORDS)}")
             return meant.pop() if meant else None
         if words == [UNSURE] and chosen[0] not in self.offered:
             return UNSURE
@@ -254,10 +254,10 @@ class Question(BaseModel):
             return []
         return list(chosen) or ([] if self.kind.judges else None)
 
-    def rows(self, said: str | Sequence[str], **shared: Any) -> list[Row]:
+    def rows(self, answer: str | Sequence[str], **shared: Any) -> list[Row]:
         """Return the rows of an answer.
 
-        ``said`` is "yes", "no" or "unsure", or the labels that somebody chose.
+        ``answer`` is "yes", "no" or "unsure", or the labels that somebody chose.
         """
         shared = {
             "question": self.question,
@@ -270,7 +270,7 @@ class Question(BaseModel):
         offered = [self.label or ""] if self.question == "asked" else self.offered
         return [
             Row(item=self.item, label=label or "", answer=word, **shared)
-            for label, word in self.kind.rows(said, offered)
+            for label, word in self.kind.rows(answer, offered)
         ]
 
 
@@ -309,31 +309,31 @@ class Travelled:
     _known: set[str] = field(default_factory=set)
 
     def rows(
-        self, question: Question, said: str | Sequence[str], place: str, **shared: Any
+        self, question: Question, answer: str | Sequence[str], place: str, **shared: Any
     ) -> list[Row]:
         """Return the rows of an answer, and before them known answers, once.
 
         ``shared`` says who answered when; it may have an ``answer_id`` for a question without one.
         """
-        if not isinstance(said, str):
-            strange = next((label for label in said if label not in question.offered), None)
+        if not isinstance(answer, str):
+            strange = next((label for label in answer if label not in question.offered), None)
             if strange is not None:
-                told = f"{shown(strange)} is not among the labels that the task offered"
-                raise fault(place, f"{told}; let people choose among these only")
-            if question.kind.chooses and len(said) > question.asked_for:
-                told = f"{len(said)} labels were chosen, and {question.asked_for} asked for"
-                raise fault(place, f"{told}; correct it, or ask again")
-            if not said and question.kind.chooses and not question.kind.names:
+                problem = f"{shown(strange)} is not among the labels that the task offered"
+                raise fault(place, f"{problem}; let people choose among these only")
+            if question.kind.chooses and len(answer) > question.asked_for:
+                problem = f"{len(answer)} labels were chosen, and {question.asked_for} asked for"
+                raise fault(place, f"{problem}; correct it, or ask again")
+            if not answer and question.kind.chooses and not question.kind.names:
                 raise fault(place, "no label was chosen; ask again: one must be")
-        found: list[Row] = []
+        rows: list[Row] = []
         for each in question.known:
             known, text = checked(_Known, each, f"{place}, known"), json.dumps(each)
             if text not in self._known:
                 self._known.add(text)
                 answer_id = self._unlike(known.answer_id)
-                found += known.rows(known.answer, answer_id=answer_id, annotator=known.annotator)
+                rows += known.rows(known.answer, answer_id=answer_id, annotator=known.annotator)
         answer_id = self._unlike(question.answer_id or shared.get("answer_id"))
-        return [*found, *question.rows(said, **{**shared, "answer_id": answer_id})]
+        return [*rows, *question.rows(answer, **{**shared, "answer_id": answer_id})]
 
     def _unlike(self, answer_id: str | None) -> str:
         """Return an id that no other answer has: two people may answer one question."""

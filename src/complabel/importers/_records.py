@@ -60,7 +60,7 @@ from complabel.importers._questions import (
     question_of,
 )
 
-_OWN = {"score", "flagged"}  # fields of Prodigy that say nothing of labels
+_OF_PRODIGY = {"score", "flagged"}  # fields of Prodigy that say nothing of labels
 _MARKS = {"_input_hash", "_task_hash", "_view_id", "_annotator_id", "_session_id"}
 
 
@@ -127,8 +127,8 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
             asked = question_of(value, place, item=_item(value, field, place))
             tally.counts["ignored tasks, read as unsure"] += task.answer == "ignore"
             tally.list_labels(asked.offered or task.labels)
-            said = _said_to(asked, task, place, tally)
-            yield from travelled.rows(asked, said, place, **who)
+            chosen = _answer_to(asked, task, place, tally)
+            yield from travelled.rows(asked, chosen, place, **who)
             continue
         tally.list_labels(task.labels)
         if task.answer == "ignore":
@@ -141,7 +141,7 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
                 " label. If people selected labels that do not apply, give --read-as named."
             )
             continue
-        question, no, yes = _said(task, place, options)
+        question, no, yes = _judgments(task, place, options)
         tally.counts["tasks without a selection"] += not no and not yes
         for label, answer in [(label, "no") for label in no] + [(label, "yes") for label in yes]:
             yield Row(
@@ -153,12 +153,12 @@ def _rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
                 asked_for=len(no) if question == "named" else None,
                 **who,
             )
-    left_over(path, sorted(fields - _OWN), (), dropped=options.drop, may_read=())
+    left_over(path, sorted(fields - _OF_PRODIGY), (), dropped=options.drop, may_read=())
     if files:
         tally.remark(f"Items are named by Prodigy's _input_hash. {names_from(files)}")
 
 
-def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
+def _answer_to(question: Question, task: _Task, place: str, tally: Tally) -> str | list[str]:
     if task.answer == "ignore":
         return UNSURE
     if question.question == "asked":
@@ -169,11 +169,11 @@ def _said_to(question: Question, task: _Task, place: str, tally: Tally) -> str |
             " label; people should choose, and then accept, or ignore."
         )
         return UNSURE
-    said = question.meaning(_selected(task, place), place)
-    if said is None:
+    answer = question.meaning(_selected(task, place), place)
+    if answer is None:
         none = WORDINGS[question.question].fixed
         raise fault(place, f"was accepted without a choice; choose a label, or {none!r}")
-    return said
+    return answer
 
 
 def _check_labels(task: _Task, place: str) -> None:
@@ -188,7 +188,7 @@ def _check_labels(task: _Task, place: str) -> None:
             raise fault(place, f"has the option {shown(twice[0])} twice; rename one")
 
 
-def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], list[str]]:
+def _judgments(task: _Task, place: str, options: Options) -> tuple[str, list[str], list[str]]:
     """Return the question, the labels that do not apply, and the labels that apply."""
     labels = _labels_of(task, options)
     odd = [] if options.label_names is not None else [x for x in labels if may_mean_none(x)]
@@ -208,10 +208,10 @@ def _said(task: _Task, place: str, options: Options) -> tuple[str, list[str], li
         return "ticked", [name for name in labels if name not in selected], selected
     if options.unselected == "unknown" or len(selected) == len(labels):
         return "asked", [], selected
-    told = f"was accepted with {len(selected)} of {len(task.options)} options selected"
+    text = f"was accepted with {len(selected)} of {len(task.options)} options selected"
     raise fault(
         place,
-        f"{told}, and Prodigy does not say what that means for the others; give"
+        f"{text}, and Prodigy does not say what that means for the others; give"
         f" {setting('unselected', 'no')} if they do not apply, because people selected all that do,"
         f" or {setting('unselected', 'unknown')} if nothing is known about them",
         proposes=[{"unselected": "no"}, {"unselected": "unknown"}],
@@ -226,8 +226,8 @@ def _selected(task: _Task, place: str) -> list[str]:
     menu = dict(task.options or ())
     unknown = [key for key in task.accept or () if key not in menu]
     if unknown:
-        told = f"accept has {shown(unknown[0])}, which is not the id of an option"
-        raise fault(place, f"{told}; the options are {some(map(shown, menu))}")
+        text = f"accept has {shown(unknown[0])}, which is not the id of an option"
+        raise fault(place, f"{text}; the options are {some(map(shown, menu))}")
     return list(dict.fromkeys(menu[key] for key in task.accept or ()))
 
 
@@ -236,8 +236,8 @@ def _item(task: dict[str, Any], field: str, place: str) -> str:
     inside = meta if isinstance(meta, dict) else {}
     value = task.get(field, inside.get(field.removeprefix("meta.")))
     if value is None:
-        told = f"has no {shown(field)}, which should name the item"
-        raise fault(place, f"{told}; give a field that all tasks have as --item")
+        text = f"has no {shown(field)}, which should name the item"
+        raise fault(place, f"{text}; give a field that all tasks have as --item")
     return str(checked_as(Text, value, place, field))
 
 
@@ -267,9 +267,9 @@ def _read_argilla(path: Path, options: Options, tally: Tally) -> Iterator[dict[s
     tally.start("draft responses", "responses without a status", "empty responses")
     forms = list(_forms(path, options, tally))
     reader = settle(forms, options, tally, path, word="question")
-    found = list(map(reader.rows, forms))
-    tally.counts["empty responses"] += found.count([])
-    yield from pieces(itertools.chain.from_iterable(found))
+    rows = list(map(reader.rows, forms))
+    tally.counts["empty responses"] += rows.count([])
+    yield from pieces(itertools.chain.from_iterable(rows))
 
 
 @dataclass
@@ -307,10 +307,10 @@ def _people(record: dict[str, Any], place: str, tally: Tally) -> list[_Person]:
             continue
         question = key.removesuffix(_END)
         values = checked_as(list[Any], responses, place, shown(key))
-        users = _beside(record, f"{key}.users", len(values), None, place)
+        users = _of_each_response(record, f"{key}.users", len(values), None, place)
         if record.get(f"{key}.status") is None:
             tally.remark("The records do not say which responses were submitted; all are read.")
-        states = _beside(record, f"{key}.status", len(values), "submitted", place)
+        states = _of_each_response(record, f"{key}.status", len(values), "submitted", place)
         for at, (value, user, status) in enumerate(zip(values, users, states, strict=True)):
             person = people.setdefault(user or f"number {at}", _Person(user))
             if person.status != "submitted":
@@ -321,17 +321,17 @@ def _people(record: dict[str, Any], place: str, tally: Tally) -> list[_Person]:
     return list(people.values())
 
 
-def _beside(
+def _of_each_response(
     record: dict[str, Any], key: str, length: int, default: str | None, place: str
 ) -> list[str | None]:
     """Return a list of the record with one entry for each response."""
     if record.get(key) is None:
         return [default] * length
-    found: list[str | None] = checked_as(list[OptionalText], record[key], place, shown(key))
-    if len(found) != length:
-        told = f"{shown(key)} has {len(found)} entries for {length} responses"
-        raise fault(place, f"{told}; export the records again")
-    return found
+    entries: list[str | None] = checked_as(list[OptionalText], record[key], place, shown(key))
+    if len(entries) != length:
+        text = f"{shown(key)} has {len(entries)} entries for {length} responses"
+        raise fault(place, f"{text}; export the records again")
+    return entries
 
 
 def _labels(value: Any, place: str, what: str) -> list[str]:

@@ -111,7 +111,7 @@ class Result(NamedTuple):
 
     text: Any  # of a reply that says itself what it is about, any JSON
     failed: str = ""
-    told: Any = ""  # by the service, of a request without a text
+    message: Any = ""  # by the service, of a request without a text
     model: str | None = None
     used: tuple[int, int] = (0, 0)  # tokens of the request and of the reply
     tokens: Sequence[tuple[Any, Any]] = ()  # of the text, each with those that were likely there
@@ -119,13 +119,13 @@ class Result(NamedTuple):
 
 def are_results(head: Head) -> bool:
     """Return whether a file has the lines of results that services write."""
-    (root, keys), found = head.keys(), read_together()
+    (root, keys), places = head.keys(), read_together()
     there = [
         key
-        for key, beside in found.lines.items()
+        for key, beside in places.lines.items()
         if key in keys and (not beside or keys & {*beside.split()})
     ]
-    return (root == "{" and bool(there)) or not {*found.own_keys.split()}.isdisjoint(there)
+    return (root == "{" and bool(there)) or not {*places.own_keys.split()}.isdisjoint(there)
 
 
 class ResultReader:
@@ -148,26 +148,26 @@ class ResultReader:
 
     def read(self, value: Any, place: str) -> tuple[str, Result]:
         """Return the id in a line of results as a text, and what became of its request."""
-        told = [key for key in self._ids if key in value] if isinstance(value, dict) else []
-        if not told or self._tell.isdisjoint(value):
+        id_keys = [key for key in self._ids if key in value] if isinstance(value, dict) else []
+        if not id_keys or self._tell.isdisjoint(value):
             raise fault(
                 place,
                 f"is no result with an id ({', '.join(self._ids)}); if the service left it out,"
                 " copy the id of each request into the line with the same request",
             )
-        return str(checked_as(Text, value[told[0]], place, told[0])), self._came_of(value)
+        return str(checked_as(Text, value[id_keys[0]], place, id_keys[0])), self._came_of(value)
 
     def _came_of(self, line: Any) -> Result:
         places, body = self._places, _first(line, self._places.bodies)
-        said = [(_at(line, path), well.split()) for path, well in places.well.items()]
-        told = [word for word, well in said if word and str(word) not in well]
-        told += [error] if (error := _at(body, "error")) else []
-        if told or not isinstance(body, dict) or "status_code" in body:  # which is beside a body
-            return Result(None, FAILED, *told[:1])
-        found = {path: x for path in places.replies if (x := _at(body, path)) is not None}
-        ways = [places.replies[path] for path in found or places.replies]
+        states = [(_at(line, path), well.split()) for path, well in places.well.items()]
+        failed = [word for word, well in states if word and str(word) not in well]
+        failed += [error] if (error := _at(body, "error")) else []
+        if failed or not isinstance(body, dict) or "status_code" in body:  # it is beside a body
+            return Result(None, FAILED, *failed[:1])
+        replies = {path: x for path in places.replies if (x := _at(body, path)) is not None}
+        ways = [places.replies[path] for path in replies or places.replies]
         words = {str(_first(body, paths) or "").casefold() for paths in ways}
-        parts = _listed(*found.values()) if len(found) == 1 else []
+        parts = _listed(*replies.values()) if len(replies) == 1 else []
         whys = {self._ended.get(word, UNCLEAR) for word in words if word}
         if _first(body, places.refusals) or any(_at(part, "type") == "refusal" for part in parts):
             whys.add(REFUSED)
@@ -195,7 +195,7 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _first(body: Any, paths: str) -> Any:
-    return next((found for path in paths.split() if (found := _at(body, path))), None)
+    return next((value for path in paths.split() if (value := _at(body, path))), None)
 
 
 def _text_of(part: Any) -> str | None:
@@ -210,8 +210,8 @@ def _listed(content: Any) -> list[Any]:
 
 
 def _number(body: Any, paths: str) -> int:
-    found = (_at(body, path) for path in paths.split())
-    return next((n for n in found if type(n) is int and 0 < n < 2**53), 0)
+    numbers = (_at(body, path) for path in paths.split())
+    return next((n for n in numbers if type(n) is int and 0 < n < 2**53), 0)
 
 
 def _tokens(body: Any, parts: list[Any], places: Mapping[str, str]) -> Iterator[tuple[Any, Any]]:
@@ -235,8 +235,8 @@ def confidence(word: Any, text: Any, tokens: Sequence[tuple[Any, Any]]) -> float
         return None
     shares, least = {"yes": 0.0, "no": 0.0}, 1.0
     for each in _listed(likely):
-        told = [_at(each, name) for name in ("logprob", "logProbability")]
-        log = next((log for log in told if isinstance(log, int | float)), 1)
+        logs = [_at(each, name) for name in ("logprob", "logProbability")]
+        log = next((log for log in logs if isinstance(log, int | float)), 1)
         if not log <= _SMALL:
             return None
         share = math.exp(max(min(log, 0.0), -1e4))
@@ -255,10 +255,10 @@ def _likely(text: Any, tokens: Sequence[tuple[Any, Any]]) -> Any:
     Tokens may also be of the thinking, which need not stand in the text.
     """
     words = [token if isinstance(token, str) else "?" for token, _ in tokens]
-    whole, said = "".join(words), spoken(str(text)) or ""
+    whole, answer = "".join(words), spoken(str(text)) or ""
     behind = spoken(whole) or ""
     start = _AT_START.match(behind.translate(_SIGNS))
-    if start is None or said.strip()[:40] != behind.strip()[:40]:
+    if start is None or answer.strip()[:40] != behind.strip()[:40]:
         return None
     place = len(whole) - len(behind) + start.start(str(start.lastgroup))
     ends = itertools.accumulate(map(len, words))
@@ -285,11 +285,11 @@ def _word_of(value: Any) -> str | None:
     """Return "yes", "no" or "unsure" for a word of the table, or for true and false of JSON."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = _plain(value) if isinstance(value, str) else ""
+    text = _bare_text(value) if isinstance(value, str) else ""
     return next((word for word, forms in _FORMS.items() if forms.fullmatch(text)), None)
 
 
-def said_in(questions: Mapping[str, Question], reply: Any) -> Mapping[str, Any]:
+def answers_in(questions: Mapping[str, Question], reply: Any) -> Mapping[str, Any]:
     """Return what a reply says of each question: a word, labels, or a word for each label.
 
     The keys are the names of items in the request, "" for the only one. A value is None if it is
@@ -305,24 +305,24 @@ def said_in(questions: Mapping[str, Question], reply: Any) -> Mapping[str, Any]:
     if question.kind.judges:
         keys = {*question.offered} if alone else {*questions}
         text = reply if isinstance(reply, str) else json.dumps(reply)
-        found = [each for each in _objects_in(text) if each is None or each.keys() & keys]
-        whole = found[0] if len(found) == 1 else None
+        objects = [each for each in _objects_in(text) if each is None or each.keys() & keys]
+        whole = objects[0] if len(objects) == 1 else None
         if not alone:
             whole = whole if whole is not None and whole.keys() <= keys else {}
             return {name: _words_in(whole.get(name), question) for name in questions}
     words = _words_in(whole, question)
-    return {"": _said_of(question, reply) if words is None else words}
+    return {"": _answer_of(question, reply) if words is None else words}
 
 
-def _words_in(found: Any, question: Question) -> dict[str, str] | None:
+def _words_in(value: Any, question: Question) -> dict[str, str] | None:
     """Return the word for each label in an object; None if one is missing, or strange."""
-    if not isinstance(found, dict) or found.keys() != {*question.offered}:
+    if not isinstance(value, dict) or value.keys() != {*question.offered}:
         return None
-    words = {label: word for label, said in found.items() if (word := _word_of(said))}
-    return words if len(words) == len(found) else None
+    words = {label: word for label, judgment in value.items() if (word := _word_of(judgment))}
+    return words if len(words) == len(value) else None
 
 
-def _said_of(question: Question, reply: Any) -> str | list[str] | None:
+def _answer_of(question: Question, reply: Any) -> str | list[str] | None:
     word = _judgment(reply, question.label or "")
     if question.question == "asked":
         return word
@@ -333,11 +333,11 @@ def _said_of(question: Question, reply: Any) -> str | list[str] | None:
 def _judgment(reply: Any, label: str) -> str | None:
     """Return "yes", "no" or "unsure"; None if the reply does not clearly say one of them."""
     text = reply.translate(_SIGNS) if isinstance(reply, str) else ""
-    found, start = _field(reply, "answer"), _AT_START.match(text)
+    value, start = _field(reply, "answer"), _AT_START.match(text)
     words = {start.lastgroup} if start else set()
     rest = text[start.end() :] if start else ""
-    if found is not None:
-        words.add(_word_of(found))
+    if value is not None:
+        words.add(_word_of(value))
         rest = text.rpartition("}")[2]
     word = words.pop() if len(words) == 1 else None
     return word if word and _stands(word, rest, label) else None
@@ -372,17 +372,17 @@ def _choice(reply: Any, question: Question) -> list[str] | None:
     An empty list is clear only where labels were to be ticked.
     """
     nothing, offered = WORDINGS[question.question].fixed, question.offered
-    found = _field(reply, question.question)
-    if found is None:
-        found = reply
-    given = found if isinstance(found, list) else [found]
-    if not all(isinstance(each, str) for each in given):
+    value = _field(reply, question.question)
+    if value is None:
+        value = reply
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(each, str) for each in texts):
         return None
-    if not given and (not question.kind.judges or found is reply):
+    if not texts and (not question.kind.judges or value is reply):
         return None
-    if nothing and len(given) == 1 and _plain(given[0]) == nothing:
+    if nothing and len(texts) == 1 and _bare_text(texts[0]) == nothing:
         return []
-    labels = [_offered_label(each, offered) for each in given]
+    labels = [_offered_label(each, offered) for each in texts]
     chosen = [label for label in labels if label is not None]
     most = len(offered) if question.kind.judges else question.asked_for
     return chosen if len(chosen) == len(set(chosen)) == len(labels) <= most else None
@@ -392,11 +392,11 @@ def _offered_label(text: str, offered: Sequence[str]) -> str | None:
     """Return the offered label that equals a text, exactly or without case and punctuation."""
     if text in offered:
         return text
-    alike = [label for label in offered if _plain(label) == _plain(text)]
+    alike = [label for label in offered if _bare_text(label) == _bare_text(text)]
     return alike[0] if len(alike) == 1 else None
 
 
-def _plain(text: str) -> str:
+def _bare_text(text: str) -> str:
     return text.translate(_SIGNS).strip(_MARKS).casefold()
 
 
@@ -404,9 +404,9 @@ def _field(reply: Any, name: str) -> Any:
     """Return the value of a field in the JSON objects of a reply; None if they differ."""
     objects = [reply] if isinstance(reply, dict) else []
     if isinstance(reply, str):
-        found = list(_objects_in(reply))
-        objects = [each for each in found if each is not None]
-        if len(objects) < len(found):
+        parsed = list(_objects_in(reply))
+        objects = [each for each in parsed if each is not None]
+        if len(objects) < len(parsed):
             return None
     values = [
         value
@@ -423,8 +423,8 @@ def _objects_in(text: str) -> Iterator[dict[str, Any] | None]:
     while at != -1 and tried < _MOST_BRACES:
         tried += 1
         try:
-            found, end = _DECODER.raw_decode(text, at)
-            yield found
+            value, end = _DECODER.raw_decode(text, at)
+            yield value
         except (ValueError, RecursionError):
             end = at + 1
             if text[end : end + 100].lstrip()[:1] == '"':  # other braces are no JSON

@@ -61,7 +61,7 @@ def _recognizes(head: Head) -> bool:
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return False
     columns = list(zip(*rows[1:], strict=True))[1:]
-    held = [{_plain(cell) for cell in column} - _BLANKS for column in columns]
+    held = [{_code(cell) for cell in column} - _BLANKS for column in columns]
     return sum(bool(cells) and cells <= _USUAL for cells in held) > len(columns) / 2
 
 
@@ -69,35 +69,35 @@ def _read_codes(path: Path, options: Options, tally: Tally) -> Iterator[Any]:
     """Read the cells of the columns that the user gave, else of those that hold only codes."""
     codes = _codes(options)
     if not options.yes and not options.no:
-        raise _untold_codes(open_table(path))
+        raise _unexplained_codes(open_table(path))
     needed = [options.item] if options.item else []
     table = open_table(path, *needed, *options.column.values(), *(options.label_names or ()))
     item = options.item or ("item" if "item" in table.columns else table.columns[0])
     coded = _Coded(table, item, codes, options)
     tally.start("rows of the file", "rows without an answer")
-    items, n_told = set[str](), 0
-    for piece in table.frames([item, *coded.own.values(), *coded.columns]):
+    items, n_answered = set[str](), 0
+    for piece in table.frames([item, *coded.roles.values(), *coded.columns]):
         table.check(piece[item], piece[item] == "", "has no item; fill it in, or leave it out")
-        labels, said = coded.read(piece)
+        labels, codes_read = coded.read(piece)
         tally.counts["rows of the file"] += len(piece)
-        tally.counts["rows without an answer"] += int((said < 0).all(axis=1).sum())
-        n_told += int((said >= 0).sum())
+        tally.counts["rows without an answer"] += int((codes_read < 0).all(axis=1).sum())
+        n_answered += int((codes_read >= 0).sum())
         items.update(piece[item])
-        yield long_form(piece[item], labels, said, "asked", coded.people(piece))
+        yield long_form(piece[item], labels, codes_read, "asked", coded.people(piece))
     n_rows = tally.counts["rows of the file"]
     coded.finish(tally, n_again=n_rows - len(items))
-    tally.counts["blank cells"] = n_rows * len(coded.labels) - n_told
+    tally.counts["blank cells"] = n_rows * len(coded.labels) - n_answered
 
 
-def _untold_codes(table: Table) -> DatasetFormatError:
+def _unexplained_codes(table: Table) -> DatasetFormatError:
     """Return the error about a table of codes of which nobody says what they mean."""
     first = next(table.frames(table.columns[1:]), None)
-    cells = {} if first is None else {name: {*map(_plain, first[name])} for name in first}
-    few = [found - _BLANKS for found in cells.values() if len(found) <= _MOST_CODES]
+    cells = {} if first is None else {name: {*map(_code, first[name])} for name in first}
+    few = [values - _BLANKS for values in cells.values() if len(values) <= _MOST_CODES]
     codes = {*itertools.chain(*few)}
     if codes <= _USUAL:
         ways = [{"yes": "1", "no": "0"}, {"yes": "1", "unsure": "0"}, {"no": "1", "unsure": "0"}]
-        told = (
+        advice = (
             f"{_settings(yes=1, no=0)} if 0 says that somebody judged that the label does not"
             f" apply, {_settings(yes=1, unsure=0)} if 0 says nothing,"
             f" {_settings(no=1, unsure=0)} if 1 marks what does not apply"
@@ -105,10 +105,10 @@ def _untold_codes(table: Table) -> DatasetFormatError:
     else:
         ways = [{word: code} for code in codes for word in ("yes", "no")] * (len(codes) == 1)
         listed = some(map(shown, sorted(codes)))
-        told = f"{setting('yes')}, {setting('no')} and {setting('unsure')}: it has {listed}"
+        advice = f"{setting('yes')}, {setting('no')} and {setting('unsure')}: it has {listed}"
     return fault(
         table.path,
-        f"does not say what its codes mean, so nothing was read; give the codes as {told}",
+        f"does not say what its codes mean, so nothing was read; give the codes as {advice}",
         proposes=[{name: (code,) for name, code in way.items()} for way in ways],
     )
 
@@ -118,9 +118,9 @@ class _Coded:
 
     def __init__(self, table: Table, item: str, codes: dict[str, int], options: Options) -> None:
         self.table, self.item, self.options, self.codes = table, item, options, codes
-        own = {"annotator": "annotator"} if "annotator" in table.columns else {}
-        self.own = own | dict(options.column)
-        aside = {item, *self.own.values(), *options.drop}
+        roles = {"annotator": "annotator"} if "annotator" in table.columns else {}
+        self.roles = roles | dict(options.column)
+        aside = {item, *self.roles.values(), *options.drop}
         self.columns = [n for n in options.label_names or table.columns if n not in aside]
         if options.label_names is None:  # a column of raters or of tests may also hold 0 and 1
             matter = [n for n in self.columns if meaning_of(n) not in (None, "answer", "seconds")]
@@ -135,32 +135,32 @@ class _Coded:
         return [name for name in self.columns if name in self.coded]
 
     def people(self, piece: Any) -> Any:
-        return piece[self.own["annotator"]].astype(object) if "annotator" in self.own else None
+        return piece[self.roles["annotator"]].astype(object) if "annotator" in self.roles else None
 
     def read(self, piece: Any) -> tuple[list[str], Any]:
         """Return the labels, and what is said of them, as ``long_form`` takes it."""
         # If a blank is told to mean something, NA and its like do not mean the same.
         blanks = _BLANKS if self.blank == _BLANK else {""}
         meant = dict.fromkeys(blanks, _BLANK) | self.codes
-        said = np.empty((len(piece), len(self.columns)), dtype=np.int8)
+        codes = np.empty((len(piece), len(self.columns)), dtype=np.int8)
         for k, name in enumerate(self.columns):
-            found = piece[name].map(lambda cell: meant.get(_plain(cell), _UNKNOWN)).astype(np.int8)
-            said[:, k] = found
-            if (unknown := said[:, k] == _UNKNOWN).any():
+            marks = piece[name].map(lambda cell: meant.get(_code(cell), _UNKNOWN)).astype(np.int8)
+            codes[:, k] = marks
+            if (unknown := codes[:, k] == _UNKNOWN).any():
                 row = int(piece.index[unknown.argmax()])
                 self.others.setdefault(name, (row, piece[name][row]))
             is_blank = self.blank != _BLANK and name not in self.others
-            if (said[:, k] >= 0).any() or is_blank:  # of a label that nobody ticked, all are blank
+            if (codes[:, k] >= 0).any() or is_blank:  # of a label that nobody ticked, all are blank
                 self.coded.add(name)
         mixed = [name for name in self.columns if name in self.coded and name in self.others]
         if mixed:
             raise _unknown_code(self.table, mixed, self.others)
-        said = said[:, [name in self.coded for name in self.columns]]
-        if self.first_blank is None and (said == _BLANK).any():
-            row, k = np.argwhere(said == _BLANK)[0]
+        codes = codes[:, [name in self.coded for name in self.columns]]
+        if self.first_blank is None and (codes == _BLANK).any():
+            row, k = np.argwhere(codes == _BLANK)[0]
             self.first_blank = int(piece.index[row]), self.labels[k]
-        said[said == _BLANK] = self.blank
-        return self.labels, said
+        codes[codes == _BLANK] = self.blank
+        return self.labels, codes
 
     def finish(self, tally: Tally, n_again: int) -> None:
         """Refuse what is not clear in all rows, and say what was read as what."""
@@ -176,12 +176,12 @@ class _Coded:
         tally.list_labels(labels)
         left = [name for name in table.columns if name in self.columns and name not in labels]
         left_out = [name for name in table.columns if name not in self.columns]
-        read = {self.item, *self.own.values(), *labels}
+        read = {self.item, *self.roles.values(), *labels}
         tally.leave(table.path, [*left, *left_out], read, options, CODED.may_read)
         tally.remark(
             f"Items are named by the column {self.item!r}; give another one with {setting('item')}"
         )
-        if n_again and "annotator" not in self.own:
+        if n_again and "annotator" not in self.roles:
             tally.remark(
                 f"{n_again:,} rows are about an item of another row, and nothing says who answered;"
                 f" a column that does is read with {setting('column', {'annotator': 'COLUMN'})}"
@@ -238,12 +238,12 @@ def _codes(options: Options) -> dict[str, int]:
     codes: dict[str, int] = {}
     for at, word in enumerate(WORDS):
         for code in getattr(options, word):
-            if codes.setdefault(_plain(code), at) != at:
+            if codes.setdefault(_code(code), at) != at:
                 raise InputError(f"code {code!r} was given two meanings; give it only one")
     return codes
 
 
-def _plain(text: str) -> str:
+def _code(text: str) -> str:
     """Return a code in the form in which codes are compared: 1.0 as 1, text in lower case."""
     text = text.strip().casefold()
     try:
@@ -288,19 +288,19 @@ def _rows(
     readers = {person: FormReader(each, options, tally) for person, each in people.items()}
     for row, texts in table.rows([item, *columns, *times]):
         place = f"{table.path}, row {row + 1}"
-        said = {each: cells.read(texts[each], f"{place}, column {shown(each)}") for each in columns}
+        read = {each: cells.read(texts[each], f"{place}, column {shown(each)}") for each in columns}
         counts["rows of the file"] += 1
         counts["forms"] += len(readers)
-        counts["blank cells"] += sum(cell.is_blank for cell in said.values())
+        counts["blank cells"] += sum(cell.is_blank for cell in read.values())
         if not texts[item].strip():
-            if not all(cell.is_blank for cell in said.values()):
+            if not all(cell.is_blank for cell in read.values()):
                 raise table.refuse(row, "has no item; fill in the item that the row is about")
             counts["forms of blank rows"] += len(readers)
             continue
         for person, reader in readers.items():
             time = seconds_of(texts[times[0]]) if times else None
             form = Form.of_cells(
-                place, f"{row + 1}-{person}", texts[item], said, annotator=person, seconds=time
+                place, f"{row + 1}-{person}", texts[item], read, annotator=person, seconds=time
             )
             rows = reader.rows(form) if _is_answer(form, reader) else []
             counts["forms without an answer"] += not rows
@@ -312,8 +312,8 @@ def _is_answer(form: Form, reader: FormReader) -> bool:
     names = sum(reader.controls, ())
     if reader.rest is None or not form.blank.issuperset(names):
         return True
-    said = reader.options.unselected
-    if said is None:
+    unselected = reader.options.unselected
+    if unselected is None:
         raise fault(
             form.place,
             f"column {shown(names[0])} is blank; it is not known whether nothing was ticked there,"
@@ -322,14 +322,14 @@ def _is_answer(form: Form, reader: FormReader) -> bool:
             f" {setting('unselected', 'unknown')} if nobody answered",
             proposes=[{"unselected": reader.rest}, {"unselected": "unknown"}],
         )
-    return said != "unknown"
+    return unselected != "unknown"
 
 
 def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
     names = some(shown(name) for name in table.columns if name != item)
-    told = [("absent", each) for each in options.absent]
-    told += [("present", each) for each in options.present]
-    if not told:
+    meanings = [("absent", each) for each in options.absent]
+    meanings += [("present", each) for each in options.present]
+    if not meanings:
         raise fault(
             table.path,
             f"{_which_columns()}, or COLUMN=PERSON if the person is not called as the column;"
@@ -337,7 +337,7 @@ def _people(table: Table, item: str, options: Options) -> dict[str, Controls]:
         )
     people: dict[str, Controls] = {}
     seen: set[str] = set()
-    for meaning, text in told:
+    for meaning, text in meanings:
         name, sign, person = (text, "", "") if text in table.columns else text.rpartition("=")
         if name not in table.columns or name == item or (sign and not person):
             wrong = f"{text!r} is no column with labels"
@@ -386,8 +386,8 @@ class _Site:
     seconds: str = "seconds"
     separator: str | None = None  # of several labels in a cell
     refused: tuple[str, str] = ("", "")  # a column, and what it says if an answer was refused
-    given: str = ""  # what the names of the fields of a task begin with
-    said: str = ""  # what the names of the columns with answers begin with
+    task_prefix: str = ""  # what the names of the fields of a task begin with
+    answer_prefix: str = ""  # what the names of the columns with answers begin with
     others: str = "$^"  # a pattern of names of the platform that are not read
 
 
@@ -399,8 +399,8 @@ _MECHANICAL_TURK = _Site(
     seconds="WorkTimeInSeconds",
     separator="|",
     refused=("AssignmentStatus", "rejected"),
-    given="Input.",
-    said="Answer.",
+    task_prefix="Input.",
+    answer_prefix="Answer.",
     others=r"(HIT|Title$|Description$|Keywords$|Reward$|.*(Time|InSeconds|Rate)$|MaxAssign"
     r"|Requester|Expiration$|NumberOf|Approve$|Reject$)",
 )
@@ -428,17 +428,17 @@ def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
     tally.start(*BATCH.counts)
     table = open_table(path, *options.column.values())
     site = next((each for each in _SITES if each.person in table.columns), _OTHER)
-    told: Any = dict(options.column)
-    told["person"] = told.pop("annotator", site.person)
-    site = replace(site, **told)
+    columns: Any = dict(options.column)
+    columns["person"] = columns.pop("annotator", site.person)
+    site = replace(site, **columns)
     if site.person not in table.columns:
-        told = " or ".join(f"{each.person!r}" for each in (*_SITES, _OTHER))
+        listed = " or ".join(f"{each.person!r}" for each in (*_SITES, _OTHER))
         way = setting("column", {"annotator": "COLUMN"})
-        raise fault(path, f"has no column {told}, which says who answered; give it as {way}")
+        raise fault(path, f"has no column {listed}, which says who answered; give it as {way}")
     item = options.item or next((each for each in site.items if each in table.columns), "")
     if item not in table.columns:
-        told = f"has no column {shown(item or site.items[0])}, which should name the item"
-        raise fault(path, f"{told}; give another with --item; it has {some(table.columns)}")
+        text = f"has no column {shown(item or site.items[0])}, which should name the item"
+        raise fault(path, f"{text}; give another with --item; it has {some(table.columns)}")
     controls = Controls(
         tuple(_column(table, site, name) for name in options.absent),
         tuple(_column(table, site, name) for name in options.present),
@@ -446,19 +446,19 @@ def _read_batch(path: Path, options: Options, tally: Tally) -> Iterator[dict[str
     reader = FormReader(controls, options, tally)
     cells = _cells(options, site.separator)
     read = {site.person, item, site.answer_id, site.time, site.begun, site.seconds, site.refused[0]}
-    mine = (site.given or "\0", site.said or "\0")
-    own = (n for n in table.columns if not n.startswith(mine) and not re.match(site.others, n))
-    tally.leave(path, own, read.union(*controls), options, BATCH.may_read)
+    starts = (site.task_prefix or "\0", site.answer_prefix or "\0")
+    rest = (n for n in table.columns if not n.startswith(starts) and not re.match(site.others, n))
+    tally.leave(path, rest, read.union(*controls), options, BATCH.may_read)
     yield from pieces(_Batch(table, site, item, reader, cells).rows())
     cells.finish()
 
 
 def _column(table: Table, site: _Site, name: str) -> str:
-    for each in (name, f"{site.said}{name}"):
+    for each in (name, f"{site.answer_prefix}{name}"):
         if each in table.columns:
             return each
-    told = f"has no column {shown(name)} with answers"
-    raise fault(table.path, f"{told}; its columns are {some(map(shown, table.columns))}")
+    text = f"has no column {shown(name)} with answers"
+    raise fault(table.path, f"{text}; its columns are {some(map(shown, table.columns))}")
 
 
 @dataclass
@@ -481,8 +481,8 @@ class _Batch:
                 counts["refused answers"] += 1
                 continue
             if not cells[self.item].strip():
-                told = f"has no {self.item}; fill in the item that it is about"
-                raise self.table.refuse(number, told)
+                text = f"has no {self.item}; fill in the item that it is about"
+                raise self.table.refuse(number, text)
             form = self._form(cells, number)
             if not any(self.reader.controls):
                 rows = self._answer(form, cells)
@@ -505,18 +505,18 @@ class _Batch:
             time=cells.get(site.time) or None,
             seconds=_seconds(cells, site),
             task={
-                name.removeprefix(site.given): cell
+                name.removeprefix(site.task_prefix): cell
                 for name, cell in cells.items()
-                if name.startswith(site.given)
+                if name.startswith(site.task_prefix)
             },
         )
 
     def _answer(self, form: Form, cells: Mapping[str, str]) -> list[Row]:
         """Return the rows of an answer to the question that a task of ``complabel ask`` carries."""
-        kind, said_in = question_in(form.task), self.site.said
+        kind, prefix = question_in(form.task), self.site.answer_prefix
         columns = self.table.columns
-        answers = [name for name in columns if said_in and name.startswith(said_in)]
-        column = f"{said_in}answer"
+        answers = [name for name in columns if prefix and name.startswith(prefix)]
+        column = f"{prefix}answer"
         column = answers[0] if column not in cells and len(answers) == 1 else column
         if kind is None or column not in cells:
             raise fault(
@@ -528,11 +528,11 @@ class _Batch:
         place, cell = f"{form.place}, column {shown(column)}", cells[column]
         listed = Cells(usual=self.site.separator, listed=question.offered)
         chosen = [cell] if kind == "asked" else listed.read(cell, place).labels
-        said = question.meaning(chosen if cell.strip() else [], place)
+        answer = question.meaning(chosen if cell.strip() else [], place)
         who = {"annotator": form.annotator, "time": form.time, "seconds": form.seconds}
-        if said is None:
+        if answer is None:
             return []
-        return self.travelled.rows(question, said, place, answer_id=form.answer_id, **who)
+        return self.travelled.rows(question, answer, place, answer_id=form.answer_id, **who)
 
 
 def _seconds(cells: Mapping[str, str], site: _Site) -> float | None:

@@ -385,10 +385,10 @@ def label_studio_config(
 
 
 def _choice_tags(
-    view: ElementTree.Element, name: str, how: str, values: Sequence[str], **more: str
+    view: ElementTree.Element, name: str, how_many: str, values: Sequence[str], **more: str
 ) -> None:
-    given = {"name": name, "toName": "item", "choice": how, "showInline": "true", **more}
-    control = ElementTree.SubElement(view, "Choices", given)
+    attributes = {"name": name, "toName": "item", "choice": how_many, "showInline": "true", **more}
+    control = ElementTree.SubElement(view, "Choices", attributes)
     for value in values:
         choice = ElementTree.SubElement(control, "Choice", value=value)
         if name == WORDINGS["asked"].control:
