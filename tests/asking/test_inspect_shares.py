@@ -7,7 +7,7 @@ from tests.asking.test_inspect import draw_labels
 
 from complabel.answers import Answers
 from complabel.asking import inspect_answers
-from complabel.asking._said import Said, _Compared, shares_that_differ
+from complabel.asking._statistics import AnswerStatements, _Compared, shares_that_differ
 from complabel.reports import inspection_lines
 
 
@@ -24,12 +24,14 @@ def strangers(says, n_people=4, n=300, seed=0):
 
 def answers_of(label, yes, person, n_labels=5, **more):
     marks = np.eye(n_labels, dtype=np.uint8)[label]
-    said = {"relevant": marks * yes[:, None], "absent": marks * (1 - yes[:, None])}
-    return Answers.from_arrays(**said, annotator=person, **{"probability": 1 / n_labels} | more)
+    judgements = {"relevant": marks * yes[:, None], "absent": marks * (1 - yes[:, None])}
+    return Answers.from_arrays(
+        **judgements, annotator=person, **{"probability": 1 / n_labels} | more
+    )
 
 
 def names(answers):
-    return [each.annotator for each in shares_that_differ(Said.by(answers))]
+    return [each.annotator for each in shares_that_differ(AnswerStatements.by(answers))]
 
 
 @pytest.mark.parametrize(
@@ -85,8 +87,12 @@ def test_the_score_of_one_label_is_that_of_a_two_by_two_table():
     n = 4000
     person, yes = rng.integers(2, size=n), rng.random(n)
     yes = yes < 0.3 + 0.02 * person
-    said = Said.by(answers_of(np.zeros(n, dtype=int), yes.astype(np.uint8), person.astype(str)))
-    compared = _Compared.of(said, person[said.answer], np.ones(n), np.ones(n, dtype=bool))
+    statements = AnswerStatements.by(
+        answers_of(np.zeros(n, dtype=int), yes.astype(np.uint8), person.astype(str))
+    )
+    compared = _Compared.of(
+        statements, person[statements.answer], np.ones(n), np.ones(n, dtype=bool)
+    )
     counts = np.array([[np.sum((person == a) & (yes == y)) for y in (0, 1)] for a in (0, 1)])
     expected = stats.chi2_contingency(counts, correction=False).pvalue
     assert compared.p_value(0) / 2 == pytest.approx(expected, rel=0.05)

@@ -8,7 +8,7 @@ from complabel.asking._inspection import Knowledge as Knowledge
 from complabel.asking._inspection import LabelSummary as LabelSummary
 from complabel.asking._questions import suggest_questions
 from complabel.asking._questions import table_of_pairs as table_of_pairs
-from complabel.asking._said import break_even as break_even
-from complabel.asking._said import form_of as form_of
+from complabel.asking._statistics import break_even as break_even
+from complabel.asking._statistics import form_of as form_of
 
 __all__ = ["Finding", "Inspection", "inspect_answers", "suggest_questions"]

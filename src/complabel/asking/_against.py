@@ -80,19 +80,20 @@ def draw_against(
         items = np.flatnonzero((strata.cell[:, label] == cell) & ~known[:, label])
         items, size = rng.choice(items, more.flat[part], replace=False), int(pairs.flat[part])
         draw = ByMachine(strata.digests[0], strata.words[cell], float(planned.flat[part]), size)
-        told = np.full(len(items), str(draw), dtype=object)
-        told[spread.flat[part] :] = str(draw._replace(planned=0.0))  # earlier answers led there
-        draws.append((items, np.full(len(items), label), told))
+        drawn = np.full(len(items), str(draw), dtype=object)
+        drawn[spread.flat[part] :] = str(draw._replace(planned=0.0))  # earlier answers led there
+        draws.append((items, np.full(len(items), label), drawn))
     order = rng.permutation(n)
-    items, labels, told = (np.concatenate(each)[order] for each in zip(*draws, strict=True))
-    return items.astype(np.intp), labels.astype(np.intp), told.tolist()
+    items, labels, drawn = (np.concatenate(each)[order] for each in zip(*draws, strict=True))
+    return items.astype(np.intp), labels.astype(np.intp), drawn.tolist()
 
 
 def _of_machine(answers: Answers, strata: Strata) -> Iterator[tuple[int, int, ByMachine]]:
     """Yield item, label and draw of each answer that the same machine drew."""
-    said = answers.statements()
-    said = said.only(by_machine(answers)[said.answer])
-    rows = zip(said.item.tolist(), said.label.tolist(), answers.drawn[said.answer], strict=True)
+    statements = answers.statements()
+    statements = statements.only(by_machine(answers)[statements.answer])
+    drawn = answers.drawn[statements.answer]
+    rows = zip(statements.item.tolist(), statements.label.tolist(), drawn, strict=True)
     for item, label, text in rows:
         draw = ByMachine.of(str(text))
         if draw is not None and draw.digest == strata.digests[0]:

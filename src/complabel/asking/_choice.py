@@ -27,7 +27,7 @@ from scipy import sparse, special
 from complabel._parameters import AnyArray, Array, Bools, Ints
 from complabel.answers import Answers, mirrored
 from complabel.asking._inspection import DEPENDS, ChoiceTest
-from complabel.asking._said import Said, names_of_labels
+from complabel.asking._statistics import AnswerStatements, names_of_labels
 from complabel.frequencies import LabelFrequencies, named_at_random
 
 KNOWN = "named against what could be named"
@@ -41,26 +41,28 @@ _MOST_MENUS = 20_000  # a random part of more menus is used, as each takes an in
 _MOST_LABELS = 200  # the tests take time in proportion to the square of the number of labels
 
 
-def tests_of_choice(said: Said, audit: LabelFrequencies | None) -> list[ChoiceTest]:
+def tests_of_choice(
+    statements: AnswerStatements, audit: LabelFrequencies | None
+) -> list[ChoiceTest]:
     """Run all tests that the answers allow; ``audit`` is from random judgements only."""
-    answers = said.answers
+    answers = statements.answers
     if not (answers.question == "named").any() and (answers.question == "positive").any():
         if audit is not None:
             audit = replace(audit, values=1 - audit.values)
-        tests = tests_of_choice(Said.by(mirrored(answers)), audit)
+        tests = tests_of_choice(AnswerStatements.by(mirrored(answers)), audit)
         return [test for test in tests if test.name != DEPENDS]  # on what does not apply
     one = (np.diff(answers.named.indptr) == 1) & (answers.asked_for == 1)
     single = np.flatnonzero((answers.question == "named") & one)
     if not len(single) or answers.n_labels > _MOST_LABELS:
         return []
-    found = []
-    choices = KnownChoices.of(said, single)
+    results = []
+    choices = KnownChoices.of(statements, single)
     if len(choices.named) >= _LEAST_EXPECTED:
         fitted, names = Proportional.fit(choices), names_of_labels(answers)
-        found += [_of_labels(choices, fitted, names), _of_pairs(choices, fitted, names)]
+        results += [_of_labels(choices, fitted, names), _of_pairs(choices, fitted, names)]
     if audit is not None:
-        found.append(_test_of_expected(answers, single, audit))
-    return [test for test in found if test is not None]
+        results.append(_test_of_expected(answers, single, audit))
+    return [test for test in results if test is not None]
 
 
 def _of_labels(
@@ -71,9 +73,9 @@ def _of_labels(
     expected = share.sum(axis=0)
     difference = np.bincount(choices.named, minlength=len(expected)) - expected
     covariance = np.diag(expected) - share.T @ share
-    found = _wald(KNOWN, difference, covariance, expected, len(choices.named), names)
+    test = _wald(KNOWN, difference, covariance, expected, len(choices.named), names)
     spread = fitted.spread(expected >= _LEAST_EXPECTED)
-    return None if found is None else replace(found, effect=spread)
+    return None if test is None else replace(test, effect=spread)
 
 
 def _of_pairs(
@@ -220,12 +222,13 @@ class KnownChoices:
     most_random: float  # odds of a random answer that would explain them
 
     @classmethod
-    def of(cls, said: Said, single: Ints) -> Self:
+    def of(cls, statements: AnswerStatements, single: Ints) -> Self:
         """Collect them among ``single``, the rows of the answers that name one label."""
-        answers, K = said.answers, said.answers.n_labels
-        places = tuple(np.divmod(said.pair[said.judged], K))
+        answers, K = statements.answers, statements.answers.n_labels
+        places = tuple(np.divmod(statements.pair[statements.judged], K))
         judged: Any = sparse.csr_array(  # (n, K): +1 applies, -1 does not; 0 is a contradiction
-            (np.where(said.applies, 1.0, -1.0)[said.judged], places), shape=answers.shape
+            (np.where(statements.applies, 1.0, -1.0)[statements.judged], places),
+            shape=answers.shape,
         ).sign()
         judged.eliminate_zeros()
         listed: Any = answers.offered
@@ -282,19 +285,19 @@ class Proportional:
         def loss(parameters: Array) -> tuple[float, Array]:
             log_w, r = parameters[:-1], parameters[-1]
             q = _shares(log_w, could)
-            own, more = q[at, named] + r / M, 1 + r * n_could / M
-            s = count * q[at, named] / own
+            smoothed, more = q[at, named] + r / M, 1 + r * n_could / M
+            s = count * q[at, named] / smoothed
             slope = np.bincount(named, s, minlength=K) - s @ q - log_w / _PRIOR**2
-            by_r = (count / M) @ (1 / own - n_could / more)
-            value = count @ (np.log(own) - np.log(more)) - log_w @ log_w / (2 * _PRIOR**2)
+            by_r = (count / M) @ (1 / smoothed - n_could / more)
+            value = count @ (np.log(smoothed) - np.log(more)) - log_w @ log_w / (2 * _PRIOR**2)
             return -float(value), -np.append(slope, by_r)
 
         start = np.append(np.zeros(K), choices.most_random / 2)
         limits = [(None, None)] * K + [(0.0, choices.most_random)]
         from scipy import optimize  # takes a third of a second
 
-        found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits).x
-        return cls._at(choices, found[:-1] - found[:-1].mean(), float(found[-1]))
+        optimum = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits).x
+        return cls._at(choices, optimum[:-1] - optimum[:-1].mean(), float(optimum[-1]))
 
     @classmethod
     def _at(cls, choices: KnownChoices, log_w: Array, r: float) -> Self:
@@ -305,9 +308,9 @@ class Proportional:
         sums = np.where(could, np.maximum(q + r * each, 1e-300), 1.0)
         s = q / sums
         g = q * s / more
-        own = s[at, choices.named]
-        residual = -own[:, np.newaxis] * q
-        residual[at, choices.named] += own
+        of_named = s[at, choices.named]
+        residual = -of_named[:, np.newaxis] * q
+        residual[at, choices.named] += of_named
         with_r = each / more * (s - q * s.sum(axis=1, keepdims=True))
         information = np.zeros((K + 1, K + 1))
         information[:K, :K] = _information(q, g)
@@ -359,5 +362,5 @@ def _shares(log_w: Array, could: Bools) -> Array:
 def _information(q: Array, g: Array) -> Array:
     """Return the information about log-propensities, (K, K), summed over answers."""
     cross = g.T @ q
-    own = np.diag(g.sum(axis=0))
-    return np.asarray(own - cross - cross.T + (q * g.sum(axis=1, keepdims=True)).T @ q)
+    diagonal = np.diag(g.sum(axis=0))
+    return np.asarray(diagonal - cross - cross.T + (q * g.sum(axis=1, keepdims=True)).T @ q)

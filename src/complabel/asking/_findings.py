@@ -29,7 +29,13 @@ from complabel.asking._inspection import (
     Finding,
     Inspection,
 )
-from complabel.asking._said import Said, Shared, break_even, form_of, similar_names
+from complabel.asking._statistics import (
+    AnswerStatements,
+    Shared,
+    break_even,
+    form_of,
+    similar_names,
+)
 
 # Questions that repair most of the damage of a biased choice: docs/evidence/frequencies.md.
 _AUDIT = 200
@@ -61,7 +67,7 @@ _ONE_SIDED = 1.645  # standard errors from an estimate to its 95 % bound
 _LONG = 6.0  # times as long as one yes or no, which ticking hardly ever takes
 _CLEARLY = 1.25  # a ratio of times this much above or below the break-even is on one side of it
 
-Found: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
+Findings: TypeAlias = Iterator[tuple[str, dict[str, Any]]]
 """Names of findings, and the words that their texts need. The entries "severity", "what",
 "advice", "ask" and "kind" take the place of those in the table."""
 _INSTEAD = ("severity", "what", "advice", "ask", "kind")
@@ -70,15 +76,15 @@ _INSTEAD = ("severity", "what", "advice", "ask", "kind")
 @dataclass(frozen=True)
 class Context:
     seen: Inspection
-    said: Said
+    statements: AnswerStatements
     labels_listed: bool
     source: str  # in suggested commands; empty: there are none
     features: str
 
     def possible(self, n: int = _AUDIT) -> int:
         """Return n, or the number of item-label pairs that are not known if it is smaller."""
-        said = self.said
-        known = len(said.affirmed) + len(said.denied) - 2 * len(said.contradicted)
+        statements = self.statements
+        known = len(statements.affirmed) + len(statements.denied) - 2 * len(statements.contradicted)
         return min(n, self.seen.n_items * self.seen.n_labels - known)
 
     def command(self, row: dict[str, Any]) -> str:
@@ -92,23 +98,23 @@ class Context:
             out = unused(Path("questions.csv"))
             return f"complabel ask {self.source}{features}{kind} -n {n} --out {out}"
         out = unused(Path("model.safetensors"))
-        given = {"source": self.source, "X": self.features or "X.csv", "out": out}
-        return "complabel " + row["command"].format_map(given) if "command" in row else ""
+        places = {"source": self.source, "X": self.features or "X.csv", "out": out}
+        return "complabel " + row["command"].format_map(places) if "command" in row else ""
 
 
 def all_findings(context: Context) -> tuple[Finding, ...]:
     """Return all findings, the most severe first, then in the order of the table."""
     table = tomllib.loads(resources.files(__package__).joinpath("findings.toml").read_text("utf-8"))
-    found = {name: words for test in _TESTS for name, words in test(context)}
-    made = []
+    words_of = {name: words for test in _TESTS for name, words in test(context)}
+    findings = []
     for name, row in table.items():
-        if name in found:
-            words = {"seen": context.seen, "known": context.seen.knowledge} | found[name]
+        if name in words_of:
+            words = {"seen": context.seen, "known": context.seen.knowledge} | words_of[name]
             row |= {key: words[key] for key in _INSTEAD if key in words}
             what, advice = (_Writer().vformat(row[text], (), words) for text in ("what", "advice"))
             command = context.command(row)
-            made.append(Finding(name, row["severity"], what, advice, command, row["title"]))
-    return tuple(sorted(made, key=lambda each: SEVERITIES.index(each.severity)))
+            findings.append(Finding(name, row["severity"], what, advice, command, row["title"]))
+    return tuple(sorted(findings, key=lambda each: SEVERITIES.index(each.severity)))
 
 
 class _Writer(string.Formatter):
@@ -128,10 +134,10 @@ def _some(names: Sequence[str], between: str = ", ") -> str:
     return between.join([*names[:_MOST_LISTED], *([f"and {more:,} more"] if more > 0 else [])])
 
 
-def _counts(context: Context) -> Found:
+def _counts(context: Context) -> Findings:
     """Contradictions and repetitions; items without answers, or without a label that is left."""
-    seen, said = context.seen, context.said
-    if not len(said):
+    seen, statements = context.seen, context.statements
+    if not len(statements):
         yield "no-answers", {}
     elif seen.n_unanswered:
         yield "items-without-answers", {}
@@ -146,7 +152,7 @@ def _counts(context: Context) -> Found:
         words["much"] = (
             "" if rate is None else f" This is as if {rate / 2:.1%} of answers were wrong."
         )
-        shared = Shared.of(context.said)
+        shared = Shared.of(context.statements)
         n = len(np.unique(shared.pair[shared.yes]))
         words |= {"with_yes": n}
         if n >= _ENOUGH_WITH_YES:
@@ -157,14 +163,14 @@ def _counts(context: Context) -> Found:
         yield "contradictions", {"first": seen.contradictions[0]}
     if seen.n_repeated:
         yield "repeated-answers", {}
-    n_denied = np.bincount(said.denied // max(seen.n_labels, 1), minlength=seen.n_items)
+    n_denied = np.bincount(statements.denied // max(seen.n_labels, 1), minlength=seen.n_items)
     if n := int(np.count_nonzero(n_denied == seen.n_labels)):
         yield "all-excluded", {"n": n}
 
 
-def _frequencies(context: Context) -> Found:
+def _frequencies(context: Context) -> Findings:
     seen, known = context.seen, context.seen.knowledge
-    if known.known or not len(context.said):
+    if known.known or not len(context.statements):
         return
     n = context.possible()
     ask = (
@@ -195,7 +201,7 @@ def _frequencies(context: Context) -> Found:
         yield "frequencies-unknown", words
 
 
-def _judgements(context: Context) -> Found:
+def _judgements(context: Context) -> Findings:
     """All judgements say the same, as if people had picked labels; or they were not at random."""
     seen, known = context.seen, context.seen.knowledge
     judged = sum(label.judged for label in seen.labels)
@@ -213,30 +219,30 @@ def _judgements(context: Context) -> Found:
         " complabel import --random-questions. If the chances differ, write them into the column"
         " probability. If somebody chose, leave it empty."
     )
-    if (context.said.answers.drawn != "").any():
+    if (context.statements.answers.drawn != "").any():
         why = "are no random sample, as the column drawn says, or somebody chose the question"
         advice = "To know more, ask random questions with complabel ask."
     words = {"severity": severity, "all": known.n_random + known.n_not_random}
     yield "not-random", words | {"why": why, "advice": advice}
 
 
-def _choice(context: Context) -> Found:
+def _choice(context: Context) -> Findings:
     seen = context.seen
     tests = {test.name: test for test in seen.tests}
     spread, alone = seen.knowledge.spread or 0.0, seen.knowledge.n_random == 0
     known, expected = tests.get(KNOWN), tests.get(EXPECTED)
     if known is not None and expected is not None and 2 * known.n_answers >= expected.n_answers:
         expected = None  # the other test needs no assumption about label correlation
-    found = [
+    failed = [
         test
         for test, effect in ((known, known and known.effect), (expected, spread))
         if test is not None and test.p_value < LEVEL and (effect or 0.0) >= _UNEQUAL
     ]
-    if found or (alone and spread >= _UNEQUAL_ALONE):
-        how = [_tested(test) for test in found]
+    if failed or (alone and spread >= _UNEQUAL_ALONE):
+        evidence = [_tested(test) for test in failed]
         if spread >= _UNEQUAL:
-            how.append(f"the standard deviation of log-propensities is about {spread:g}")
-        words = {"how": "; ".join(how), "extremes": _extremes(seen), "ask": alone * _AUDIT}
+            evidence.append(f"the standard deviation of log-propensities is about {spread:g}")
+        words = {"how": "; ".join(evidence), "extremes": _extremes(seen), "ask": alone * _AUDIT}
         if not seen.knowledge.known:
             words["advice"] = (
                 f"Ask {context.possible()} yes/no questions about random labels. Once it is known"
@@ -262,25 +268,25 @@ def _extremes(seen: Inspection) -> str:
     return f" {often!r} is named {most / least:.1f} times as readily as {rarely!r}."
 
 
-def _disagreement(found: Agreement) -> tuple[float | None, float]:
+def _disagreement(agreement: Agreement) -> tuple[float | None, float]:
     """Return the share of answers at random that explains it, and the highest likely alpha."""
-    if found.alpha is None or found.alpha_error is None:
-        return found.error_rate, 1.0
-    return found.error_rate, found.alpha + _ONE_SIDED * found.alpha_error
+    if agreement.alpha is None or agreement.alpha_error is None:
+        return agreement.error_rate, 1.0
+    return agreement.error_rate, agreement.alpha + _ONE_SIDED * agreement.alpha_error
 
 
-def _agreement(context: Context) -> Found:
-    found = context.seen.agreement
-    if found is None or not context.seen.people_compared:
+def _agreement(context: Context) -> Findings:
+    agreement = context.seen.agreement
+    if agreement is None or not context.seen.people_compared:
         return
-    alpha = "undefined" if found.alpha is None else f"{found.alpha:.2f}"
-    highest = _disagreement(found)[1]
-    rate, error = found.error_rate or 0.0, found.error or 0.0
-    none = found.error_rate is None or highest < _NO_ALPHA
+    alpha = "undefined" if agreement.alpha is None else f"{agreement.alpha:.2f}"
+    highest = _disagreement(agreement)[1]
+    rate, error = agreement.error_rate or 0.0, agreement.error or 0.0
+    none = agreement.error_rate is None or highest < _NO_ALPHA
     many = rate > _MANY_MISTAKES and rate - _ONE_SIDED * error > _FEW_MISTAKES
     worst = [repr(a.annotator) for a in context.seen.annotators if (a.error_rate or 0) > 2 * rate]
     most = f" Most of all: {_some(worst)}." if worst else ""
-    words = {"found": found, "alpha": alpha}
+    words = {"agreement": agreement, "alpha": alpha}
     if none:
         yield "no-agreement", words
     if many:
@@ -289,7 +295,7 @@ def _agreement(context: Context) -> Found:
         yield "low-alpha", words
 
 
-def _yes_shares(context: Context) -> Found:
+def _yes_shares(context: Context) -> Findings:
     """Somebody says yes more or less often than the others do about the same labels."""
     shares = context.seen.yes_shares
     if not shares:
@@ -307,7 +313,7 @@ def _yes_shares(context: Context) -> Found:
     yield "yes-shares-differ", words | {"severity": "warning" if matters else "note"}
 
 
-def _features(context: Context) -> Found:
+def _features(context: Context) -> Findings:
     looked = context.seen.features
     if looked is not None and looked.n_contradicting:
         yield "same-features-contradict", {}
@@ -317,7 +323,7 @@ def _features(context: Context) -> Found:
         yield "constant-features", {}
 
 
-def _audit_size(context: Context) -> Found:
+def _audit_size(context: Context) -> Findings:
     """Random judgements are too few, or there are only menus."""
     known = context.seen.knowledge
     if known.cardinality is None or known.error is None:
@@ -334,7 +340,7 @@ def _audit_size(context: Context) -> Found:
         yield "audit-too-small", words | {"severity": severity}
 
 
-def _alike(context: Context) -> Found:
+def _alike(context: Context) -> Findings:
     """Labels have the same marks, are excluded together, or have nearly the same name."""
     groups = [_some([*map(repr, group)], " = ") for group in context.seen.identical]
     if groups:
@@ -352,7 +358,7 @@ def _alike(context: Context) -> Found:
         yield "similar-names", {"n": len(pairs), "pairs": pairs}
 
 
-def _labels(context: Context) -> Found:
+def _labels(context: Context) -> Findings:
     """Few or no answers mention some labels, hardly any say yes, or nobody listed the labels."""
     seen = context.seen
     never = [repr(label.label) for label in seen.labels if not label.mentioned]
@@ -380,14 +386,14 @@ def _labels(context: Context) -> Found:
     ]
     if few:
         yield "few-answers", {"n": len(few), "labels": few, "few": _FEW_MARKS}
-    answers = context.said.answers
+    answers = context.statements.answers
     about_all = (answers.question != "asked") & (np.diff(answers.offered.indptr) == 0)
     if not context.labels_listed and about_all.any():
         yield "labels-not-listed", {"answers": int(about_all.sum())}
 
 
-def _people(context: Context) -> Found:
-    seen, answers = context.seen, context.said.answers
+def _people(context: Context) -> Findings:
+    seen, answers = context.seen, context.statements.answers
     person = answers.annotator[answers.question != "excluded"]  # rules have no names
     unknown = int(np.count_nonzero(person < 0))
     if not len(person):
@@ -402,7 +408,7 @@ def _people(context: Context) -> Found:
         yield "nothing-shared", {"people": len(seen.annotators), "n": context.possible(_AUDIT // 2)}
 
 
-def _times(context: Context) -> Found:
+def _times(context: Context) -> Findings:
     """Which question is worth its time, or how to find out."""
     times, of_each = context.seen.times, _asked_of_each(context)
     size = form_of(context.seen.n_labels)
@@ -447,7 +453,7 @@ def _asked_of_each(context: Context) -> float:
 
     Where a machine or a rule chose the labels, others are beside the point.
     """
-    answers = context.said.answers
+    answers = context.statements.answers
     chosen = [text for text in {*answers.drawn.tolist()} if text not in ("", RANDOM, AIMED)]
     if chosen or not (answers.kind == "asked").all() or answers.n_answers < _FEW_MARKS:
         return 0.0

@@ -22,8 +22,8 @@ from complabel.asking._inspection import (
     Knowledge,
     LabelSummary,
 )
-from complabel.asking._said import (
-    Said,
+from complabel.asking._statistics import (
+    AnswerStatements,
     Shared,
     identical_labels,
     look_at_features,
@@ -104,29 +104,29 @@ def inspect_answers(
             f"answers must be Answers, got {type(answers).__name__}; Answers.from_table makes them"
             " from a table"
         )
-    said = Said.by(answers)
-    differing = tuple(shares_that_differ(said))
-    knowledge, by_label, audit = _what_is_known(said, [each.annotator for each in differing])
-    shared = Shared.of(said)
+    statements = AnswerStatements.by(answers)
+    differing = tuple(shares_that_differ(statements))
+    knowledge, by_label, audit = _what_is_known(statements, [each.annotator for each in differing])
+    shared = Shared.of(statements)
     agreement = shared.agreement()
     names = names_of_labels(answers)
     disputed = contradictions_table(answers, most=_SHOWN)
-    kinds = summarize_kinds(said)
-    found = Inspection(
+    kinds, identical = summarize_kinds(statements), identical_labels(statements)
+    inspection = Inspection(
         n_items=answers.n_items,
         n_labels=answers.n_labels,
         n_answers=answers.n_answers,
         n_unanswered=int(np.count_nonzero(~answers.answered)),
         n_all_apply=int(np.count_nonzero(answers.exhausted & (answers.question == "named"))),
-        n_contradictions=len(said.contradicted),
-        n_repeated=said.n_repeated(),
+        n_contradictions=len(statements.contradicted),
+        n_repeated=statements.n_repeated(),
         questions={
             word: int(np.count_nonzero(answers.question == word))
             for word in QUESTIONS
             if (answers.question == word).any()
         },
-        labels=_labels(said, by_label),
-        annotators=_annotators(said, shared, agreement),
+        labels=_labels(statements, by_label),
+        annotators=_annotators(statements, shared, agreement),
         contradictions=tuple(
             Contradiction(str(item), str(label), *sides)
             for item, label, *sides in zip(*disputed.values(), strict=True)
@@ -135,55 +135,56 @@ def inspect_answers(
         knowledge=knowledge,
         kinds=kinds,
         times=times_of(answers, kinds),
-        tests=tuple(tests_of_choice(said, audit)),
-        identical=tuple(tuple(names[label] for label in group) for group in identical_labels(said)),
-        nested=tuple((names[a], names[b]) for a, b in nested_exclusions(said)),
-        features=None if X is None else look_at_features(X, said),
+        tests=tuple(tests_of_choice(statements, audit)),
+        identical=tuple(tuple(names[label] for label in group) for group in identical),
+        nested=tuple((names[a], names[b]) for a, b in nested_exclusions(statements)),
+        features=None if X is None else look_at_features(X, statements),
         yes_shares=differing,
     )
-    context = Context(found, said, labels_listed, source, features)
-    return replace(found, findings=all_findings(context))
+    context = Context(inspection, statements, labels_listed, source, features)
+    return replace(inspection, findings=all_findings(context))
 
 
 _Columns: TypeAlias = dict[str, AnyArray]  # by the names of LabelSummary; arrays are (K,)
 
 
-def _labels(said: Said, known: _Columns) -> tuple[LabelSummary, ...]:
-    about_all = int((np.diff(said.answers.offered.indptr) == 0).sum())
-    offered = np.bincount(said.answers.offered.indices, minlength=said.n_labels)
+def _labels(statements: AnswerStatements, known: _Columns) -> tuple[LabelSummary, ...]:
+    about_all = int((np.diff(statements.answers.offered.indptr) == 0).sum())
+    offered = np.bincount(statements.answers.offered.indices, minlength=statements.n_labels)
     columns = known | {
         "offered": offered + about_all,
-        "named": said.counts(said.is_kind("named")),
-        "absent": said.counts(said.is_kind("absent", "implied_no")),
-        "relevant": said.counts(said.applies),
-        "excluded": said.counts(said.is_kind("excluded")),
-        "judged": said.counts(said.judged),
-        "yes": said.counts(said.judged & said.applies),
+        "named": statements.counts(statements.is_kind("named")),
+        "absent": statements.counts(statements.is_kind("absent", "implied_no")),
+        "relevant": statements.counts(statements.applies),
+        "excluded": statements.counts(statements.is_kind("excluded")),
+        "judged": statements.counts(statements.judged),
+        "yes": statements.counts(statements.judged & statements.applies),
     }
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return tuple(
         LabelSummary(label=name, **dict(zip(columns, row, strict=True)))
-        for name, row in zip(names_of_labels(said.answers), rows, strict=True)
+        for name, row in zip(names_of_labels(statements.answers), rows, strict=True)
     )
 
 
 def _annotators(
-    said: Said, shared: Shared, agreement: Agreement | None
+    statements: AnswerStatements, shared: Shared, agreement: Agreement | None
 ) -> tuple[AnnotatorSummary, ...]:
-    answers, n = said.answers, len(said.answers.annotator_names)
+    answers, n = statements.answers, len(statements.answers.annotator_names)
     if not n:
         return ()
-    judged = said.judged & (answers.annotator[said.answer] >= 0)
-    person = answers.annotator[said.answer[judged]]
+    judged = statements.judged & (answers.annotator[statements.answer] >= 0)
+    person = answers.annotator[statements.answer[judged]]
     n_answers = np.bincount(answers.annotator[answers.annotator >= 0], minlength=n)
     n_judged = np.bincount(person, minlength=n)
-    n_yes = np.bincount(person, weights=said.applies[judged], minlength=n)
+    n_yes = np.bincount(person, weights=statements.applies[judged], minlength=n)
     seconds: dict[int, list[float]] = {}
     for at, taken in zip(answers.annotator.tolist(), answers.seconds.tolist(), strict=True):
         if at >= 0 and not np.isnan(taken):
             seconds.setdefault(at, []).append(taken)
     n_shared, agreed, rates = np.zeros(n, dtype=np.intp), np.zeros(n), np.full(n, np.nan)
-    if agreement is not None and len(set(said.applies[said.judged])) > 1:  # some could disagree
+    both = len(set(statements.applies[statements.judged])) > 1  # some could disagree
+    if agreement is not None and both:
         n_shared, agreed = shared.by_person()
         if agreement.error_rate is not None:
             rates = shared.error_rates(agreement.error_rate)
@@ -203,39 +204,39 @@ def _annotators(
 
 
 def _what_is_known(
-    said: Said, differing: list[str]
+    statements: AnswerStatements, differing: list[str]
 ) -> tuple[Knowledge, _Columns, LabelFrequencies | None]:
     """Return what is known about label frequencies; the last is from random judgements only."""
-    answers = said.answers
+    answers = statements.answers
     at_random = judged_at_random(answers)
     judged = answers.judges
     n_items = max(answers.n_items, 1)
     at_least, denied = (
         np.bincount(pairs % answers.n_labels, minlength=answers.n_labels) / n_items
-        for pairs in (said.affirmed, said.denied)
+        for pairs in (statements.affirmed, statements.denied)
     )
     columns = {"at_least": at_least, "at_most": 1 - denied}
     audit = estimate_label_frequencies(answers.only(at_random)) if at_random.any() else None
-    found, reason = _estimate(answers, audit)
-    if found is not None:
-        columns["frequency"] = found.values
-        columns["low"], columns["high"] = found.intervals.T
-        if found.propensities is not None:
-            columns["propensity"] = found.propensities
-        rates = rates_of_exclusion(answers, np.minimum(found.values, 1 - 1e-6))
+    estimate, reason = _estimate(answers, audit)
+    if estimate is not None:
+        columns["frequency"] = estimate.values
+        columns["low"], columns["high"] = estimate.intervals.T
+        if estimate.propensities is not None:
+            columns["propensity"] = estimate.propensities
+        rates = rates_of_exclusion(answers, np.minimum(estimate.values, 1 - 1e-6))
         if rates is not None:
             columns["exclusion_rate"] = rates
     summary = Knowledge(
-        known=found is not None,
+        known=estimate is not None,
         reason=reason,
         n_random=int(at_random.sum()),
         n_not_random=int((judged & ~at_random).sum()),
         at_least=float(at_least.sum()),
         at_most=float((1 - denied).sum()),
-        cardinality=None if found is None else found.cardinality,
-        error=None if found is None else found.cardinality_error,
-        spread=None if found is None or found.propensities is None else found.spread,
-        apart=() if found is None else tuple(_apart(answers.only(at_random), differing)),
+        cardinality=None if estimate is None else estimate.cardinality,
+        error=None if estimate is None else estimate.cardinality_error,
+        spread=None if estimate is None or estimate.propensities is None else estimate.spread,
+        apart=() if estimate is None else tuple(_apart(answers.only(at_random), differing)),
     )
     return summary, columns, audit
 
@@ -247,8 +248,8 @@ def _apart(answers: Answers, differing: list[str]) -> Iterator[tuple[str, float,
     parts = [(repr(answers.annotator_names[code]), answers.annotator == code) for code in codes]
     for name, rows in [*parts, ("the others", others)]:
         if codes and rows.any():
-            found = estimate_label_frequencies(answers.only(rows))
-            yield name, found.cardinality, found.cardinality_error
+            estimate = estimate_label_frequencies(answers.only(rows))
+            yield name, estimate.cardinality, estimate.cardinality_error
 
 
 def _estimate(
@@ -271,14 +272,14 @@ def _estimate(
     if audit is None and np.count_nonzero(used.exhausted) < _LEAST_ALL_APPLY:
         return None, "nothing was judged at random, and few said that all labels of a menu apply"
     try:
-        found = estimate_label_frequencies(used)
+        estimate = estimate_label_frequencies(used)
     except InputError:
         return None, "the answers to random questions do not tell"
-    if audit is None and found.cardinality_error > _MOST_ERROR * found.cardinality:
+    if audit is None and estimate.cardinality_error > _MOST_ERROR * estimate.cardinality:
         return None, f"nothing was judged at random, and the menus{sample} tell too little"
-    if found.propensities is None or not (answers.question == "named").any():
-        return found, judged
-    return found, " and ".join(filter(None, [judged, f"labels named{sample}"]))
+    if estimate.propensities is None or not (answers.question == "named").any():
+        return estimate, judged
+    return estimate, " and ".join(filter(None, [judged, f"labels named{sample}"]))
 
 
 def _sampled(answers: Answers) -> tuple[Answers, str]:

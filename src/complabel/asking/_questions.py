@@ -16,7 +16,7 @@ from complabel._questions import QuestionKind
 from complabel._settings import setting
 from complabel.answers import Answers, text_of
 from complabel.asking._against import draw_against
-from complabel.asking._said import names_of_labels
+from complabel.asking._statistics import names_of_labels
 from complabel.errors import InputError
 
 
@@ -160,20 +160,20 @@ def suggest_questions(
     labels = np.repeat(np.arange(answers.n_labels), [len(items) for items in drawn])
     order = rng.permutation(len(labels))
     items, labels = np.concatenate(drawn)[order], labels[order]
-    told = np.where(absent[items, labels], "no", "yes").astype(object)
-    told[~known[items, labels]] = None
+    words = np.where(absent[items, labels], "no", "yes").astype(object)
+    words[~known[items, labels]] = None
     probability = (shares.chance * (answers.n_items / n))[labels]
     by = None
     if answers.annotator_names:
-        by = _who_said(answers, items, labels)
+        by = _annotators_of(answers, items, labels)
         by[~known[items, labels]] = None
-    return table_of_pairs(answers, items, labels, told, probability, RANDOM, by)
+    return table_of_pairs(answers, items, labels, words, probability, RANDOM, by)
 
 
-def _who_said(answers: Answers, items: Ints, labels: Ints) -> AnyArray:
+def _annotators_of(answers: Answers, items: Ints, labels: Ints) -> AnyArray:
     """Return who said what is said about these pairs, None if that is not known."""
-    said, who = answers.statements(), np.full(answers.shape, -1)
-    who[said.item, said.label] = answers.annotator[said.answer]
+    statements, who = answers.statements(), np.full(answers.shape, -1)
+    who[statements.item, statements.label] = answers.annotator[statements.answer]
     names: AnyArray = np.array([*answers.annotator_names, None], dtype=object)
     return np.asarray(names[who[items, labels]])
 
@@ -207,19 +207,19 @@ def _of_forms(
     names = np.array(names_of_labels(answers), dtype=object)
     offered = [json.dumps(names[menu].tolist(), ensure_ascii=False) for menu in menus]
     if not kind.judges:
-        labels = told = np.full((len(items), 1), None)
+        labels = words = np.full((len(items), 1), None)
     else:
         labels = names[menus]
         denied = answers.complementary[items[:, None], menus] > 0
-        told = np.where(denied, "no", "yes").astype(object)
-        told[to_ask] = None
+        words = np.where(denied, "no", "yes").astype(object)
+        words[to_ask] = None
 
     def of_form(values: Any) -> AnyArray:
         return np.repeat(np.array(values), labels.shape[1])
 
     by: dict[str, AnyArray] = {}
     if answers.annotator_names and kind.judges:
-        who = _who_said(answers, items[:, None], menus)
+        who = _annotators_of(answers, items[:, None], menus)
         one = who[:, 0].copy()
         one[to_ask | (who != who[:, :1]).any(axis=1)] = None
         by["annotator"] = of_form(one)
@@ -227,7 +227,7 @@ def _of_forms(
         "answer_id": of_form([f"form {at}" for at in range(1, len(items) + 1)]),
         "item": of_form(items if answers.item_names is None else answers.item_names[items]),
         "label": labels.ravel(),
-        "answer": told.ravel(),
+        "answer": words.ravel(),
         "question": np.full(labels.size, kind.question, dtype=object),
         "offered": of_form(np.array(offered, dtype=object)),
         **({"asked_for": np.ones(labels.size, dtype=np.intp)} if kind.chooses else {}),
@@ -241,12 +241,12 @@ def table_of_pairs(
     answers: Answers,
     items: Ints,
     labels: Ints,
-    told: AnyArray,
+    words: AnyArray,
     probability: Array,
     drawn: str | Sequence[str],
     annotator: AnyArray | None = None,
 ) -> Any:
-    """Return a table of yes/no questions, of which some were ``told`` the answer by annotators."""
+    """Return a table of yes/no questions; annotators answered some, which ``words`` has."""
     of_items = items if answers.item_names is None else answers.item_names[items]
     of_labels = np.array(names_of_labels(answers), dtype=object)[labels]
     draws = [drawn] * len(items) if isinstance(drawn, str) else drawn
@@ -255,7 +255,7 @@ def table_of_pairs(
         {
             "item": of_items,
             "label": of_labels,
-            "answer": told,
+            "answer": words,
             "question": np.full(len(labels), "asked", dtype=object),
             **({} if annotator is None else {"annotator": annotator}),
             "probability": np.minimum(probability, 1.0),
@@ -304,6 +304,6 @@ class _Shares:
         asked = rng.choice(
             np.flatnonzero(~known), self.n_asked[label], replace=False, shuffle=False
         )
-        told = np.flatnonzero(known)
-        n_told = int(self.share[label] * len(told) + rng.random())  # rounded at random: unbiased
-        return np.concatenate([asked, rng.choice(told, n_told, replace=False, shuffle=False)])
+        items = np.flatnonzero(known)
+        n_known = int(self.share[label] * len(items) + rng.random())  # rounded at random: unbiased
+        return np.concatenate([asked, rng.choice(items, n_known, replace=False, shuffle=False)])

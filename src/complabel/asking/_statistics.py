@@ -30,15 +30,15 @@ _SWEEPS = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Said(Statements):
+class AnswerStatements(Statements):
     """The statements of answers, arrays (S,), and what they add up to."""
 
     answers: Answers
 
     @classmethod
     def by(cls, answers: Answers) -> Self:
-        said = answers.statements()
-        return cls(**{f.name: getattr(said, f.name) for f in fields(said)}, answers=answers)
+        part = answers.statements()
+        return cls(**{f.name: getattr(part, f.name) for f in fields(part)}, answers=answers)
 
     @cached_property
     def judged(self) -> Bools:
@@ -67,8 +67,8 @@ class Said(Statements):
         """Count how often a known annotator said the same about a pair again."""
         people = self.answers.annotator[self.answer]
         who = (people * len(STATEMENT_KINDS) + self.kind)[people >= 0]
-        said = np.stack([self.pair[people >= 0], who])
-        ordered = said[:, np.lexsort(said)]
+        marks = np.stack([self.pair[people >= 0], who])
+        ordered = marks[:, np.lexsort(marks)]
         return int((np.diff(ordered, axis=1) == 0).all(axis=0).sum())
 
 
@@ -92,22 +92,22 @@ class Shared:
     n_people: int
 
     @classmethod
-    def of(cls, said: Said, among: Bools | None = None) -> Self:
+    def of(cls, statements: AnswerStatements, among: Bools | None = None) -> Self:
         """Collect the judgements; if somebody judged a pair twice, the first one counts.
 
         ``among`` (A,) marks the answers to take them from; by default all.
         """
-        people = len(said.answers.annotator_names)
-        person = said.answers.annotator[said.answer]
-        taken = True if among is None else among[said.answer]
-        at = np.flatnonzero(said.judged & (person >= 0) & taken)
-        at = at[np.argsort(said.answer[at], kind="stable")]  # they are sorted by kind
-        _, first = np.unique(said.pair[at] * max(people, 1) + person[at], return_index=True)
+        people = len(statements.answers.annotator_names)
+        person = statements.answers.annotator[statements.answer]
+        taken = True if among is None else among[statements.answer]
+        at = np.flatnonzero(statements.judged & (person >= 0) & taken)
+        at = at[np.argsort(statements.answer[at], kind="stable")]  # they are sorted by kind
+        _, first = np.unique(statements.pair[at] * max(people, 1) + person[at], return_index=True)
         at = at[first]
-        _, place, count = np.unique(said.pair[at], return_inverse=True, return_counts=True)
+        _, place, count = np.unique(statements.pair[at], return_inverse=True, return_counts=True)
         kept = count[place] > 1
         _, pair = np.unique(place[kept], return_inverse=True)
-        return cls(pair, person[at][kept], said.applies[at][kept], people)
+        return cls(pair, person[at][kept], statements.applies[at][kept], people)
 
     def agreement(self) -> Agreement | None:
         """Return how far all annotators agree; None if no pair was judged by two of them.
@@ -191,7 +191,7 @@ _LEAST_JUDGED = 20  # random judgements of a person who is compared
 _MOST_COMPARED = 40_000_000  # judgements times people; of more, those who judged most are compared
 
 
-def shares_that_differ(said: Said) -> list[YesShare]:
+def shares_that_differ(statements: AnswerStatements) -> list[YesShare]:
     """Return who says yes more or less often to random questions than the others, label by label.
 
     Two scores tell a person apart: the "yes" beyond what the others give for the same labels, and
@@ -200,9 +200,10 @@ def shares_that_differ(said: Said) -> list[YesShare]:
     for several labels of one item, and for items that two people judged. Who differs most
     is found first, and then the others are compared with each other; p-values are Holm's.
     """
-    answers = said.answers
-    person = answers.annotator[said.answer]
-    used = said.only(said.judged & (person >= 0) & judged_at_random(answers)[said.answer])
+    answers = statements.answers
+    person = answers.annotator[statements.answer]
+    at_random = judged_at_random(answers)[statements.answer]
+    used = statements.only(statements.judged & (person >= 0) & at_random)
     people, person = np.unique(answers.annotator[used.answer], return_inverse=True)
     if len(people) < 2:
         return []
@@ -212,7 +213,7 @@ def shares_that_differ(said: Said) -> list[YesShare]:
     n_judged = np.bincount(person)
     order = np.argsort(-n_judged, kind="stable")[: max(2, _MOST_COMPARED // len(person))]
     left = [at for at in order.tolist() if n_judged[at] >= _LEAST_JUDGED]
-    found: list[YesShare] = []
+    shares: list[YesShare] = []
     pool = np.ones(len(person), dtype=np.bool_)
     while len(left) and len(np.unique(person[pool])) > 1:
         of_pool = _Compared.of(used, person, weight, pool)
@@ -221,10 +222,10 @@ def shares_that_differ(said: Said) -> list[YesShare]:
         if p >= _YES_LEVEL:
             break
         who, judged = answers.annotator_names[people[at]], int(n_judged[at])
-        found.append(YesShare(who, judged, *of_pool.share_of(at), p))
+        shares.append(YesShare(who, judged, *of_pool.share_of(at), p))
         left.remove(at)
         pool &= person != at
-    return found
+    return shares
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,7 @@ class _Compared:
     total: AnyArray  # (K,) of weights
 
     @classmethod
-    def of(cls, used: Said, person: Any, weight: Any, pool: Bools) -> Self:
+    def of(cls, used: AnswerStatements, person: Any, weight: Any, pool: Bools) -> Self:
         label, weight, yes = used.label[pool], weight[pool], used.applies[pool]
         total = np.bincount(label, weight, minlength=used.n_labels)
         of_yes = np.bincount(label, weight * yes, minlength=used.n_labels)
@@ -278,11 +279,11 @@ class _Compared:
         others = np.bincount(self.label[~mine], (self.weight * yes)[~mine], minlength=n_labels)
         known = np.flatnonzero(self.total - of_mine > 1e-9)
         share = others[known] / (self.total - of_mine)[known]
-        said = np.bincount(self.label[mine], (self.weight * yes)[mine], minlength=n_labels)[known]
+        of_yes = np.bincount(self.label[mine], (self.weight * yes)[mine], minlength=n_labels)[known]
         n, half = of_mine[known], 0.5 - share
         n_all = max(float(n.sum()), 1e-12)
-        random = float(half @ (said - n * share)) / max(float(n @ half**2), 1e-12)
-        return float(said.sum() / n_all), float(n @ share / n_all), min(max(random, 0.0), 1.0)
+        random = float(half @ (of_yes - n * share)) / max(float(n @ half**2), 1e-12)
+        return float(of_yes.sum() / n_all), float(n @ share / n_all), min(max(random, 0.0), 1.0)
 
 
 _SHARE = 0.75  # what a judgement on a form is worth, of one that comes alone
@@ -291,9 +292,9 @@ _MENU = 10  # labels of this menu
 _LEAST_TIMED = 10  # answers of a kind or of a size; the median of fewer says too little
 
 
-def summarize_kinds(said: Said) -> tuple[KindSummary, ...]:
+def summarize_kinds(statements: AnswerStatements) -> tuple[KindSummary, ...]:
     """Return a summary of each kind of question, those with most answers first."""
-    answers, found = said.answers, []
+    answers, summaries = statements.answers, []
     kinds = answers.kind
     names, counts = np.unique(kinds, return_counts=True)
     for at in np.argsort(-counts, kind="stable"):
@@ -304,7 +305,7 @@ def summarize_kinds(said: Said) -> tuple[KindSummary, ...]:
             np.quantile(seconds, [0.25, 0.5, 0.75]).tolist() if timed.any() else [None] * 3
         )
         judges = KINDS[names[at]].judges
-        found.append(
+        summaries.append(
             KindSummary(
                 kind=str(names[at]),
                 answers=int(counts[at]),
@@ -314,20 +315,20 @@ def summarize_kinds(said: Said) -> tuple[KindSummary, ...]:
                 low=low,
                 high=high,
                 each=float(np.median(seconds / size)) if judges and timed.any() else None,
-                agreement=Shared.of(said, of_kind).agreement(),
+                agreement=Shared.of(statements, of_kind).agreement(),
             )
         )
-    return tuple(found)
+    return tuple(summaries)
 
 
-def times_of(answers: Answers, found: tuple[KindSummary, ...]) -> Times | None:
+def times_of(answers: Answers, summaries: tuple[KindSummary, ...]) -> Times | None:
     """Return what the seconds say; None if no judgement has a time."""
     kinds = answers.kind
     timed = answers.judges & ~np.isnan(answers.seconds)
     if not timed.any():
         return None
     looking, each = _line(answers.n_offered[timed], answers.seconds[timed])
-    enough = {one.kind: one for one in found if one.timed >= _LEAST_TIMED and one.seconds}
+    enough = {one.kind: one for one in summaries if one.timed >= _LEAST_TIMED and one.seconds}
     asked = enough["asked"].seconds if "asked" in enough else None
     ticks = [enough[kind] for kind in ("ticked", "ticked-M") if kind in enough]
     best = max(ticks, key=lambda one: break_even(one.offered) / (one.seconds or 1), default=None)
@@ -386,21 +387,21 @@ _LEAST_LETTERS = 5  # shorter words often differ in one letter: "cat", "car"
 _MOST_RARE, _TIMES = 3, 10  # a misspelt name is in few answers, the right one in many
 
 
-def identical_labels(said: Said, which: Bools | None = None) -> list[list[int]]:
+def identical_labels(statements: AnswerStatements, which: Bools | None = None) -> list[list[int]]:
     """Return groups of labels that have the same marks, unless chance may explain it.
 
     ``which``, (S,), marks the statements that count. Equal sums of random numbers of the marks mean
     equal marks. Two labels with m marks among A answers agree with the chance 1 / C(A, m).
     """
-    answers, K = said.answers, said.answers.n_labels
-    used = np.arange(len(said.kind)) if which is None else np.flatnonzero(which)
-    label = said.label[used]
+    answers, K = statements.answers, statements.answers.n_labels
+    used = np.arange(len(statements.kind)) if which is None else np.flatnonzero(which)
+    label = statements.label[used]
     numbers = np.random.default_rng(0).integers(
         1, 2**63, size=(answers.n_answers, len(STATEMENT_KINDS)), dtype=np.uint64
     )
     key = np.zeros(K, dtype=np.uint64)
     used = used[np.argsort(label, kind="stable")]
-    drawn = numbers[said.answer[used], said.kind[used]]
+    drawn = numbers[statements.answer[used], statements.kind[used]]
     n_marks = np.bincount(label, minlength=K)
     marked = np.flatnonzero(n_marks)
     starts = np.cumsum(n_marks) - n_marks
@@ -412,16 +413,16 @@ def identical_labels(said: Said, which: Bools | None = None) -> list[list[int]]:
     return [kept[group == at].tolist() for at in np.flatnonzero(size > 1)]
 
 
-def nested_exclusions(said: Said) -> list[tuple[int, int]]:
+def nested_exclusions(statements: AnswerStatements) -> list[tuple[int, int]]:
     """Return pairs (a, b): a is excluded wherever b is, and chance hardly explains it.
 
     Labels that are always excluded together form (a, b) and (b, a), and elsewhere the first stands
     for the group. Pairs that follow from other pairs are left out.
     """
-    answers, K = said.answers, said.answers.n_labels
-    excluded = said.is_kind("excluded")
+    answers, K = statements.answers, statements.answers.n_labels
+    excluded = statements.is_kind("excluded")
     looked_at = distinct(answers.item[answers.question == "excluded"])
-    pairs = distinct(said.pair[excluded])
+    pairs = distinct(statements.pair[excluded])
     if not len(pairs):
         return []
     rows, labels = np.divmod(pairs, K)
@@ -437,7 +438,7 @@ def nested_exclusions(said: Said) -> list[tuple[int, int]]:
     with np.errstate(invalid="ignore"):
         log_chance = _log_choose(n - n_b, n_a - n_b) - _log_choose(n, n_a)
     inside &= np.where(inside, log_chance, 0) + np.log(K * max(K - 1, 1)) < np.log(_CHANCE)
-    identical = identical_labels(said, excluded)
+    identical = identical_labels(statements, excluded)
     others = [label for group in identical for label in group[1:]]
     inside[others], inside[:, others] = False, False
     between = inside.astype(np.float32) @ inside.astype(np.float32) > 0
@@ -474,23 +475,23 @@ def similar_names(counts: Mapping[str, int], *, misspelt: bool) -> list[tuple[st
     groups: dict[str, set[str]] = defaultdict(set)
     for name, key in plain.items():
         groups[key or name].add(name)
-    found = {pair for group in groups.values() for pair in combinations(sorted(group), 2)}
+    similar = {pair for group in groups.values() for pair in combinations(sorted(group), 2)}
     if misspelt:
         near: dict[str, set[str]] = defaultdict(set)
         for name, key in plain.items():
             for form in _misspellings(key):
                 near[form].add(name)
-        found |= {
+        similar |= {
             pair
             for group in near.values()
             for pair in combinations(sorted(group), 2)
-            if _rare_beside(*(counts[name] for name in pair))
+            if _differ_greatly(*(counts[name] for name in pair))
         }
-    pairs = [(a, b) if counts[a] >= counts[b] else (b, a) for a, b in found]
+    pairs = [(a, b) if counts[a] >= counts[b] else (b, a) for a, b in similar]
     return sorted(pairs, key=lambda pair: (-counts[pair[0]], pair))
 
 
-def _rare_beside(first: int, second: int) -> bool:
+def _differ_greatly(first: int, second: int) -> bool:
     """Return whether one of two counts is small, and the other many times as large."""
     few, many = sorted((first, second))
     return few <= _MOST_RARE and many >= _TIMES * max(few, 1)
@@ -512,17 +513,17 @@ def _misspellings(word: str) -> set[str]:
     return added | changed | {f"{word[:at]}\1{pair}{word[at + 2 :]}" for at, pair in pairs}
 
 
-def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
+def look_at_features(X: ArrayLike, statements: AnswerStatements) -> FeatureSummary:
     """Count constant features, and items whose features are all equal to another item's."""
-    X = pair_rows(said.answers, X, names=("answers", "X"))
-    features = _checked(X, said.answers.n_items)
+    X = pair_rows(statements.answers, X, names=("answers", "X"))
+    features = _checked(X, statements.answers.n_items)
     group, constant = _groups(features)
     size = np.bincount(group)
     # Contradictions within one item are counted elsewhere, so they are left out here.
-    shared = replace(said, item=group[said.item]).contradicted
-    item, label = np.divmod(said.contradicted, said.n_labels)
-    within = group[item] * said.n_labels + label
-    groups = np.unique(np.setdiff1d(shared, within) // said.n_labels)
+    shared = replace(statements, item=group[statements.item]).contradicted
+    item, label = np.divmod(statements.contradicted, statements.n_labels)
+    within = group[item] * statements.n_labels + label
+    groups = np.unique(np.setdiff1d(shared, within) // statements.n_labels)
     return FeatureSummary(
         n_features=int(features.shape[1]),
         n_constant=constant,
@@ -534,9 +535,9 @@ def look_at_features(X: ArrayLike, said: Said) -> FeatureSummary:
 def _checked(X: ArrayLike, n_items: int) -> Any:
     """Return features as finite float64, dense or CSR, or raise an InputError."""
     is_sparse = sparse.issparse(X)
-    made: Any = sparse.csr_array if is_sparse else np.asarray
+    convert: Any = sparse.csr_array if is_sparse else np.asarray
     try:
-        features = made(X, dtype=np.float64)
+        features = convert(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"X must hold numbers only ({error})") from error
     if is_sparse:
