@@ -219,11 +219,11 @@ def read_answers(
     check_choice("contradictions", contradictions, (*CONTRADICTION_POLICIES, "keep"))
     paths = existing_ones("path", path)
     opened = [Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES) for each in paths]
-    said = [None if "answer" in table.columns else answer for table in opened]
-    both = zip(opened, said, strict=True)
+    answer_of_all = [None if "answer" in table.columns else answer for table in opened]
+    pairs = zip(opened, answer_of_all, strict=True)
     blanks: Any = {"unselected": unselected, "label_names": label_names}
     left = [left_over(t.path, t.columns, OWN_COLUMNS, command=True) for t in opened]
-    sheets = [AnswerSheet.read(table, question, answer=each, **blanks) for table, each in both]
+    sheets = [AnswerSheet.read(table, question, answer=each, **blanks) for table, each in pairs]
     items = None if items is None else [str(each) for each in items]
     if len(sheets) > 1:
         if label_names is None:
@@ -240,9 +240,9 @@ def read_answers(
     )
     for sheet, part in zip(sheets, parts, strict=True):
         if part.unmatched_items:
-            told = _unmatched(part.unmatched_items, part.n_unmatched_answers)
-            told = f"{sheet.table.path}: {told}; they are left out"
-            warnings.warn(told, UnmatchedItemsWarning, stacklevel=2)
+            text = _unmatched(part.unmatched_items, part.n_unmatched_answers)
+            text = f"{sheet.table.path}: {text}; they are left out"
+            warnings.warn(text, UnmatchedItemsWarning, stacklevel=2)
     answers = parts[0].answers
     if parts[1:]:
         answers = Answers.concatenate([part.answers for part in parts])
@@ -264,12 +264,12 @@ def read_answers(
     )
 
 
-def read_quietly(path: StrPaths, **how: Any) -> AnswerFile:
+def read_quietly(path: StrPaths, **options: Any) -> AnswerFile:
     """Read answers as :func:`read_answers`, for those who print its ``lines()``, not warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnmatchedItemsWarning)
         warnings.simplefilter("ignore", UnlistedLabelsWarning)
-        return read_answers(path, **how)
+        return read_answers(path, **options)
 
 
 @dataclass(frozen=True)
@@ -321,7 +321,7 @@ class AnswerSheet:
                 )
                 advice += " say what other words mean"
                 columns["answer"] = read.read(
-                    "answer", lambda value: words[_WHOLE.sub(r"\1", _plain(value))], advice
+                    "answer", lambda value: words[_WHOLE.sub(r"\1", _folded(value))], advice
                 )
             columns |= {name: read.numbers(name) for name in _NUMBERS if name in columns}
             if "drawn" in columns:
@@ -342,17 +342,17 @@ class AnswerSheet:
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
-        told = kept.only(~waits)
+        answered = kept.only(~waits)
         counts = {
             "n_rows": len(read.rows),
             "n_blank_rows": int(np.count_nonzero(np.max(filled, axis=0) == -1)),
             "n_rows_without_label": n_without,
             "n_open_rows": int(waits.sum()),
-            "n_repeated_rows": _n_repeated(told),
+            "n_repeated_rows": _n_repeated(answered),
             "n_open_questions": len(first),
             "n_random_open_questions": int(np.count_nonzero(chances != -1)),
         }
-        return cls(table, told, counts)
+        return cls(table, answered, counts)
 
     def answers(
         self,
@@ -392,9 +392,9 @@ class AnswerSheet:
         """Yield the rows, at most so many at a time, as columns of :data:`COLUMNS`."""
         kinds, piece_of = self.columns.kinds(question), np.arange(len(self.columns.rows)) // n_rows
         words = replace(kinds, values=[kind.question for kind in kinds.values])
-        told = replace(self.columns, columns={**self.columns.columns, "question": words})
+        rows = replace(self.columns, columns={**self.columns.columns, "question": words})
         for piece in np.unique(piece_of):
-            yield dict(told.only(piece_of == piece).columns)
+            yield dict(rows.only(piece_of == piece).columns)
 
     def labels(self) -> set[str]:
         """Return the names of all labels that the file mentions."""
@@ -424,7 +424,7 @@ def read_judgments(
         "answer": ("no", "yes", "unsure"),
         "annotator": about.annotator_names,
     }
-    found: dict[str, list[AnyArray]] = {name: [] for name in (*names, CONFIDENCE)}
+    judgments: dict[str, list[AnyArray]] = {name: [] for name in (*names, CONFIDENCE)}
     for each in existing_ones("path", path):
         table = Table.open(each, _WHAT, ("item", "label"), endings=ITEM_TABLES)
         if needed not in table.columns:
@@ -434,8 +434,8 @@ def read_judgments(
         sure = np.array([*rows[CONFIDENCE].values, np.nan])[rows[CONFIDENCE].codes]
         with _in_file(each):
             if (wrong := (sure < 0) | (sure > 1)).any():
-                told = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
-                raise rows.refusal(int(wrong.argmax()), told)
+                text = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
+                raise rows.refusal(int(wrong.argmax()), text)
             chosen = [QUESTIONS.index(word) for word in ("named", "excluded", "positive")]
             judges = ~np.isin(rows.held_as(question), chosen)
         codes = []
@@ -444,10 +444,10 @@ def read_judgments(
             known = [at.get(value, -1) for value in rows[name].values]
             codes.append(replace(rows[name], values=known).numbers())
         kept = judges & (np.min(codes[:3], axis=0) >= 0)
-        for parts, column in zip(found.values(), [*codes, sure], strict=True):
+        for parts, column in zip(judgments.values(), [*codes, sure], strict=True):
             parts.append(column[kept])
     none = np.zeros(0, dtype=np.intp)
-    return {name: np.concatenate(parts) if parts else none for name, parts in found.items()}
+    return {name: np.concatenate(parts) if parts else none for name, parts in judgments.items()}
 
 
 def read_unsure(
@@ -458,7 +458,7 @@ def read_unsure(
     return tuple(rows[name][rows["answer"] == 2] for name in ("item", "label", "annotator"))
 
 
-def _plain(value: object) -> str:
+def _folded(value: object) -> str:
     return str(value).strip().casefold()
 
 
@@ -477,8 +477,8 @@ def _refuse_none_words(
 ) -> None:
     """Refuse a word that may say that no label applies, if it is not asked about as a label."""
     words, labels = rows.words(), rows["label"]
-    said = np.append(np.isin(words.values, ("no", "unsure")), False)[words.codes]
-    is_label = said | (rows.held_as(question) == QUESTIONS.index("asked"))
+    not_yes = np.append(np.isin(words.values, ("no", "unsure")), False)[words.codes]
+    is_label = not_yes | (rows.held_as(question) == QUESTIONS.index("asked"))
     for code, label in enumerate(map(str, labels.values)):
         if not may_mean_none(label) or label.casefold() in none:
             continue
@@ -498,10 +498,10 @@ def _spread(
     blank, says_none = whole
     if blank.any() and unselected is None:
         ways = {"no": "no label applies", "yes": "all do", "unknown": "nobody answered"}
-        told = ", ".join(f"{setting('unselected', word)} if {of}" for word, of in ways.items())
+        text = ", ".join(f"{setting('unselected', word)} if {of}" for word, of in ways.items())
         raise AnnotationError(
             f"{rows.place(int(rows.rows[blank.argmax()]))} has no label ({int(blank.sum())} in"
-            f" all); it is not known what a blank says there. In complabel import, give {told}",
+            f" all); it is not known what a blank says there. In complabel import, give {text}",
             row=int(rows.rows[blank.argmax()]),
             proposes=[{"unselected": word} for word in ways],
         )
@@ -512,8 +512,8 @@ def _spread(
     applies = blank & (unselected == "yes")
     names = label_names or sort_labels({x for x in rows.labels() if x.casefold() not in none})
     if len(names) < 2:
-        told = "no label applies somewhere, but at most one label is known"
-        raise AnnotationError(f"{told}; give all labels as {setting('label_names')}")
+        text = "no label applies somewhere, but at most one label is known"
+        raise AnnotationError(f"{text}; give all labels as {setting('label_names')}")
     return rows.about_all(blank | says_none, applies, names)
 
 
@@ -539,8 +539,8 @@ def _in_file(*paths: Path) -> Iterator[None]:
         yield
     except AnnotationError as error:
         named = " and ".join(map(str, paths))
-        told = f"{named}: {error}"
-        raise AnnotationError(told, row=error.row, proposes=error.proposes) from error
+        message = f"{named}: {error}"
+        raise AnnotationError(message, row=error.row, proposes=error.proposes) from error
 
 
 def about_open_questions(count: int) -> str:

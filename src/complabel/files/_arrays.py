@@ -31,10 +31,10 @@ _KNOWN = b"0123456789+-.eE:,qid \t\n\r\v\f"
 def read_npy(path: Path) -> AnyArray:
     """Open an array on disk; only the parts that are used take memory."""
     with explained(path, "save it again with numpy.save, as an array of numbers"):
-        found: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
-        if not isinstance(found, np.ndarray):
+        array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(array, np.ndarray):
             raise fault(path, "this is a .npz archive; end its name in .npz")
-    return found
+    return array
 
 
 def array_names(path: Path) -> list[str]:
@@ -48,7 +48,7 @@ def read_arrays(path: Path, names: Iterable[str]) -> dict[str, AnyArray]:
     A false size in a header takes no memory. Booleans are given as their bytes, which may be
     damaged, too.
     """
-    found, left = {}, limit_of(path)
+    arrays, left = {}, limit_of(path)
     with explained(path, "save it again with numpy.savez"), zipfile.ZipFile(path) as archive:
         members = {info.filename: info for info in archive.infolist()}
         for name in names:
@@ -57,8 +57,8 @@ def read_arrays(path: Path, names: Iterable[str]) -> dict[str, AnyArray]:
                 refuse_large(path, name, info.file_size, left)
                 left -= info.file_size
                 with explained(f"{path}!{info.filename}", "save it again with numpy.savez"):
-                    found[name] = _member(f"{path}!{info.filename}", archive, info)
-    return found
+                    arrays[name] = _member(f"{path}!{info.filename}", archive, info)
+    return arrays
 
 
 def _member(source: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> AnyArray:
@@ -83,9 +83,9 @@ def _member(source: str, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any
             f" type {str(dtype)[:60]} in its header; save it again",
         )
     with archive.open(info) as stream:
-        found: AnyArray = npy.read_array(stream, allow_pickle=False)
-    found = found.view(np.uint8) if dtype.kind == "b" else found
-    return np.asarray(found, dtype=found.dtype.newbyteorder("="), order="C")
+        array: AnyArray = npy.read_array(stream, allow_pickle=False)
+    array = array.view(np.uint8) if dtype.kind == "b" else array
+    return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 
 def matrix_of(path: Path, arrays: Mapping[str, AnyArray], name: str) -> Any:
@@ -95,10 +95,10 @@ def matrix_of(path: Path, arrays: Mapping[str, AnyArray], name: str) -> Any:
     prefix = "" if name == "X" and "indptr" in arrays else f"{name}_"
     parts = [arrays[f"{prefix}{part}"] for part in CSR_PARTS if f"{prefix}{part}" in arrays]
     if len(parts) < len(CSR_PARTS):
-        found = ", ".join(map(repr, array_names(path)[:8])) or "none"
+        names = ", ".join(map(repr, array_names(path)[:8])) or "none"
         raise fault(
             path,
-            f"found the arrays {found}; name the matrix {name}, or give the parts of a sparse one,"
+            f"found the arrays {names}; name the matrix {name}, or give the parts of a sparse one,"
             f" {', '.join(f'{name}_{part}' for part in CSR_PARTS)}",
         )
     word = arrays["format"].item() if not prefix and "format" in arrays else "csr"
@@ -149,9 +149,9 @@ def as_texts(path: Path, name: str, values: AnyArray, count: int) -> list[str]:
             " names, as np.array(names, dtype=str)",
         )
     with explained(path, f"give {name} as text"):
-        found: list[str] = values.astype(np.str_).tolist()
-        "".join(found).encode()
-    return [*map(tidy, found)]
+        texts: list[str] = values.astype(np.str_).tolist()
+        "".join(texts).encode()
+    return [*map(tidy, texts)]
 
 
 def read_svmlight_parts(
@@ -172,8 +172,8 @@ def read_svmlight_parts(
     except (ValueError, OverflowError) as cause:
         form = "expected 'label,label index:value ...'"
         for path, text in zip(paths, texts, strict=True):
-            if found := _first_fault(text.split(b"\n"), parsed):
-                number, line, reason = found
+            if faulty_line := _first_fault(text.split(b"\n"), parsed):
+                number, line, reason = faulty_line
                 shown = line.decode("utf-8", "replace").strip()[:60]
                 raise fault(path, f"{reason}; found {shown!r}, {form}", line=number) from cause
         raise fault(paths[0], f"{cause}; {form}") from cause
@@ -195,8 +195,8 @@ def _first_fault(
     while stop - start > 1:
         middle = (start + stop) // 2
         start, stop = (start, middle) if reason(start, middle) else (middle, stop)
-    found = reason(start, stop)
-    return (start + 1, lines[start], found) if found else None
+    problem = reason(start, stop)
+    return (start + 1, lines[start], problem) if problem else None
 
 
 def _parsed(

@@ -117,9 +117,9 @@ class Cells:
         for label, place in self._places.items():
             if label[:1] == "[" and label[1:-1] in self._places:
                 raise fault(place, f"has {shown(label)}, and another cell has it without brackets")
-        told = self.separator is None and self.listed is None and combined(self._places)
-        if told:
-            label, sign = told
+        combination = self.separator is None and self.listed is None and combined(self._places)
+        if combination:
+            label, sign = combination
             raise self._ask(label, sign, self._places[label])
 
     def _check(self, labels: Iterable[str], place: str) -> None:
@@ -133,9 +133,9 @@ class Cells:
                 raise self._ask(label, sign, place)
 
     def _ask(self, label: str, sign: str, place: str) -> DatasetFormatError:
-        told = f"has {shown(label)}; if these are several labels, give"
-        told += f" {setting('separator')} {sign!r}, and if it is one label, all labels as"
-        return fault(place, f"{told} {setting('label_names')}", proposes=[{"separator": sign}])
+        text = f"has {shown(label)}; if these are several labels, give"
+        text += f" {setting('separator')} {sign!r}, and if it is one label, all labels as"
+        return fault(place, f"{text} {setting('label_names')}", proposes=[{"separator": sign}])
 
 
 def shown(text: str) -> str:
@@ -180,18 +180,18 @@ def list_in(text: str, place: str) -> list[str] | None:
         text = "[]" if inner in ("", "0", "[]") else inner if inner[0] in "[{(" else f"[{inner}]"
     if text[:1] not in ("[", "{", "(") or text[-1] not in "]})":
         return None
-    found: Any = None
+    parsed: Any = None
     with contextlib.suppress(ValueError, RecursionError):
-        found = json.loads(text)
-    if found is None and _LIST.fullmatch(text):
+        parsed = json.loads(text)
+    if parsed is None and _LIST.fullmatch(text):
         with contextlib.suppress(ValueError, SyntaxError):
-            found = [ast.literal_eval(each) for each in re.findall(_QUOTED, text)]
-    labels = _labels_of(found)
+            parsed = [ast.literal_eval(each) for each in re.findall(_QUOTED, text)]
+    labels = _labels_of(parsed)
     if labels is None:
-        if found is None and not re.search(r"[\"',{]", text[1:]):
+        if parsed is None and not re.search(r"[\"',{]", text[1:]):
             return None  # such as [treats], a name in brackets
-        told = f"has {shown(text)}, which is no plain list of labels"
-        raise fault(place, f"{told}; write one label, or labels with a sign between them")
+        problem = f"has {shown(text)}, which is no plain list of labels"
+        raise fault(place, f"{problem}; write one label, or labels with a sign between them")
     if any(not label for label in labels):
         raise fault(place, f"has {shown(text)}, a list with a blank; take it out")
     return labels

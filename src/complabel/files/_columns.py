@@ -80,8 +80,8 @@ def left_over(
     """
     there = [*columns]
     if strangers := [name for name in dropped if name not in there]:
-        found = f"has no column {strangers[0]!r} to drop; it has {', '.join(map(repr, there[:8]))}"
-        raise fault(path, found)
+        text = f"has no column {strangers[0]!r} to drop; it has {', '.join(map(repr, there[:8]))}"
+        raise fault(path, text)
     left = [name for name in there if name not in read and name not in dropped]
     for name in left:
         what = meaning_of(name)
@@ -91,10 +91,10 @@ def left_over(
         if what in ("status", "gold"):
             drop = f"{setting('drop', name)} if each row counts; else take out the rows that do not"
         ways: list[dict[str, object]] = [{"drop": (name,)}]
-        told = f"has a column {name!r}, which is not read, and may say {_SAYS[what]}: give"
+        text = f"has a column {name!r}, which is not read, and may say {_SAYS[what]}: give"
         if what in may_read and (what == name or what not in there):
             ways.insert(0, {"column": {what: name}})
-            told += f" {setting('column', {what: name})} to read it, or"
+            text += f" {setting('column', {what: name})} to read it, or"
         ending = "; complabel import takes these" * command
-        raise fault(path, f"{told} {drop}{ending}", proposes=ways)
+        raise fault(path, f"{text} {drop}{ending}", proposes=ways)
     return left

@@ -251,8 +251,8 @@ def read_features(
         if in_pieces or n_kept * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
             ids_of = _ids_of(source)
             return Features(pieces, ids_of, source.feature_names, *source.made)
-    for own, block in source.blocks(_ROWS, rows):
-        ids += own
+    for block_ids, block in source.blocks(_ROWS, rows):
+        ids += block_ids
         if source.X is None:
             blocks.append(block)
     if rows is None:
@@ -347,10 +347,10 @@ def read_truth(
            [0, 0]], dtype=uint8)
     """
     table = Table.open(path, "tables of true labels", ["item"])
-    found = [name for name in table.columns if name != "item"]
-    names = found if label_names is None else list(label_names)
-    missing = [name for name in names if name not in found]
-    unknown = [name for name in found if name not in names]
+    columns = [name for name in table.columns if name != "item"]
+    names = columns if label_names is None else list(label_names)
+    missing = [name for name in names if name not in columns]
+    unknown = [name for name in columns if name not in names]
     if missing or unknown or not names:
         lacks = [f"no column for label {some_of(missing)}"] if missing else []
         extra = [f"a column {some_of(unknown)}, which is not a label"] if unknown else []
@@ -362,7 +362,7 @@ def read_truth(
     ids: list[str] = []
     blocks: list[Indicator] = []
     masks: list[Bools] = []
-    for own, block in _matrices(table, "item", names, "give 1 if the label applies, else 0"):
+    for block_ids, block in _matrices(table, "item", names, "give 1 if the label applies, else 0"):
         known = ~np.isnan(block)
         wrong = (block != 0) & (block != 1) & (known | complete)
         if wrong.any():
@@ -373,7 +373,7 @@ def read_truth(
                 f"column {names[column]!r} {'is blank' if np.isnan(value) else f'holds {value:g}'};"
                 " give 1 if the label applies, else 0",
             )
-        ids += own or ()
+        ids += block_ids or ()
         blocks.append(np.where(known, block, 0).astype(np.uint8))
         masks.append(known)
     if not ids:
@@ -432,7 +432,7 @@ class _Source:
         if rows is not None:
             rest = itertools.compress(rest, rows)
         row = 0
-        for own, piece in self._pieces(rows):
+        for piece_ids, piece in self._pieces(rows):
             for start in range(0, piece.shape[0], n_rows):
                 block = piece[start : start + n_rows]
                 count = block.shape[0]
@@ -440,8 +440,8 @@ class _Source:
                 _refuse_gaps(block, self.path, self.feature_names, place, numbers)
                 ids = (
                     list(itertools.islice(rest, count))
-                    if own is None
-                    else own[start : start + count]
+                    if piece_ids is None
+                    else piece_ids[start : start + count]
                 )
                 if len(ids) < count:
                     raise self.other_count("more")
@@ -534,8 +534,8 @@ def _open_array(
         for name in {"recipe", "network"} & {*arrays}:
             (one[name],) = as_texts(path, name, arrays[name].reshape(-1), 1)
         if "made_of" in arrays:
-            found = arrays["made_of"].reshape(-1)
-            made_of = tuple(as_texts(path, "made_of", found, len(found)))
+            texts = arrays["made_of"].reshape(-1)
+            made_of = tuple(as_texts(path, "made_of", texts, len(texts)))
         if "feature_names" in arrays:
             count = X.shape[-1] if X.ndim else 0
             columns = tuple(as_texts(path, "feature_names", arrays["feature_names"], count))
@@ -562,9 +562,9 @@ def _matrices(
     """Yield ids and matrices (n, d), float32 if that holds all numbers, else float64."""
     texts = [] if ids is None else [ids]
     lists = _is_list(table, columns)
-    how: Any = {"others": columns} if lists else {"numbers": columns, "advice": advice}
+    needs: Any = {"others": columns} if lists else {"numbers": columns, "advice": advice}
     row, width = 0, None
-    for piece in table.pieces(texts, group=group, rows=rows, **how):
+    for piece in table.pieces(texts, group=group, rows=rows, **needs):
         numbers = _numbers(rows, row, row + len(piece[columns[0]]))
         if lists:
             block = _of_lists(table, columns[0], piece[columns[0]], numbers, width, advice)
@@ -611,8 +611,8 @@ def _of_lists(
         )
     kind = table.kind_of({name: values.type.value_type}, advice)
     flat = pc.cast(values.flatten(), kind, safe=False)
-    found: AnyArray = flat.to_numpy(zero_copy_only=False).reshape(len(lengths), width or 0)
-    return found
+    matrix: AnyArray = flat.to_numpy(zero_copy_only=False).reshape(len(lengths), width or 0)
+    return matrix
 
 
 def _refuse_gaps(

@@ -66,8 +66,8 @@ def read_lines(argument: str, path: StrPath, noun: str) -> list[str]:
     lines = [tidy(line) for line in read_text(file).rstrip("\n").split("\n")]
     blank = next((at for at, line in enumerate(lines, start=1) if not line.strip()), None)
     if blank is not None:
-        found = "the file is empty" if len(lines) == 1 else f"line {blank} is blank"
-        raise fault(file, f"{found}; give the names of the {noun}s, one on each line")
+        text = "the file is empty" if len(lines) == 1 else f"line {blank} is blank"
+        raise fault(file, f"{text}; give the names of the {noun}s, one on each line")
     for at, line in enumerate(lines, start=1):
         if any(unicodedata.category(sign) == "Cc" for sign in line):
             named = f"the {noun} {line[:60]!a} has control characters; rename it"
@@ -97,15 +97,15 @@ def has_shown(path: Path) -> bool:
     if not ending_of(path, TABLE_ENDINGS):
         return False
     others = [name for name in Table.open(path, "tables of items").columns if name != "item"]
-    found = not {*SHOWN}.isdisjoint(others)
-    if others and not found:
+    is_shown = not {*SHOWN}.isdisjoint(others)
+    if others and not is_shown:
         raise fault(
             path,
             f"there is no column {', '.join(SHOWN)}, only {some_of(others)}; say which column"
             f" people see with {' or '.join(map(setting, SHOWN))}, or that they see nothing but the"
             f" names of items with {setting('names_only')}",
         )
-    return found
+    return is_shown
 
 
 def read_shown(
@@ -155,18 +155,18 @@ def read_shown(
         )
     ids, *texts = _texts(table, ["item", *names.values()])
     refuse_repeated(table.path, ids, table.place)
-    found = {
+    shown = {
         each: {name: cell for name, cell in zip(names, cells, strict=True) if cell.strip()}
         for each, cells in zip(ids, zip(*texts, strict=True), strict=True)
     }
-    missing = [each for each in dict.fromkeys(map(str, items)) if each not in found]
+    missing = [each for each in dict.fromkeys(map(str, items)) if each not in shown]
     if missing:
         raise fault(
             table.path,
             f"has no row for item {missing[0]!r} ({len(missing):,} items in all);"
             " add a row for each item that is asked about, with its name as in the answers",
         )
-    return found
+    return shown
 
 
 def _texts(table: Table, names: Sequence[str]) -> list[list[str]]:
@@ -196,13 +196,13 @@ def rows_of(
 
 
 def refuse_strangers(
-    source: object, found: Sequence[str] | AnyArray, items: Sequence[str] | AnyArray
+    source: object, named: Sequence[str] | AnyArray, items: Sequence[str] | AnyArray
 ) -> None:
     """Refuse a file if none of the items that were found in it has features."""
     raise fault(
         source,
-        f"none of its {len(found):,} item{'s' * (len(found) != 1)} has features. They are called"
-        f" {some_of(found)}, but the items with features {some_of(items)}; use the same names in"
+        f"none of its {len(named):,} item{'s' * (len(named) != 1)} has features. They are called"
+        f" {some_of(named)}, but the items with features {some_of(items)}; use the same names in"
         " both files, or name the rows of the features with --items",
     )
 
@@ -229,12 +229,12 @@ def shown_pictures() -> list[str]:
 
 def to_install(endings: Iterable[str]) -> str:
     """Return what to install to show pictures with these endings, as the rest of a sentence."""
-    told = ""
+    advice = ""
     for each in endings:
         package, extra = ("pillow_heif", "heic") if each in HEIC else ("PIL", "pictures")
         if each in READ_PICTURES and each not in PICTURES and find_spec(package) is None:
-            told += f' ({each} can be shown after pip install "complabel[{extra}]")'
-    return told
+            advice += f' ({each} can be shown after pip install "complabel[{extra}]")'
+    return advice
 
 
 class PictureFolder(NamedTuple):
@@ -250,8 +250,8 @@ class PictureFolder(NamedTuple):
         number = self.others.total()
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.others.most_common(_MOST))
         more = ", ..." * (len(self.others) > _MOST)
-        told = f"{number:,} {'file is' if number == 1 else 'files are'} left out: {kinds}{more}"
-        return f"{told}{to_install(self.others)}"
+        sentence = f"{number:,} {'file is' if number == 1 else 'files are'} left out: {kinds}{more}"
+        return f"{sentence}{to_install(self.others)}"
 
 
 _MOST = 12  # endings in a sentence
@@ -267,24 +267,24 @@ def read_folder(folder: StrPath, endings: Iterable[str] = tuple(PICTURES)) -> Pi
     if not top.is_dir():
         raise DatasetNotFoundError(f"{top}: there is no such folder; check the path")
     inside = top.resolve()
-    found: list[str] = []
+    pictures: list[str] = []
     others: Counter[str] = Counter()
     with explained(top, "correct the permissions of the folder"):
         for path in _files_in(top):
             if not _is_picture(path, endings):
                 others[path.suffix.lower() or "without an ending"] += 1
             elif may_show(path.resolve(), inside, endings) and path.is_file():
-                found.append(path.relative_to(top).as_posix())
+                pictures.append(path.relative_to(top).as_posix())
             else:
                 others["by links that lead nowhere, or out of the folder"] += 1
-    made = PictureFolder(sorted(found), others)
-    if not found:
-        besides = f"; {made.left_out()}" if others else ""
+    content = PictureFolder(sorted(pictures), others)
+    if not pictures:
+        besides = f"; {content.left_out()}" if others else ""
         raise fault(top, f"there are no pictures; their names end in {', '.join(endings)}{besides}")
-    for name in found:
+    for name in pictures:
         if not name.isprintable():  # bytes that are no UTF-8 are not printable, either
             raise fault(top, f"the name of the file {name!a} is no plain text; rename it")
-    return made
+    return content
 
 
 def _files_in(top: Path) -> Iterator[Path]:

@@ -211,9 +211,9 @@ class Table:
             raise _one_column(self.path, ";".join(self.columns))
         types = {**dict.fromkeys(texts, pa.string()), **dict.fromkeys(numbers, pa.float64())}
         kinds = {self.raw[name]: kind for name, kind in types.items()}
-        how: Any = {"skip_rows": self.begins, "use_threads": False}
+        layout: Any = {"skip_rows": self.begins, "use_threads": False}
         options = (
-            arrow_csv.ReadOptions(block_size=_BLOCK, **how),
+            arrow_csv.ReadOptions(block_size=_BLOCK, **layout),
             arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(column_types=kinds, include_columns=[*kinds]),
         )
@@ -237,14 +237,14 @@ class Table:
         texts = {name: each for name, each in piece.items() if each.type == "string"}
         again = [pc.equal(each, self.raw[name]) for name, each in texts.items()]
         for name, each in texts.items():
-            for sign, told in _ODD.items():
+            for sign, problem in _ODD.items():
                 if pc.any(odd := pc.match_substring(each, sign)).as_py():
                     row = done + pc.index(odd, True).as_py()
-                    raise self.refuse(row, f"{name!r} has {told}")
+                    raise self.refuse(row, f"{name!r} has {problem}")
         headers = reduce(pc.and_, again) if len(again) > 1 else None
         if headers is not None and pc.any(headers).as_py():
-            told = "this is the header again, so there are two tables in the file; give them apart"
-            raise self.refuse(done + pc.index(headers, True).as_py(), told)
+            text = "this is the header again, so there are two tables in the file; give them apart"
+            raise self.refuse(done + pc.index(headers, True).as_py(), text)
 
     def place(self, row: int) -> str:
         """Return where a row (from 0) begins: its line in CSV, where the header is line 1.
@@ -321,8 +321,8 @@ class Table:
             pass  # then pyarrow's own message must do
         if wrong:
             where, value = next(iter(wrong.values()))
-            found = f"{_not_numeric([*wrong], advice)}; found {value[:40]!r}"
-            return fault(f"{self.path}, {where}", found)
+            text = f"{_not_numeric([*wrong], advice)}; found {value[:40]!r}"
+            return fault(f"{self.path}, {where}", text)
         return fault(self.path, f"{str(cause).splitlines()[0][:200]}; save the table again")
 
     def _as_text(self, name: str, values: Any) -> Any:
@@ -335,10 +335,10 @@ class Table:
         kind = values.type
         whole = pa.types.is_integer(kind) or pa.types.is_null(kind)
         if pa.types.is_floating(kind):  # pandas stores whole numbers with gaps as floats
-            given = pc.if_else(pc.is_nan(values), None, values)
-            fine = pc.and_(pc.equal(given, pc.floor(given)), pc.less(pc.abs(given), 2**53))
+            filled = pc.if_else(pc.is_nan(values), None, values)
+            fine = pc.and_(pc.equal(filled, pc.floor(filled)), pc.less(pc.abs(filled), 2**53))
             whole = pc.all(fine, min_count=0).as_py()
-            values = pc.cast(given, pa.int64(), safe=False) if whole else values
+            values = pc.cast(filled, pa.int64(), safe=False) if whole else values
         if not (whole or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
             raise fault(
                 self.path,
@@ -397,8 +397,8 @@ def refuse_other_length(path: Path, rows: Bools, n_rows: int) -> None:
 
 def separator_line(line: str) -> str:
     """Return the sign in a line ``sep=;``, with which Excel begins a table; "" in other lines."""
-    found = re.fullmatch(r'"?sep=(.)"?\s*', line.lstrip("\ufeff"))
-    return found[1] if found else ""
+    match = re.fullmatch(r'"?sep=(.)"?\s*', line.lstrip("\ufeff"))
+    return match[1] if match else ""
 
 
 def delimiter_of(header: str) -> str:

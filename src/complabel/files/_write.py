@@ -345,7 +345,7 @@ class PredictionWriter(TableWriter):
     def _lines(self, items: Sequence[str], values: AnyArray) -> str:
         if self._threshold is not None:
             chosen = (np.flatnonzero(row) for row in values >= self._threshold)
-            said: Any = ([self._names[at] for at in row] for row in chosen)
+            labels_of: Any = ([self._names[at] for at in row] for row in chosen)
         else:
             pa = pyarrow()
             best = np.broadcast_to(np.arange(len(self._names)), values.shape)
@@ -354,11 +354,11 @@ class PredictionWriter(TableWriter):
             # By way of text, a number of float32 keeps its few digits.
             digits = pa.array(values.ravel()).cast(pa.string()).cast(pa.float64())
             numbers = digits.to_numpy().reshape(values.shape).tolist()
-            said = (
-                dict(zip([self._names[at] for at in row], found, strict=True))
-                for row, found in zip(best.tolist(), numbers, strict=True)
+            labels_of = (
+                dict(zip([self._names[at] for at in row], row_numbers, strict=True))
+                for row, row_numbers in zip(best.tolist(), numbers, strict=True)
             )
-        rows = zip(items, said, strict=True)
+        rows = zip(items, labels_of, strict=True)
         return "".join(
             f"{json.dumps({'item': item, 'labels': labels}, ensure_ascii=False)}\n"
             for item, labels in rows
