@@ -369,14 +369,14 @@ def label_studio_config(
         item.set("valueType", "url")
     header = _BOTH if question == "both" else wording.header
     ElementTree.SubElement(view, "Header", value=header)
-    how = "multiple" if question == "ticked" else "single"
+    how_many = "multiple" if question == "ticked" else "single"
     if question == "asked":
         ElementTree.SubElement(view, "Header", value="$label")
-        _choice_tags(view, wording.control, how, [*_KEYS])
+        _choice_tags(view, wording.control, how_many, [*_KEYS])
     elif menus:
-        _choice_tags(view, wording.control, how, [], value="$options")
+        _choice_tags(view, wording.control, how_many, [], value="$options")
     else:
-        _choice_tags(view, wording.control, how, names)
+        _choice_tags(view, wording.control, how_many, names)
     if question == "both":
         ElementTree.SubElement(view, "Header", value="These apply:")
         _choice_tags(view, MARKED, "multiple", names)
