@@ -29,7 +29,7 @@ class Encoder:
 
     kind: Kind
     model: str
-    how: str
+    details: str
     encode: Callable[[list[Any]], Any]
     prepare: Callable[[Any], AnyArray] | None = None
     rows: int = 64
@@ -39,7 +39,7 @@ class Encoder:
     @property
     def recipe(self) -> str:
         """How rows are made, in words; two encoders with the same recipe make the same rows."""
-        return f"{self.kind} by {self.model}: {self.how}"
+        return f"{self.kind} by {self.model}: {self.details}"
 
     @property
     def named(self) -> str:
@@ -62,8 +62,8 @@ class Encoder:
 def model_of(recipe: str) -> tuple[Kind, str]:
     """Return the kind of items and the name of the model in a recipe."""
     kind, _, rest = recipe.partition(" by ")
-    model, found, _ = rest.partition(": ")
-    if kind not in ("text", "pictures") or not found:
+    model, separator, _ = rest.partition(": ")
+    if kind not in ("text", "pictures") or not separator:
         raise InputError(f"{recipe[:200]!r} is no recipe of complabel features")
     return cast(Kind, kind), model
 
@@ -73,18 +73,18 @@ def scaled(rows: Any, at_least: float = 0) -> NDArray[np.float32]:
 
     A row of zeros stays.
     """
-    found = np.asarray(rows, dtype=np.float32)
-    lengths = np.sqrt(np.einsum("nd,nd->n", found, found, dtype=np.float64))
+    array = np.asarray(rows, dtype=np.float32)
+    lengths = np.sqrt(np.einsum("nd,nd->n", array, array, dtype=np.float64))
     lengths = np.where(lengths > 0, np.maximum(lengths, at_least), 1)
-    return (found / lengths[:, np.newaxis]).astype(np.float32)
+    return (array / lengths[:, np.newaxis]).astype(np.float32)
 
 
 def fingerprint(arrays: Iterable[Any]) -> str:
     """Return 12 digits that tell these numbers from others, such as the weights of a model."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for array in arrays:
-        found.update(np.ascontiguousarray(array).tobytes())
-    return found.hexdigest()[:12]
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:12]
 
 
 def digest(content: bytes) -> str:
@@ -94,8 +94,8 @@ def digest(content: bytes) -> str:
 
 def home_of(package: str) -> Path | None:
     """Return the folder of a package, which is not imported; None if it is not installed."""
-    found = importlib.util.find_spec(package)
-    return Path(found.origin).parent if found and found.origin else None
+    spec = importlib.util.find_spec(package)
+    return Path(spec.origin).parent if spec and spec.origin else None
 
 
 def missing(model: str, package: str, cause: ImportError) -> InputError:

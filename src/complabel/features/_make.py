@@ -77,16 +77,16 @@ class Source:
         for piece in self.table.pieces(wanted):
             values = [each or "" for each in piece[self.column].to_pylist()]
             if self.item is None:
-                own = [str(len(names) + at) for at in range(len(values))]
+                ids = [str(len(names) + at) for at in range(len(values))]
             else:
-                own = [each or "" for each in piece[self.item].to_pylist()]
-            for at, (name, value) in enumerate(zip(own, values, strict=True), start=len(names)):
+                ids = [each or "" for each in piece[self.item].to_pylist()]
+            for at, (name, value) in enumerate(zip(ids, values, strict=True), start=len(names)):
                 blank = self.item if not name.strip() else self.column if folder else None
                 if blank is not None and not (name.strip() and value.strip()):
                     problem = f"{blank!r} is blank; fill it in, or leave the row out"
                     raise self.table.refuse(at, problem)
                 yield name, value if folder is None else os.path.join(folder, value)
-            names += own
+            names += ids
         refuse_repeated(self.path, names, self.table.place)
         if not names:
             raise InputError(f"{self.path}: there are no rows; add one for each item")
@@ -102,8 +102,8 @@ def open_source(
     """
     file = as_path("path", path)
     if file.is_dir():
-        given = {"--text": text, "--image": image, "--item": item}
-        wrong = next((option for option, value in given.items() if value is not None), None)
+        options = {"--text": text, "--image": image, "--item": item}
+        wrong = next((option for option, value in options.items() if value is not None), None)
         if wrong is not None:
             raise InputError(
                 f"{file} is a folder, so all its pictures are read; leave {wrong} out, or give a"
@@ -234,32 +234,32 @@ def _parts(source: Source, encoder: Encoder) -> Iterator[list[Pair]]:
 
 def _key(encoder: Encoder, pairs: Sequence[Pair]) -> str:
     """Return a name that another recipe, item, text or picture would change."""
-    found = hashlib.sha256(repr((encoder.recipe, pairs)).encode("utf-8", "surrogatepass"))
+    key = hashlib.sha256(repr((encoder.recipe, pairs)).encode("utf-8", "surrogatepass"))
     if encoder.prepare is not None:
         for _, path in pairs:
             with contextlib.suppress(OSError):  # a missing file is refused when it is opened
                 stat = os.stat(path)
-                found.update(f"{stat.st_size} {stat.st_mtime_ns} ".encode())
-    return found.hexdigest()[:40]
+                key.update(f"{stat.st_size} {stat.st_mtime_ns} ".encode())
+    return key.hexdigest()[:40]
 
 
 def _part(pairs: Sequence[Pair], encoder: Encoder) -> dict[str, Any]:
     """Return the arrays of a part: rows of items that were read, reasons of others, and X."""
-    given: list[Any] = [value for _, value in pairs]
+    values: list[Any] = [value for _, value in pairs]
     reasons: list[str] = []
     rows = list(range(len(pairs)))
     if encoder.prepare is not None:
-        loaded = list(load_pictures(given, encoder))
+        loaded = list(load_pictures(values, encoder))
         rows = [at for at, each in enumerate(loaded) if not isinstance(each, DatasetFormatError)]
         reasons = [str(each) for each in loaded if isinstance(each, DatasetFormatError)]
-        given = [loaded[at] for at in rows]
+        values = [loaded[at] for at in rows]
     part: dict[str, Any] = {
         "rows": np.array(rows, dtype=np.intp),
         "reasons": np.array(reasons, dtype=np.str_),
     }
-    if not given:
+    if not values:
         return part
-    X = encoder.encode(given)
+    X = encoder.encode(values)
     finite = np.isfinite(X.data if encoder.is_sparse else X)
     if not finite.all():
         raise InputError(
@@ -347,9 +347,9 @@ def _write_parquet(
     done = empty = 0
     with parquet.ParquetWriter(path, schema) as writer:
         for block in _of_parts(parts, "X"):
-            own = pa.array(names[done : done + len(block)], pa.string())
+            column = pa.array(names[done : done + len(block)], pa.string())
             lists = pa.FixedSizeListArray.from_arrays(pa.array(block.ravel()), width)
-            writer.write_table(pa.table([own, lists], schema=schema))
+            writer.write_table(pa.table([column, lists], schema=schema))
             done += len(block)
             empty += int((~block.any(axis=1)).sum())
     return width, empty

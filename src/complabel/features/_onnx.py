@@ -27,10 +27,10 @@ def open_network(path: Path, extra: str, *, n_threads: int = 0) -> tuple[Any, by
         content = path.read_bytes()
         elsewhere = next(_files_of(onnx.load_from_string(content)), None)
         if elsewhere is None:
-            how = onnxruntime.SessionOptions()  # the other format may name files, too
-            how.add_session_config_entry("session.load_model_format", "ONNX")
-            how.intra_op_num_threads = n_threads
-            session = onnxruntime.InferenceSession(content, how, ["CPUExecutionProvider"])
+            options = onnxruntime.SessionOptions()  # the other format may name files, too
+            options.add_session_config_entry("session.load_model_format", "ONNX")
+            options.intra_op_num_threads = n_threads
+            session = onnxruntime.InferenceSession(content, options, ["CPUExecutionProvider"])
     except Exception as cause:  # the library's own kinds of error have no common base
         raise failed(str(path), cause) from cause
     if elsewhere is not None:
@@ -65,8 +65,8 @@ def file_of(
         return None
     # A stranger's recipe may hold a path, also one that leads to another machine.
     paths = [folder / Path(name).name for folder in dict.fromkeys((Path(), *folders))]
-    found = re.search(r"weights ([0-9a-f]{12})\b", recipe)
-    wanted, others = found[1] if found else "", []
+    match = re.search(r"weights ([0-9a-f]{12})\b", recipe)
+    wanted, others = match[1] if match else "", []
     for path in paths:
         with contextlib.suppress(OSError, InputError):  # also a network that lacks its tokenizer
             if digest(content_of(path))[:12] == wanted:

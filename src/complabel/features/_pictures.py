@@ -127,10 +127,10 @@ def picture_features(paths: Sequence[StrPath], *, model: str | None = None) -> N
     blocks = []
     for start in range(0, len(paths), encoder.rows):
         prepared = []
-        for found in load_pictures(paths[start : start + encoder.rows], encoder):
-            if isinstance(found, DatasetFormatError):
-                raise found
-            prepared.append(found)
+        for picture in load_pictures(paths[start : start + encoder.rows], encoder):
+            if isinstance(picture, DatasetFormatError):
+                raise picture
+            prepared.append(picture)
         blocks.append(encoder.encode(prepared))
     if not blocks:
         raise InputError("paths is empty; give at least one picture")
@@ -157,10 +157,10 @@ def load_pictures(
     """Yield each picture as its encoder wants it, or the error about it."""
 
     def load(path: StrPath) -> AnyArray | DatasetFormatError:
-        found, _ = load_picture(path, encoder.prepare, MOST_PIXELS)
-        if isinstance(found, str):
-            return DatasetFormatError(f"{path}: is no picture that can be read: {found}")
-        return found
+        picture, _ = load_picture(path, encoder.prepare, MOST_PIXELS)
+        if isinstance(picture, str):
+            return DatasetFormatError(f"{path}: is no picture that can be read: {picture}")
+        return picture
 
     # Pillow gives other threads their turn while it unpacks.
     with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as threads:
@@ -239,16 +239,16 @@ def _upright(image: Any) -> Any:
     """Return a picture in colours, turned as its camera says, and white where it is transparent."""
     from PIL import Image, ImageOps
 
-    found = ImageOps.exif_transpose(image)
-    if found.mode == "F":
+    picture = ImageOps.exif_transpose(image)
+    if picture.mode == "F":
         raise ValueError("its pixels are decimal numbers; save it with 8 or 16 bits")
-    if found.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
-        grey = np.asarray(found, dtype=np.float64) / 257
-        found = Image.fromarray(grey.round().clip(0, 255).astype(np.uint8))
-    if found.has_transparency_data:
-        layer = found.convert("RGBA")
-        found = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
-    return found.convert("RGB")
+    if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+        grey = np.asarray(picture, dtype=np.float64) / 257
+        picture = Image.fromarray(grey.round().clip(0, 255).astype(np.uint8))
+    if picture.has_transparency_data:
+        layer = picture.convert("RGBA")
+        picture = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
+    return picture.convert("RGB")
 
 
 def _grey_pixels() -> Encoder:
@@ -258,8 +258,8 @@ def _grey_pixels() -> Encoder:
     def encode(pictures: list[Any]) -> NDArray[np.float32]:
         return scaled(pixels_and_edges(np.stack(pictures)))
 
-    how = "16 x 16 grey pixels, and edges in 9 directions in 8 x 8 cells, rows scaled (1)"
-    return Encoder("pictures", "pixels", how, encode, prepare, rows=512)
+    details = "16 x 16 grey pixels, and edges in 9 directions in 8 x 8 cells, rows scaled (1)"
+    return Encoder("pictures", "pixels", details, encode, prepare, rows=512)
 
 
 def _coloured_pixels() -> Encoder:
@@ -272,11 +272,11 @@ def _coloured_pixels() -> Encoder:
         grey = pixels_and_edges(colours @ _GREY, _FAINT)
         return scaled(np.hstack([grey, places_and_shades(colours)]))
 
-    how = (
+    details = (
         "16 x 16 grey pixels, edges in 9 directions in 8 x 8 cells, 8 x 8 colours, and a histogram"
         " of 5 x 5 x 5 colours, rows scaled (1)"
     )
-    return Encoder("pictures", "colours", how, encode, prepare, rows=512)
+    return Encoder("pictures", "colours", details, encode, prepare, rows=512)
 
 
 _GREY = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # how bright red, green and blue look
@@ -371,27 +371,27 @@ def of_onnx(path: Path) -> Encoder:
         return np.asarray(image.resize((width, height), _BICUBIC))
 
     def run(pictures: AnyArray) -> Any:
-        found = pictures if in_bytes else (pictures / np.float32(255) - _MEAN) / _SPREAD
-        found = found.transpose(0, 3, 1, 2) if first else found
-        (rows,) = session.run([session.get_outputs()[0].name], {entry.name: found})
+        batch = pictures if in_bytes else (pictures / np.float32(255) - _MEAN) / _SPREAD
+        batch = batch.transpose(0, 3, 1, 2) if first else batch
+        (rows,) = session.run([session.get_outputs()[0].name], {entry.name: batch})
         return np.asarray(rows, dtype=np.float32)
 
     def encode(pictures: list[Any]) -> AnyArray:
         size = at_once or len(pictures)
         filled = np.stack(pictures + pictures[:1] * (-len(pictures) % size))
-        found = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
-        return scaled(_pooled(np.concatenate(found)[: len(pictures)]))
+        outputs = [run(filled[start : start + size]) for start in range(0, len(filled), size)]
+        return scaled(_pooled(np.concatenate(outputs)[: len(pictures)]))
 
     weights = digest(content)[:12]
-    how = f"whole picture as {width} x {height}, rows scaled (1), weights {weights}"
-    return Encoder("pictures", path.name, how, encode, prepare, file=str(path))
+    details = f"whole picture as {width} x {height}, rows scaled (1), weights {weights}"
+    return Encoder("pictures", path.name, details, encode, prepare, file=str(path))
 
 
-def _pooled(found: AnyArray) -> Any:
+def _pooled(outputs: AnyArray) -> Any:
     """Return rows (b, d): means over places of maps (b, d, height, width) or tokens (b, t, d)."""
-    if found.ndim == 4:
-        return found.mean(axis=(2, 3))
-    return found.mean(axis=1) if found.ndim == 3 else found.reshape(len(found), -1)
+    if outputs.ndim == 4:
+        return outputs.mean(axis=(2, 3))
+    return outputs.mean(axis=1) if outputs.ndim == 3 else outputs.reshape(len(outputs), -1)
 
 
 def of_timm(model: str, name: str) -> Encoder:
@@ -428,11 +428,11 @@ def of_torchvision(model: str, name: str) -> Encoder:
 def _of_torch(model: str, network: Any, change: Any) -> Encoder:
     network.eval().requires_grad_(requires_grad=False)
     weights = (each.cpu().numpy() for each in network.state_dict().values())
-    how = f"{' '.join(str(change).split())}, rows scaled (1), weights {fingerprint(weights)}"
+    details = f"{' '.join(str(change).split())}, rows scaled (1), weights {fingerprint(weights)}"
 
     def prepare(image: Any) -> AnyArray:
-        found: AnyArray = change(image).numpy()
-        return found
+        pixels: AnyArray = change(image).numpy()
+        return pixels
 
     first = next(iter(network.state_dict().values()))
 
@@ -440,4 +440,4 @@ def _of_torch(model: str, network: Any, change: Any) -> Encoder:
         batch = first.new_tensor(np.stack(pictures), dtype=first.dtype)
         return scaled(_pooled(network(batch).numpy()))
 
-    return Encoder("pictures", model, how, encode, prepare)
+    return Encoder("pictures", model, details, encode, prepare)

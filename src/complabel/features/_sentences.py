@@ -64,7 +64,7 @@ def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
     """Return the encoder in a folder or a file, called by the name of the file or as given."""
     network = _network_in(path) if path.is_dir() else path
     session, content = open_network(network, "texts", n_threads=1)
-    tokens, own = _tokenizer(_tokenizer_of(network))
+    tokens, tokenizer_bytes = _tokenizer(_tokenizer_of(network))
     takes = [each.name for each in session.get_inputs()]
     if _INPUTS[0] not in takes or not {*takes} <= {*_INPUTS}:
         raise InputError(
@@ -74,15 +74,15 @@ def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
     output, pooling = session.get_outputs()[0].name, _pooling_of(network)
 
     def run(ids: list[int]) -> Any:
-        given = np.array([ids], dtype=np.int64)
-        values = dict(zip(_INPUTS, (given, np.ones_like(given), np.zeros_like(given)), strict=True))
+        batch = np.array([ids], dtype=np.int64)
+        values = dict(zip(_INPUTS, (batch, np.ones_like(batch), np.zeros_like(batch)), strict=True))
         return np.asarray(session.run([output], {each: values[each] for each in takes})[0])
 
     def row(ids: list[int]) -> Any:
-        found = run(ids)[0]
-        if found.ndim == 1:  # the network has made a row of its tokens
-            return found
-        return found[0] if pooling == "first" else found.mean(axis=0)
+        states = run(ids)[0]
+        if states.ndim == 1:  # the network has made a row of its tokens
+            return states
+        return states[0] if pooling == "first" else states.mean(axis=0)
 
     try:
         ids = tokens.encode("a text").ids
@@ -98,18 +98,18 @@ def sentence_encoder(path: Path, *, name: str = "") -> Encoder:
     n_added = tokens.num_special_tokens_to_add(is_pair=False)
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        found = np.zeros((len(texts), *width), dtype=np.float32)
+        means = np.zeros((len(texts), *width), dtype=np.float32)
         ids = [each.ids for each in tokens.encode_batch_fast(texts)]
         rows = [at for at, each in enumerate(ids) if len(each) > n_added]
         with ThreadPoolExecutor(_THREADS) as threads:
             for at, each in zip(rows, threads.map(lambda at: row(ids[at]), rows), strict=True):
-                found[at] = each
-        return scaled(found)
+                means[at] = each
+        return scaled(means)
 
-    weights = digest(content + own)[:12]
-    how = f"{pooling} of at most {_LONGEST} tokens, rows scaled (1), weights {weights}"
+    weights = digest(content + tokenizer_bytes)[:12]
+    details = f"{pooling} of at most {_LONGEST} tokens, rows scaled (1), weights {weights}"
     file = "" if name else str(network)
-    return Encoder("text", name or network.name, how, encode, rows=256, file=file)
+    return Encoder("text", name or network.name, details, encode, rows=256, file=file)
 
 
 def content_of(network: Path) -> bytes:
@@ -151,12 +151,12 @@ def _tokenizer(path: Path) -> tuple[Any, bytes]:
         raise missing(str(path), '"complabel[texts]"', cause) from cause
     content = path.read_bytes()
     try:
-        found = Tokenizer.from_buffer(content)
+        tokenizer = Tokenizer.from_buffer(content)
     except Exception as cause:  # the library of tokens raises nothing narrower
         raise failed(str(path), cause) from cause
-    found.no_padding()
-    found.enable_truncation(_LONGEST)
-    return found, content
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(_LONGEST)
+    return tokenizer, content
 
 
 def _pooling_of(network: Path) -> str:
@@ -165,8 +165,8 @@ def _pooling_of(network: Path) -> str:
     if not path.is_file():
         return "mean"
     try:
-        said = json.loads(path.read_bytes())
-        ways = [name for name, is_so in said.items() if name.startswith("pooling_mode") and is_so]
+        config = json.loads(path.read_bytes())
+        ways = [name for name, on in config.items() if name.startswith("pooling_mode") and on]
     except (AttributeError, ValueError) as cause:
         raise failed(str(path), cause) from cause
     if ways in (["pooling_mode_mean_tokens"], ["pooling_mode_cls_token"]):

@@ -156,21 +156,21 @@ def text_features(texts: Sequence[str], *, model: str | None = None, n_rows: int
     check_integer("n_rows", n_rows, at_least=1)
     if isinstance(texts, str):
         raise InputError("texts is one str; give a sequence of them")
-    given: list[Any] = list(texts)
-    for at, each in enumerate(given):
+    checked: list[Any] = list(texts)
+    for at, each in enumerate(checked):
         if not isinstance(each, str):
             raise InputError(f"texts[{at}] is {each!r:.60}; give a str, such as an empty one")
     encoder = text_encoder(model)
-    starts = range(0, max(len(given), 1), n_rows)
-    blocks = [encoder.encode(given[start : start + n_rows]) for start in starts]
+    starts = range(0, max(len(checked), 1), n_rows)
+    blocks = [encoder.encode(checked[start : start + n_rows]) for start in starts]
     return sparse.vstack(blocks, format="csr") if encoder.is_sparse else np.concatenate(blocks)
 
 
-def _encoder(model: str, how: str, encode: Callable[[list[str]], Any], **more: Any) -> Encoder:
+def _encoder(model: str, details: str, encode: Callable[[list[str]], Any], **more: Any) -> Encoder:
     def cut(texts: list[str]) -> Any:
         return encode([text[:_LONGEST] for text in texts])
 
-    return Encoder("text", model, how, cut, **more)
+    return Encoder("text", model, details, cut, **more)
 
 
 def _words(bits: int = _BITS) -> Encoder:
@@ -183,8 +183,8 @@ def _words(bits: int = _BITS) -> Encoder:
             return sparse.csr_array((0, 2**bits), dtype=np.float32)
         return sparse.csr_array(hashed.transform(texts), dtype=np.float32)
 
-    how = f"hashed words, 2^{bits} columns, rows scaled (1)"
-    return _encoder("words", how, encode, rows=5_000, is_sparse=True)
+    details = f"hashed words, 2^{bits} columns, rows scaled (1)"
+    return _encoder("words", details, encode, rows=5_000, is_sparse=True)
 
 
 def _with_words(other: Encoder) -> Encoder:
@@ -194,13 +194,13 @@ def _with_words(other: Encoder) -> Encoder:
 
     def encode(texts: list[str]) -> Any:
         both = [sparse.csr_array(each.encode(texts)) for each in (other, words)]
-        found = sparse.hstack(both, format="csr", dtype=np.float32)
-        found.data *= np.float32(0.5**0.5)  # so that rows have the length 1 again
-        return found
+        joined = sparse.hstack(both, format="csr", dtype=np.float32)
+        joined.data *= np.float32(0.5**0.5)  # so that rows have the length 1 again
+        return joined
 
-    how = f"{other.how}, beside {words.how}"
+    details = f"{other.details}, beside {words.details}"
     more = {"rows": other.rows, "is_sparse": True, "file": other.file}
-    return _encoder(f"{other.model}+words", how, encode, **more)
+    return _encoder(f"{other.model}+words", details, encode, **more)
 
 
 def _wordllama() -> Encoder:
@@ -237,8 +237,8 @@ def _wordllama() -> Encoder:
         counts = sparse.csr_array((ones, columns, starts), shape=(len(texts), len(vectors)))
         return scaled(counts @ vectors)
 
-    how = f"mean of {vectors.shape[1]} numbers per token, rows scaled (1),"
-    return _encoder("wordllama", f"{how} weights {fingerprint([vectors])}", encode, rows=2_000)
+    details = f"mean of {vectors.shape[1]} numbers per token, rows scaled (1),"
+    return _encoder("wordllama", f"{details} weights {fingerprint([vectors])}", encode, rows=2_000)
 
 
 def _model2vec(model: str, name: str) -> Encoder:
@@ -247,11 +247,11 @@ def _model2vec(model: str, name: str) -> Encoder:
     except ModuleNotFoundError as cause:
         raise missing(model, "model2vec", cause) from cause
     try:
-        found: Any = StaticModel.from_pretrained(name)
+        network: Any = StaticModel.from_pretrained(name)
     except Exception as cause:  # of the network, of files, of their content
         raise failed(model, cause) from cause
-    how = f"rows scaled (1), weights {fingerprint([found.embedding])}"
-    return _encoder(model, how, lambda texts: scaled(found.encode(texts)), rows=2_000)
+    details = f"rows scaled (1), weights {fingerprint([network.embedding])}"
+    return _encoder(model, details, lambda texts: scaled(network.encode(texts)), rows=2_000)
 
 
 def _sentence_transformers(model: str, name: str) -> Encoder:
@@ -260,13 +260,13 @@ def _sentence_transformers(model: str, name: str) -> Encoder:
     except ModuleNotFoundError as cause:
         raise missing(model, "sentence-transformers", cause) from cause
     try:
-        found: Any = SentenceTransformer(name)
+        network: Any = SentenceTransformer(name)
     except Exception as cause:  # of the network, of files, of their content
         raise failed(model, cause) from cause
-    weights = (each.cpu().float().numpy() for each in found.state_dict().values())
-    how = f"rows scaled (1), weights {fingerprint(weights)}"
+    weights = (each.cpu().float().numpy() for each in network.state_dict().values())
+    details = f"rows scaled (1), weights {fingerprint(weights)}"
 
     def encode(texts: list[str]) -> Any:
-        return scaled(found.encode(texts, convert_to_numpy=True, show_progress_bar=False))
+        return scaled(network.encode(texts, convert_to_numpy=True, show_progress_bar=False))
 
-    return _encoder(model, how, encode, rows=256)
+    return _encoder(model, details, encode, rows=256)

@@ -282,15 +282,15 @@ def evaluate(
     >>> evaluate([[1, float("nan"), 0]], scores, [[1, 1, 0]], known=known)["one_error"]
     0.0
     """
-    relevant, labels, told = _checked_labels(true_labels, predicted, known)
+    relevant, labels, is_known = _checked_labels(true_labels, predicted, known)
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
     ranked = {item.name: item.of_rows for item in criteria if item.of_rows is not None}
-    to_skip = bool(ranked) and (skip_trivial_rows or told is not None)
-    rows = _rows_to_rank(relevant, told) if to_skip else slice(None)
-    told_there = None if told is None else told[rows]
-    means = by_row(tuple(ranked.values()), relevant[rows], checked[rows], told_there).mean(axis=1)
+    to_skip = bool(ranked) and (skip_trivial_rows or is_known is not None)
+    rows = _rows_to_rank(relevant, is_known) if to_skip else slice(None)
+    known_rows = None if is_known is None else is_known[rows]
+    means = by_row(tuple(ranked.values()), relevant[rows], checked[rows], known_rows).mean(axis=1)
     values = dict(zip(ranked, means.tolist(), strict=True))
-    mask = () if told is None else (told,)
+    mask = () if is_known is None else (is_known,)
     values |= {
         item.name: item.measure(relevant, checked, labels, *mask)
         for item in criteria
@@ -357,18 +357,18 @@ def evaluate_labels(
     """
     from sklearn.metrics import average_precision_score
 
-    relevant, labels, told = _checked_labels(true_labels, predicted, known)
+    relevant, labels, is_known = _checked_labels(true_labels, predicted, known)
     checked = check_scores(scores, relevant, names=("true_labels", "scores"))
-    found = []
+    figures = []
     for label in range(relevant.shape[1]):
-        rows = slice(None) if told is None else told[:, label]
+        rows = slice(None) if is_known is None else is_known[:, label]
         score = checked[rows, label]
         true, chosen = (each[rows, label].astype(np.bool_) for each in (relevant, labels))
         right = int(np.count_nonzero(true & chosen))
         n_true, n_chosen = int(np.count_nonzero(true)), int(np.count_nonzero(chosen))
-        count: dict[str, float | None] = {} if told is None else {"known": len(true)}
+        count: dict[str, float | None] = {} if is_known is None else {"known": len(true)}
         area = float(average_precision_score(true, score)) if n_true else None
-        found.append(
+        figures.append(
             {
                 **count,
                 "applies": n_true / len(true) if len(true) else None,
@@ -379,24 +379,24 @@ def evaluate_labels(
                 "average_precision": area,
             }
         )
-    return found
+    return figures
 
 
 def _checked_labels(
     true_labels: IndicatorLike, predicted: IndicatorLike, known: IndicatorLike | None = None
 ) -> tuple[Indicator, Indicator, Bools | None]:
     """Return true labels, 0 where they are not known, predicted ones, and a mask of the known."""
-    told = None
+    is_known = None
     if known is not None:
-        told = check_indicator(known, name="known").astype(np.bool_)
-        if not told.any():
+        is_known = check_indicator(known, name="known").astype(np.bool_)
+        if not is_known.any():
             raise InputError("known marks no true label, so there is nothing to measure")
-        given: Any = true_labels
+        truth: Any = true_labels
         is_sparse: bool = sparse.issparse(true_labels)
-        given = given.toarray() if is_sparse else np.asarray(given)
-        check_same_shape(given, told, names=("true_labels", "known"))
-        true_labels = np.where(told, given, 0)
+        truth = truth.toarray() if is_sparse else np.asarray(truth)
+        check_same_shape(truth, is_known, names=("true_labels", "known"))
+        true_labels = np.where(is_known, truth, 0)
     relevant = check_indicator(true_labels, name="true_labels")
     labels = check_indicator(predicted, name="predicted")
     check_same_shape(relevant, labels, names=("true_labels", "predicted"))
-    return relevant, labels, told
+    return relevant, labels, is_known

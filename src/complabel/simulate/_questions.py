@@ -219,20 +219,20 @@ class _Mistakes:
             _check_rates_by_label("missed", missed, n_labels),
             _check_rates_by_label("invented", invented, n_labels),
         ]
-        several = any(np.ndim(given) > 0 for given in (error_rate, missed, invented))
+        several = any(np.ndim(rate) > 0 for rate in (error_rate, missed, invented))
         numbers = {len(each) for each in rates if len(each) > 1}
         if len(numbers) > 1:
             raise InputError(
                 f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
-        given = any(map(np.any, rates[1:]))
-        if given and asking.kind.name == "excluded":
+        by_kind = any(map(np.any, rates[1:]))
+        if by_kind and asking.kind.name == "excluded":
             raise InputError(
                 "missed and invented are for questions to people; rules that exclude labels have"
                 " exclusion_rates"
             )
-        if given and rates[0].any():
+        if by_kind and rates[0].any():
             raise InputError(
                 f"{setting('error_rate')} is given beside {setting('missed')} or"
                 f" {setting('invented')}: both say how people err; leave one of them out"
@@ -420,12 +420,12 @@ def _check_rates_by_label(name: str, values: Any, n_labels: int) -> Array:
     return _check_rates(name, rates.ravel()).reshape(rates.shape)
 
 
-def _mistaken(said: Indicator, rates: Array, stream: np.random.Generator) -> Indicator:
+def _mistaken(values: Indicator, rates: Array, stream: np.random.Generator) -> Indicator:
     """Replace each value by a random 0 or 1 with probability ``rates``."""
     if not rates.any():
-        return said
-    wrong = stream.random(said.shape) < rates
-    return np.where(wrong, stream.integers(2, size=said.shape, dtype=np.uint8), said)
+        return values
+    wrong = stream.random(values.shape) < rates
+    return np.where(wrong, stream.integers(2, size=values.shape, dtype=np.uint8), values)
 
 
 def _random_subsets(stream: np.random.Generator, of: Indicator, size: int | Ints) -> Indicator:
