@@ -266,12 +266,12 @@ class CodedTable:
         at = np.repeat(np.arange(len(which)), np.where(which, len(names), 1))
         new, rows = which[at], self.rows[at]
         columns = {n: replace(each, codes=each.codes[at]) for n, each in self.columns.items()}
-        made = {
+        new_values = {
             "label": [name for _ in range(np.count_nonzero(which)) for name in names],
             "answer": np.where(applies[at[new]], "yes", "no").tolist(),
             "answer_id": [f"list {row}" for row in rows[new]],
         }
-        for name, values in made.items():
+        for name, values in new_values.items():
             old = replace(self[name], codes=self[name].codes[at])
             fresh = new & (old.codes == -1) if name == "answer_id" else new
             codes, known = old.codes.copy(), {v: code for code, v in enumerate(old.values)}

@@ -135,9 +135,9 @@ def _follows(answers: Answers, statements: Statements, n_parts: int) -> tuple[In
     who = statements.item * (int(voter.max()) + 1) + voter
     rows: list[Ints] = []
     for side, least in ((False, n_parts), (True, 1)):
-        ours = np.flatnonzero(statements.applies == side)
-        labels = np.unique(np.stack([who[ours], statements.label[ours]]), axis=1)  # each once
+        of_side = np.flatnonzero(statements.applies == side)
+        labels = np.unique(np.stack([who[of_side], statements.label[of_side]]), axis=1)  # each once
         _, counts = np.unique(labels[0], return_counts=True)
-        _, first = np.unique(who[ours], return_index=True)
-        rows.append(statements.answer[ours[first[counts >= least]]])
+        _, first = np.unique(who[of_side], return_index=True)
+        rows.append(statements.answer[of_side[first[counts >= least]]])
     return np.concatenate(rows), np.repeat([False, True], [*map(len, rows)])

@@ -42,14 +42,14 @@ def draw_against(
     strata = Strata.of(checked_machines("against", machine, answers.shape), answers)
     known = (answers.complementary > 0) | (answers.known_relevant > 0)
     n_known = np.count_nonzero(known)
-    ours = np.zeros_like(known)
+    done = np.zeros_like(known)
     for item, label, _ in _of_machine(answers, strata):
-        ours[item, label] = True
+        done[item, label] = True
     if unsure is not None:
-        ours[tuple(check_positions(unsure, answers))] = True
+        done[tuple(check_positions(unsure, answers))] = True
     n_labels = answers.n_labels
     place = strata.cell * n_labels + np.arange(n_labels)
-    known, pool = known | ours, ~known | ours  # the pool: what could be drawn now, or before
+    known, pool = known | done, ~known | done  # the pool: what could be drawn now, or before
     free, pairs = (
         np.bincount(place[each], minlength=strata.shares.size).reshape(strata.shares.shape)
         for each in (~known, pool)

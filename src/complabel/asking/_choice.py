@@ -51,8 +51,8 @@ def tests_of_choice(
             audit = replace(audit, values=1 - audit.values)
         tests = tests_of_choice(AnswerStatements.by(mirrored(answers)), audit)
         return [test for test in tests if test.name != DEPENDS]  # on what does not apply
-    one = (np.diff(answers.named.indptr) == 1) & (answers.asked_for == 1)
-    single = np.flatnonzero((answers.question == "named") & one)
+    names_one = (np.diff(answers.named.indptr) == 1) & (answers.asked_for == 1)
+    single = np.flatnonzero((answers.question == "named") & names_one)
     if not len(single) or answers.n_labels > _MOST_LABELS:
         return []
     results = []

@@ -183,8 +183,8 @@ def _annotators(
         if at >= 0 and not np.isnan(taken):
             seconds.setdefault(at, []).append(taken)
     n_shared, agreed, rates = np.zeros(n, dtype=np.intp), np.zeros(n), np.full(n, np.nan)
-    both = len(set(statements.applies[statements.judged])) > 1  # some could disagree
-    if agreement is not None and both:
+    may_disagree = len(set(statements.applies[statements.judged])) > 1  # some could disagree
+    if agreement is not None and may_disagree:
         n_shared, agreed = shared.by_person()
         if agreement.error_rate is not None:
             rates = shared.error_rates(agreement.error_rate)

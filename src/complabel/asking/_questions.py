@@ -220,9 +220,9 @@ def _of_forms(
     by: dict[str, AnyArray] = {}
     if answers.annotator_names and kind.judges:
         who = _annotators_of(answers, items[:, None], menus)
-        one = who[:, 0].copy()
-        one[to_ask | (who != who[:, :1]).any(axis=1)] = None
-        by["annotator"] = of_form(one)
+        annotator = who[:, 0].copy()
+        annotator[to_ask | (who != who[:, :1]).any(axis=1)] = None
+        by["annotator"] = of_form(annotator)
     return {
         "answer_id": of_form([f"form {at}" for at in range(1, len(items) + 1)]),
         "item": of_form(items if answers.item_names is None else answers.item_names[items]),

@@ -241,7 +241,7 @@ class _Compared:
     total: AnyArray  # (K,) of weights
 
     @classmethod
-    def of(cls, used: AnswerStatements, person: Any, weight: Any, pool: Bools) -> Self:
+    def of(cls, used: AnswerStatements, person: Ints, weight: Array, pool: Bools) -> Self:
         label, weight, yes = used.label[pool], weight[pool], used.applies[pool]
         total = np.bincount(label, weight, minlength=used.n_labels)
         of_yes = np.bincount(label, weight * yes, minlength=used.n_labels)

@@ -149,7 +149,7 @@ class FeaturePieces:
         table, _ = self.source.table_and_columns
         source = replace(self.source, table=replace(table, path=table.path.resolve()))
         far: Any = delayed(replace(self, source=source), pure=False)
-        made: Any = array
+        dask_array: Any = array
         parts, groups = [], list[int]()
         for at, rows in enumerate(self.groups):
             if rows:
@@ -158,9 +158,9 @@ class FeaturePieces:
             # A block costs the scheduler some milliseconds in each pass.
             if size >= _ROWS or (groups and at == len(self.groups) - 1):
                 shape = size, self.shape[1]
-                parts.append(made.from_delayed(far.read_groups(groups), shape, self.dtype))
+                parts.append(dask_array.from_delayed(far.read_groups(groups), shape, self.dtype))
                 groups = []
-        return made.concatenate(parts)
+        return dask_array.concatenate(parts)
 
     def read_groups(self, groups: Sequence[int]) -> AnyArray:
         return np.concatenate([piece for group in groups for piece in self.pieces(group)])
@@ -250,7 +250,7 @@ def read_features(
         n_kept = pieces.shape[0] if rows is None else int(rows.sum())
         if in_pieces or n_kept * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
             ids_of = _ids_of(source)
-            return Features(pieces, ids_of, source.feature_names, *source.made)
+            return Features(pieces, ids_of, source.feature_names, *source.origin)
     for block_ids, block in source.blocks(_ROWS, rows):
         ids += block_ids
         if source.X is None:
@@ -260,7 +260,7 @@ def read_features(
     X = np.concatenate(blocks) if source.X is None else source.X
     if source.X is not None and rows is not None and not rows.all():
         X = X[rows]
-    return Features(X, as_items(ids), source.feature_names, *source.made)
+    return Features(X, as_items(ids), source.feature_names, *source.origin)
 
 
 def read_row_names(path: StrPath, *, items: StrPath | None = None) -> AnyArray:
@@ -305,7 +305,7 @@ def iterate_features(
     check_integer("n_rows", n_rows, at_least=1)
     source = _open(path, items, "item", n_features)
     return (
-        Features(X, as_items(ids), source.feature_names, *source.made)
+        Features(X, as_items(ids), source.feature_names, *source.origin)
         for ids, X in source.blocks(int(n_rows))
     )
 
@@ -394,7 +394,7 @@ class _Source:
     """A file of features: a matrix ``X`` in memory or on disk, or a table.
 
     ``ids`` are those of a file of their own or of an archive, ``id_column`` is that of a table.
-    ``made`` are the recipe, the columns and the network as in :class:`Features`.
+    ``origin`` has the recipe, the columns and the network as in :class:`Features`.
     """
 
     path: Path
@@ -404,7 +404,7 @@ class _Source:
     id_column: str | None = None
     ids: Sequence[str] | None = None
     ids_path: Path | None = None
-    made: tuple[str | None, tuple[str, ...], str | None] = (None, (), None)
+    origin: tuple[str | None, tuple[str, ...], str | None] = (None, (), None)
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -508,15 +508,15 @@ def _open(
     with explained(file, "write the table again"):
         made_of = tuple(map(str, json.loads(notes.get(MADE_OF_KEY, b"[]"))))
     network = notes.get(NETWORK_KEY, b"").decode("utf-8", "replace") or None
-    made = recipe, made_of, network
-    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, made)
+    origin = recipe, made_of, network
+    return _Source(file, None, table, tuple(columns), id_column, ids, ids_path, origin)
 
 
 def _open_array(
     path: Path, ending: str, ids: list[str] | None, ids_path: Path | None, n_features: int | None
 ) -> _Source:
     columns = None
-    one: dict[str, str] = {}
+    words: dict[str, str] = {}
     made_of: tuple[str, ...] = ()
     if ending == ".npy":
         X: Any = read_npy(path)
@@ -532,7 +532,7 @@ def _open_array(
                 )
             ids = as_texts(path, "items", arrays["items"], X.shape[0] if X.ndim else 0)
         for name in {"recipe", "network"} & {*arrays}:
-            (one[name],) = as_texts(path, name, arrays[name].reshape(-1), 1)
+            (words[name],) = as_texts(path, name, arrays[name].reshape(-1), 1)
         if "made_of" in arrays:
             texts = arrays["made_of"].reshape(-1)
             made_of = tuple(as_texts(path, "made_of", texts, len(texts)))
@@ -541,14 +541,14 @@ def _open_array(
             columns = tuple(as_texts(path, "feature_names", arrays["feature_names"], count))
     else:
         X, _ = read_svmlight_parts([path], n_features, labelled=False)
-    made = one.get("recipe"), made_of, one.get("network")
+    origin = words.get("recipe"), made_of, words.get("network")
     if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
         raise fault(
             path,
             f"found an array of shape {X.shape} and type {str(X.dtype)[:60]}; give a matrix of"
             " numbers with a row for each item",
         )
-    return _Source(path, as_float(X), None, columns, None, ids, ids_path, made)
+    return _Source(path, as_float(X), None, columns, None, ids, ids_path, origin)
 
 
 def _matrices(

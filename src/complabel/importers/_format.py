@@ -332,8 +332,8 @@ class FileNames:
 
         at = table.schema.get_field_index("item")
         column = table.schema.field(at)
-        made = pa.array(map(self._name, table["item"].to_pylist()), column.type)
-        return table.set_column(at, column, made)
+        names = pa.array(map(self._name, table["item"].to_pylist()), column.type)
+        return table.set_column(at, column, names)
 
     def _name(self, value: str) -> str:
         name = file_name_of(value)
@@ -462,11 +462,11 @@ def parse(raw: bytes | str, place: str) -> Any:
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object as a dict; refuse repeated keys, as it is unclear which value is meant."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"an object has the key {shown(twice)} twice")
-    return made
+    return record
 
 
 def shown(value: Any) -> str:

@@ -435,8 +435,8 @@ def _objects_in(text: str) -> Iterator[dict[str, Any] | None]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
-    made = dict(pairs)
-    return made if len(made) == len(pairs) else None
+    record = dict(pairs)
+    return record if len(record) == len(pairs) else None
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_once)

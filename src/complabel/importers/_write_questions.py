@@ -199,8 +199,8 @@ def _label_studio(task: Task) -> Task:
 def _prodigy(task: Task) -> Task:
     # By its own hashes of text and label, Prodigy would ask only once about two equal texts.
     asked = json.dumps([task["item"], task["answer_id"], task.get("label"), task.get("offered")])
-    both = {"_input_hash": task["item"], "_task_hash": asked}
-    task = task | {name: zlib.crc32(text.encode()) for name, text in both.items()}
+    hashed = {"_input_hash": task["item"], "_task_hash": asked}
+    task = task | {name: zlib.crc32(text.encode()) for name, text in hashed.items()}
     if task["question"] == "asked":
         return task
     style = "single" if task.get("asked_for") == 1 else "multiple"
@@ -369,14 +369,14 @@ def label_studio_config(
         item.set("valueType", "url")
     header = _BOTH if question == "both" else wording.header
     ElementTree.SubElement(view, "Header", value=header)
-    how_many = "multiple" if question == "ticked" else "single"
+    mode = "multiple" if question == "ticked" else "single"
     if question == "asked":
         ElementTree.SubElement(view, "Header", value="$label")
-        _choice_tags(view, wording.control, how_many, [*_KEYS])
+        _choice_tags(view, wording.control, mode, [*_KEYS])
     elif menus:
-        _choice_tags(view, wording.control, how_many, [], value="$options")
+        _choice_tags(view, wording.control, mode, [], value="$options")
     else:
-        _choice_tags(view, wording.control, how_many, names)
+        _choice_tags(view, wording.control, mode, names)
     if question == "both":
         ElementTree.SubElement(view, "Header", value="These apply:")
         _choice_tags(view, MARKED, "multiple", names)
@@ -385,9 +385,9 @@ def label_studio_config(
 
 
 def _choice_tags(
-    view: ElementTree.Element, name: str, how_many: str, values: Sequence[str], **more: str
+    view: ElementTree.Element, name: str, mode: str, values: Sequence[str], **more: str
 ) -> None:
-    attributes = {"name": name, "toName": "item", "choice": how_many, "showInline": "true", **more}
+    attributes = {"name": name, "toName": "item", "choice": mode, "showInline": "true", **more}
     control = ElementTree.SubElement(view, "Choices", attributes)
     for value in values:
         choice = ElementTree.SubElement(control, "Choice", value=value)

@@ -226,13 +226,13 @@ class _Mistakes:
                 f"missed has {len(rates[1])} rows and invented {len(rates[2])} for error_rate of"
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
-        by_kind = any(map(np.any, rates[1:]))
-        if by_kind and asking.kind.name == "excluded":
+        has_kinds = any(map(np.any, rates[1:]))
+        if has_kinds and asking.kind.name == "excluded":
             raise InputError(
                 "missed and invented are for questions to people; rules that exclude labels have"
                 " exclusion_rates"
             )
-        if by_kind and rates[0].any():
+        if has_kinds and rates[0].any():
             raise InputError(
                 f"{setting('error_rate')} is given beside {setting('missed')} or"
                 f" {setting('invented')}: both say how people err; leave one of them out"
