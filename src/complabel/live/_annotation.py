@@ -115,8 +115,8 @@ class Annotation:
         numbers, history = dict(things.numbers), _history_before(out)
         for first, name in () if history is None else history.called.items():
             numbers[first] = numbers[(rename_items or {}).get(name, name)]  # as a file may list it
-        how = (overlap, seed, things.broken)
-        make = functools.partial(_source_of, things, numbers, question, questions, until, how)
+        drawing = (overlap, seed, things.broken)
+        make = functools.partial(_source_of, things, numbers, question, questions, until, drawing)
         source, mixed, question = make(labels)
         if merge or rename:
             _refuse_listed(source)
@@ -157,9 +157,9 @@ class Annotation:
         if learner is not None and until is not None:
             until.learn_from(learner)
         token = token or store.token
-        made = cls(things, labels, asker, store, out, learner, token, mixed, until)
-        made.merged = merged
-        return made
+        annotation = cls(things, labels, asker, store, out, learner, token, mixed, until)
+        annotation.merged = merged
+        return annotation
 
     def app(self) -> Starlette:
         routes = [
@@ -219,8 +219,8 @@ class Annotation:
         if isinstance(source, RandomQuestions) and source.is_weighted:
             kinds = zip(columns["question"], columns["probability"], strict=True)
             asked = [at for at, (kind, p) in enumerate(kinds) if kind == "asked" and p is not None]
-            said = [at for at in asked if columns["answer"][at] != "unsure"]
-            labels = [columns["label"][at] for at in said]
+            answered = [at for at in asked if columns["answer"][at] != "unsure"]
+            labels = [columns["label"][at] for at in answered]
             shares = dict(zip(labels, shares_of(np.array(labels, dtype=object)), strict=True))
             for at in asked:
                 columns["probability"][at] = shares.get(columns["label"][at])
@@ -307,21 +307,21 @@ class Annotation:
                     self._log("it is not known how far the goals are: %s", error)
                     self.until.next_look = self.asker.answered + 50
 
-    def _log(self, told: str, error: Exception) -> None:
+    def _log(self, message: str, error: Exception) -> None:
         """Log what is wrong; people go on answering whatever happens, and may have ended."""
         if not self.ended.is_set():
-            _logger.error(told, error, exc_info=not isinstance(error, ComplabelError))
+            _logger.error(message, error, exc_info=not isinstance(error, ComplabelError))
 
     async def _stored(self) -> None:
         """Wait until all that has happened is on the disk; what people did at once goes at once."""
-        wanted = self._n_taken + len(self.asker.new)
+        n_events = self._n_taken + len(self.asker.new)
         # A request that is cancelled, or a server that ends, forgets nothing.
-        await asyncio.shield(asyncio.ensure_future(self._store(wanted)))
+        await asyncio.shield(asyncio.ensure_future(self._store(n_events)))
 
-    async def _store(self, wanted: int) -> None:
+    async def _store(self, n_events: int) -> None:
         """Store what is not stored yet, unless so many events are."""
         async with self._writing:
-            if self._n_stored >= wanted:  # somebody else's request took it along
+            if self._n_stored >= n_events:  # somebody else's request took it along
                 return
             new, self.asker.new = self.asker.new, []
             self._n_taken += len(new)
@@ -343,12 +343,12 @@ class Annotation:
         await self._stored()
         if event is None:
             return Response(status_code=204)
-        return JSONResponse(self._shown(event))
+        return JSONResponse(self._question_json(event))
 
     async def _answer(self, request: Request) -> Response:
-        said = await _body(request)
-        person, seconds = _person(said.get("person")), said.get("seconds")
-        id_ = said.get("id")
+        body = await _body(request)
+        person, seconds = _person(body.get("person")), body.get("seconds")
+        id_ = body.get("id")
         if not isinstance(id_, str) or not id_.isascii() or not id_.isdigit() or len(id_) > 18:
             raise RefusedError(404, f"id={str(id_)[:60]!r} is not that of a question")
         is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
@@ -356,26 +356,26 @@ class Annotation:
             raise RefusedError(
                 400, f"seconds is {seconds!r:.20}; give a number from 0 to 86,400, or none"
             )
-        answer: Any = said.get("answer")
+        answer: Any = body.get("answer")
         is_list = isinstance(answer, list) and all(isinstance(each, str) for each in answer)
         if not (isinstance(answer, str) or is_list):
             raise RefusedError(400, 'answer must be "yes", "no", "unsure" or a list of labels')
-        self._refuse_stale(said.get("store"), int(id_), said)
-        given = None if seconds is None else float(seconds)
-        is_new, answered = self.asker.answer(int(id_), person, answer, given)
+        self._refuse_stale(body.get("store"), int(id_), body)
+        duration = None if seconds is None else float(seconds)
+        is_new, answered = self.asker.answer(int(id_), person, answer, duration)
         await self._stored()
-        said = {"stored": True, "again": not is_new, "answered": answered}
+        reply: dict[str, Any] = {"stored": True, "again": not is_new, "answered": answered}
         if not is_new:  # the page may have sent another answer than the one that counts
-            said["answer"] = self.asker.standing(int(id_))
-        return JSONResponse(said)
+            reply["answer"] = self.asker.standing(int(id_))
+        return JSONResponse(reply)
 
     async def _undo(self, request: Request) -> Response:
-        said = await _body(request)
-        person = _person(said.get("person"))
-        self._refuse_stale(said.get("store"))
+        body = await _body(request)
+        person = _person(body.get("person"))
+        self._refuse_stale(body.get("store"))
         id_, event = self.asker.undo(person)
         await self._stored()
-        return JSONResponse({"undone": str(id_), "question": self._shown(event)})
+        return JSONResponse({"undone": str(id_), "question": self._question_json(event)})
 
     def _refuse_stale(
         self, store: Any, id_: int | None = None, page: Mapping[str, Any] | None = None
@@ -386,12 +386,12 @@ class Annotation:
         event = None if id_ is None else self.asker.handed(id_)
         if event is None or page is None:
             return
-        shown = self._shown(event)
+        shown = self._question_json(event)
         for name in ("item", "label", "offered", "renamed"):
-            wanted, told = shown.get(name), page.get(name)
-            if isinstance(told, list) and isinstance(wanted, list):  # in any order
-                wanted, told = sorted(wanted), sorted(map(str, told))
-            if told is not None and told != wanted:
+            current, claimed = shown.get(name), page.get(name)
+            if isinstance(claimed, list) and isinstance(current, list):  # in any order
+                current, claimed = sorted(current), sorted(map(str, claimed))
+            if claimed is not None and claimed != current:
                 which = "names of labels" if name == "renamed" else name
                 raise StaleError(f"the page shows another {which} than the question has now")
 
@@ -435,16 +435,16 @@ class Annotation:
         path = await asyncio.to_thread(self.things.picture, request.path_params["name"])
         if path is None:
             raise RefusedError(404, "there is no picture of this name among the items")
-        kept = {"cache-control": "private, max-age=3600"}
+        headers = {"cache-control": "private, max-age=3600"}
         if kind := PICTURES.get(path.suffix.lower()):
-            return FileResponse(path, media_type=kind, headers=kept)
+            return FileResponse(path, media_type=kind, headers=headers)
         from complabel.features import as_png
 
         async with self._converting:  # one takes much memory
-            found = await asyncio.to_thread(as_png, path)
-        if isinstance(found, str):
-            raise RefusedError(404, f"the picture cannot be read: {found}")
-        return Response(found, media_type="image/png", headers=kept)
+            picture = await asyncio.to_thread(as_png, path)
+        if isinstance(picture, str):
+            raise RefusedError(404, f"the picture cannot be read: {picture}")
+        return Response(picture, media_type="image/png", headers=headers)
 
     async def _page(self, _: Request) -> Response:
         mark = f'data-store="{self.store.mark}"'
@@ -466,7 +466,7 @@ class Annotation:
     def _part_of_page(name: str) -> str:
         return resources.files("complabel").joinpath("live", "page", name).read_text("utf-8")
 
-    def _shown(self, event: Event) -> dict[str, Any]:
+    def _question_json(self, event: Event) -> dict[str, Any]:
         question = self.asker.questions[event.number]
         labels = self.asker.labels_of(question)
         if question.labels is None:  # in the order in which they are listed now
@@ -533,9 +533,9 @@ def _median(seconds: Sequence[float]) -> float | None:
 
 
 def _person(name: object) -> str:
-    given = name.strip() if isinstance(name, str) else ""
-    if 0 < len(given) <= _NAME and given.isprintable() and not given.startswith(_FORMULA):
-        return given
+    person = name.strip() if isinstance(name, str) else ""
+    if 0 < len(person) <= _NAME and person.isprintable() and not person.startswith(_FORMULA):
+        return person
     raise RefusedError(
         400,
         f"person is {str(name)[:80]!r}; give a name of 1 to {_NAME} printable characters, which"
@@ -545,12 +545,12 @@ def _person(name: object) -> str:
 
 async def _body(request: Request) -> dict[str, Any]:
     try:
-        said = json.loads(await request.body())
+        body = json.loads(await request.body())
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        body = None
+    if not isinstance(body, dict):
         raise RefusedError(400, 'the body must be JSON, an object such as {"person": "ann"}')
-    return said
+    return body
 
 
 def _refuse_listed(source: Source) -> None:
@@ -579,15 +579,15 @@ def _source_of(
     question: str,
     questions: Path | None,
     until: Until | None,
-    how: tuple[float, int, Sequence[int]],
+    drawing: tuple[float, int, Sequence[int]],
     labels: Sequence[str],
 ) -> tuple[Source, Mixed | None, str]:
     """Return where questions come from, what chooses their kind, and what the file says of them.
 
-    ``numbers`` are those of items by the names that they have in a file of questions; ``how`` has
-    the overlap, the seed and the items that cannot be shown.
+    ``numbers`` are those of items by the names that they have in a file of questions; ``drawing``
+    has the overlap, the seed and the items that cannot be shown.
     """
-    n_labels, (overlap, seed, _) = len(labels), how
+    n_labels, (overlap, seed, _) = len(labels), drawing
     if questions is not None:
         digest = hashlib.sha256(questions.read_bytes()).hexdigest()
         source = read_questions(questions, numbers, labels, overlap=overlap, seed=seed)
@@ -600,15 +600,15 @@ def _source_of(
         return source, None, f"those of a file, {digest}"
     if question == "mixed":
         mixed = Mixed.of(n_labels)
-        return RandomQuestions(things.names, n_labels, mixed, None, *how), mixed, question
+        return RandomQuestions(things.names, n_labels, mixed, None, *drawing), mixed, question
     kind = QuestionKind.parse(question, n_labels, others=["mixed"])
     aim = None if until is None or kind.name != "asked" else until.aim
     if until is not None and aim not in (None, FREQUENCIES):
-        aimed = aimed_questions(until.probabilities, str(aim), *how)
+        aimed = aimed_questions(until.probabilities, str(aim), *drawing)
         return aimed, None, f"those that tell about {aim}, {until.mark(labels)}"
     weights = None if until is None or aim is None else until.weights
-    made = RandomQuestions(things.names, n_labels, lambda: kind, kind, *how, weights)
-    return made, None, question
+    random_source = RandomQuestions(things.names, n_labels, lambda: kind, kind, *drawing, weights)
+    return random_source, None, question
 
 
 async def _no_icon(_: Request) -> Response:

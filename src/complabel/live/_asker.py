@@ -81,12 +81,12 @@ class News:
     gone: Ints  # ids of answers from before that do not count any more
     answers: Answers  # those that say something
     ids: Ints  # (n_answers,)
-    given: Ints  # ids of all answers, also of what people skipped
+    all_ids: Ints  # ids of all answers, also of what people skipped
     seconds: Array  # of these; NaN if not known
 
     def then(self, later: News) -> News:
         """Return what is known with these news and later ones."""
-        stays, stay = (~np.isin(ids, later.gone) for ids in (self.ids, self.given))
+        stays, stay = (~np.isin(ids, later.gone) for ids in (self.ids, self.all_ids))
         parts = [self.answers.only(stays), later.answers]
         order = np.argsort(np.concatenate([part.item for part in parts]), kind="stable")
         return News(
@@ -94,7 +94,7 @@ class News:
             gone=self.gone,
             answers=Answers.concatenate(parts),
             ids=np.concatenate([self.ids[stays], later.ids])[order],
-            given=np.concatenate([self.given[stay], later.given]),
+            all_ids=np.concatenate([self.all_ids[stay], later.all_ids]),
             seconds=np.concatenate([self.seconds[stay], later.seconds]),
         )
 
@@ -157,22 +157,22 @@ class Asker:
         Questions about the items ``without``, and about labels that people are not asked about any
         more, are closed: their answers stay, and nobody gets them again.
         """
-        known, hidden = list(history), {*without}
-        said = {
-            each.number for each in known if isinstance(each, Event) and each.what == "answered"
+        entries, hidden = list(history), {*without}
+        answered = {
+            each.number for each in entries if isinstance(each, Event) and each.what == "answered"
         }
-        for each in known:
+        for each in entries:
             if isinstance(each, Event):
                 self._apply(each)
                 continue
             labels = self.numbers if each.labels is None else each.labels
             if each.item in hidden or not self._name.keys() >= {*labels}:
                 self.closed.add(each.number)
-            is_over = each.number in self.closed and each.number not in said
+            is_over = each.number in self.closed and each.number not in answered
             self.source.restore(each, counts=not is_over)
             self._add(each)
-        for one in self._people.values():
-            one.held = deque(event for event in one.held if event.number not in self.closed)
+        for person in self._people.values():
+            person.held = deque(event for event in person.held if event.number not in self.closed)
         self._n_open -= sum(not self._is_answered(number) for number in self.closed)
 
     def next(self, person: str, skip: int | str = 0, *, only_held: bool = False) -> Event | None:
@@ -222,8 +222,8 @@ class Asker:
 
     def standing(self, id_: int) -> Answer | None:
         """Return the answer to a question that counts; None if it was taken back."""
-        given = self._answered[id_]
-        return given.answer if self.done.get((given.number, given.copy)) is given else None
+        event = self._answered[id_]
+        return event.answer if self.done.get((event.number, event.copy)) is event else None
 
     def undo(self, person: str) -> tuple[int, Event]:
         """Take a person's last answer back; return the id of its question, and the question."""
@@ -258,40 +258,42 @@ class Asker:
                 new[event.of] = event
             elif new.pop(event.of, None) is None:
                 gone.append(event.of)
-        told = [(self.questions[one.number], one) for one in new.values() if one.answer != "unsure"]
-        ids = np.array([event.of for _, event in told], dtype=np.intp)
-        answers = self._answers(told, n_items)
-        order = np.argsort([question.item for question, _ in told], kind="stable")
+        pairs = [
+            (self.questions[one.number], one) for one in new.values() if one.answer != "unsure"
+        ]
+        ids = np.array([event.of for _, event in pairs], dtype=np.intp)
+        answers = self._answers(pairs, n_items)
+        order = np.argsort([question.item for question, _ in pairs], kind="stable")
         return News(
             mark=(start + len(log), 0, 0),
             gone=np.array(gone, dtype=np.intp),
             answers=answers,
             ids=ids[order],
-            given=np.array([*new], dtype=np.intp),
+            all_ids=np.array([*new], dtype=np.intp),
             seconds=np.array([event.seconds for event in new.values()], dtype=np.float64),
         )
 
-    def _answers(self, told: Sequence[tuple[Question, Event]], n_items: int) -> Answers:
+    def _answers(self, pairs: Sequence[tuple[Question, Event]], n_items: int) -> Answers:
         number = {name: at for at, name in enumerate(self.labels)}
         place = {label: at for at, label in enumerate(self.numbers)}
         marked: dict[str, list[Iterable[int]]] = {name: [] for name in _MARKS}
-        for question, event in told:
+        for question, event in pairs:
             offered = None if question.labels is None else [place[each] for each in question.labels]
             for name, labels in _marks_of(question, offered, event.answer, number).items():
                 marked[name].append(labels)
-        shape = (len(told), len(number))
-        kinds = np.array([BY_STEM[q.kind].held_as for q, _ in told], dtype="<U8")
+        shape = (len(pairs), len(number))
+        kinds = np.array([BY_STEM[q.kind].held_as for q, _ in pairs], dtype="<U8")
         masks: dict[str, Any] = {name: _mask(each, shape) for name, each in marked.items()}
         return Answers.from_arrays(
             **masks,
             question=kinds,
-            item=np.array([question.item for question, _ in told], dtype=np.intp),
-            annotator=[event.person for _, event in told],
-            asked_for=np.array([question.asked_for or 0 for question, _ in told], dtype=np.intp),
-            all_apply=[BY_STEM[question.kind].all_apply for question, _ in told] or "answer",
-            probability=np.array([question.probability for question, _ in told], dtype=np.float64),
-            drawn=[question.drawn for question, _ in told] or "",
-            seconds=np.array([event.seconds for _, event in told], dtype=np.float64),
+            item=np.array([question.item for question, _ in pairs], dtype=np.intp),
+            annotator=[event.person for _, event in pairs],
+            asked_for=np.array([question.asked_for or 0 for question, _ in pairs], dtype=np.intp),
+            all_apply=[BY_STEM[question.kind].all_apply for question, _ in pairs] or "answer",
+            probability=np.array([question.probability for question, _ in pairs], dtype=np.float64),
+            drawn=[question.drawn for question, _ in pairs] or "",
+            seconds=np.array([event.seconds for _, event in pairs], dtype=np.float64),
             n_items=n_items,
             label_names=self.labels,
         )
@@ -301,14 +303,14 @@ class Asker:
 
     def people(self) -> dict[str, dict[str, float | None]]:
         """Return what each person did; seconds are the median of the latest answers."""
-        found: dict[str, dict[str, float | None]] = {}
-        for name, one in list(self._people.items()):
-            latest = (each for each in reversed(one.answers) if each.answer != "unsure")
+        by_name: dict[str, dict[str, float | None]] = {}
+        for name, person in list(self._people.items()):
+            latest = (each for each in reversed(person.answers) if each.answer != "unsure")
             times = [each.seconds for each in islice(latest, _LATEST) if each.seconds is not None]
-            did = {"answers": len(one.answers), "skips": one.skips, "changes": one.changes}
-            if one.answers or one.changes:
-                found[name] = {**did, "seconds": statistics.median(times) if times else None}
-        return found
+            did = {"answers": len(person.answers), "skips": person.skips, "changes": person.changes}
+            if person.answers or person.changes:
+                by_name[name] = {**did, "seconds": statistics.median(times) if times else None}
+        return by_name
 
     def answered_by(self, person: str) -> int:
         return len(self._people[person].answers)
@@ -323,9 +325,9 @@ class Asker:
         return list(islice(reversed(self.seconds.get(kind, {}).values()), _LATEST))
 
     def _seen(self, person: str) -> _Person:
-        found = self._people.setdefault(person, _Person(self.now()))
-        found.seen = self.now()
-        return found
+        me = self._people.setdefault(person, _Person(self.now()))
+        me.seen = self.now()
+        return me
 
     def _add(self, question: Question) -> None:
         self.questions[question.number] = question
@@ -333,30 +335,30 @@ class Asker:
 
     def _hand_out(self, person: str) -> bool:
         """Hand another question to a person: one that lapsed, a second copy, or a new one."""
-        found = self._lapsed(person)
+        chosen = self._lapsed(person)
         me = self._people[person]
-        if found is None and (len(me.answers) + len(me.held)) % 2:
-            found = self._second_copy(person)
-        if found is None:
-            made = self.source.draw()
-            if made is not None:
-                self._add(made)
-                self.new.append(made)
-                found = (made.number, 0)
-        if found is None:
-            found = self._second_copy(person)
-        if found is None:
+        if chosen is None and (len(me.answers) + len(me.held)) % 2:
+            chosen = self._second_copy(person)
+        if chosen is None:
+            question = self.source.draw()
+            if question is not None:
+                self._add(question)
+                self.new.append(question)
+                chosen = (question.number, 0)
+        if chosen is None:
+            chosen = self._second_copy(person)
+        if chosen is None:
             return False
-        number, copy = found
+        number, copy = chosen
         self._happened("asked", Event(0, 0.0, "asked", person, number, copy))
         return True
 
     def _lapsed(self, person: str) -> tuple[int, int] | None:
         """Return a copy that somebody holds who was not heard of, and that this person may have."""
         before = self.now() - LAPSE
-        for other, one in self._people.items():
-            if one.seen < before and other != person:
-                for handed in one.held:
+        for other, holder in self._people.items():
+            if holder.seen < before and other != person:
+                for handed in holder.held:
                     if self._may_have(person, handed.number, handed.copy):
                         return handed.number, handed.copy
         return None

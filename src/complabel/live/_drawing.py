@@ -169,7 +169,7 @@ class RandomQuestions:
         if kind.chooses and labels and len(labels) == 1:  # there is nothing to choose
             kind = KINDS["asked"]
         is_free = kind.chooses and not kind.size
-        made = Question(
+        question = Question(
             number=self._drawn,
             item=item,
             kind=kind.stem,
@@ -179,8 +179,8 @@ class RandomQuestions:
             copies=2 if self._rng.random() < self.overlap else 1,
             drawn="" if is_free else AIMED if is_asked else RANDOM,
         )
-        self.restore(made)
-        return made
+        self.restore(question)
+        return question
 
     def restore(self, question: Question, *, counts: bool = True) -> None:
         """Take a question as drawn; unless it ``counts``, its labels are asked about again."""
@@ -204,11 +204,11 @@ class RandomQuestions:
 
     def _made_of(self, labels: Sequence[int]) -> set[int]:
         """Return the merged labels of which these are all parts."""
-        found = {*labels}
+        covered = {*labels}
         for merged, parts in self.parts.items():
-            if found.issuperset(parts):
-                found.add(merged)
-        return found.difference(labels)
+            if covered.issuperset(parts):
+                covered.add(merged)
+        return covered.difference(labels)
 
     def _by_weight(self, item: int) -> tuple[tuple[int, ...], float]:
         """Return a label that the item was not asked about, and its chance."""
@@ -341,16 +341,18 @@ def read_questions(
     _open_draws(table, rows)
     groups: dict[Any, list[int]] = {}
     for at, row in enumerate(rows):
-        one = row.get("answer_id") if row.get("question") not in (None, "asked") else None
-        groups.setdefault(one or at, []).append(at)
+        answer_id = row.get("answer_id") if row.get("question") not in (None, "asked") else None
+        groups.setdefault(answer_id or at, []).append(at)
     second = np.random.default_rng([seed, 2]).random(len(groups)) < overlap
     place = {name: at for at, name in enumerate(labels)}
-    found: list[Question] = []
+    questions: list[Question] = []
     known: list[tuple[int, dict[str, Any]]] = []
-    seen: dict[tuple[int, str, frozenset[int] | None], int] = {}  # questions, and their first rows
+    earlier: dict[tuple[int, str, frozenset[int] | None], int] = {}  # first rows
     for group, twice in zip(groups.values(), second.tolist(), strict=True):
         try:
-            made, is_known = _read_group([rows[at] for at in group], len(found), items, place)
+            question, is_known = _read_group(
+                [rows[at] for at in group], len(questions), items, place
+            )
         except KeyError as error:
             problem = f"{str(error.args[0])[:60]!r} is not among the items or labels; correct it"
             raise table.refuse(group[0], problem) from error
@@ -358,17 +360,18 @@ def read_questions(
             problem = f"the question cannot be read: {str(error)[:200]}; correct it"
             raise table.refuse(group[0], problem) from error
         if is_known:
-            known += [(len(found), rows[at]) for at in group]
+            known += [(len(questions), rows[at]) for at in group]
             continue
-        same = (made.item, made.kind, None if made.labels is None else frozenset(made.labels))
-        if same in seen:
-            problem = f"{table.place(seen[same])} asks the same question; leave one of them out"
+        offered = None if question.labels is None else frozenset(question.labels)
+        same = (question.item, question.kind, offered)
+        if same in earlier:
+            problem = f"{table.place(earlier[same])} asks the same question; leave one of them out"
             raise table.refuse(group[0], problem)
-        seen[same] = group[0]
-        found.append(replace(made, copies=2 if twice else 1))
-    if not found:
+        earlier[same] = group[0]
+        questions.append(replace(question, copies=2 if twice else 1))
+    if not questions:
         raise fault(table.path, "there is no row without an answer, so there is nothing to ask")
-    return ListedQuestions(found, known)
+    return ListedQuestions(questions, known)
 
 
 def _open_draws(table: Table, rows: Sequence[dict[str, Any]]) -> None:
@@ -388,17 +391,17 @@ def _read_group(
     for name in _ONE_ANSWER:
         if any(row.get(name) != first.get(name) for row in others):
             raise ValueError(f"rows of its answer_id have different values of {name!r}")
-    made = _question_of(first, at, items, labels)
+    question = _question_of(first, at, items, labels)
     for row in rows:
         label, answer = row.get("label"), row.get("answer")
-        if label and labels[label] not in (made.labels or labels.values()):
+        if label and labels[label] not in (question.labels or labels.values()):
             raise ValueError(f"{label!r} is not among the offered labels")
         if answer and answer.strip().casefold() not in ANSWER_WORDS:
             raise ValueError(f"the answer is {answer!r}; give yes, no or unsure, or none")
     n_known = sum(bool(row.get("answer")) for row in rows)
     if 0 < n_known < len(rows):
         raise ValueError("some rows of its answer_id are answered; answer all of them, or none")
-    return made, n_known > 0
+    return question, n_known > 0
 
 
 def _question_of(
@@ -413,21 +416,21 @@ def _question_of(
         raise ValueError(f"offered is {row['offered']!r}; give a list of labels as JSON")
     if kind == "asked":
         listed = [row.get("label") or ""]
-    shown = tuple(labels[each] for each in listed) if listed else None
-    if shown is not None and len({*shown}) < len(shown):
+    offered = tuple(labels[each] for each in listed) if listed else None
+    if offered is not None and len({*offered}) < len(offered):
         raise ValueError(f"offered is {row['offered']!r}, where a label stands twice")
     chance, asked_for = _number(row, "probability"), _number(row, "asked_for", 1.0)
-    least = least_chance(len(labels), len(shown or labels))
+    least = least_chance(len(labels), len(offered or labels))
     if chance is not None and not least <= chance <= 1:  # NaN is not, either
         raise ValueError(f"probability is {chance}; give a number from {least:.3g} to 1, or none")
     chooses, of_menu = BY_QUESTION[kind].chooses, {"named": "menu", "positive": "positive-menu"}
-    if chooses and asked_for not in range(1, len(shown or labels) + 1):
+    if chooses and asked_for not in range(1, len(offered or labels) + 1):
         raise ValueError(f"asked_for is {asked_for:g}; give a number of labels that are offered")
     return Question(
         number=number,
         item=items[row["item"]],
         kind=of_menu.get(kind, kind) if listed else kind,
-        labels=shown,
+        labels=offered,
         probability=chance,
         asked_for=int(asked_for) if chooses and asked_for else None,
         drawn=row.get("drawn") or "",

@@ -148,7 +148,7 @@ class History:
         ``about`` has ``labels`` and ``question``, and may have ``seed`` and ``weighted``,
         ``renamed`` and ``merged`` labels, ``items`` and ``renamed_items``.
         """
-        found: list[Entry] = []
+        entries: list[Entry] = []
         if not self.mark:
             if any(about.get(what) for what in ("merged", "renamed", "renamed_items")):
                 raise StoreError(
@@ -157,22 +157,22 @@ class History:
                 )
             began = {"mark": secrets.token_hex(8), "token": new_token(), "seed": 0, **about}
             names = ("mark", "token", "question", "labels", "seed", "weighted")
-            found.append(("began", {name: began[name] for name in names if name in began}))
+            entries.append(("began", {name: began[name] for name in names if name in began}))
         else:
             if self.question != about["question"]:
-                told = f'other question: "{self.question:.80}", not "{about["question"]:.80}"'
+                difference = f'other question: "{self.question:.80}", not "{about["question"]:.80}"'
                 same = "the same --question or --questions, or the same --until and --against"
-                raise _other(path, told, same)
+                raise _other(path, difference, same)
             entry = self._labels_of_now(path, about)
             if about.get("seed", self.now.seed) != self.now.seed:
                 entry["seed"] = about["seed"]
             if about.get("weighted") and not self.is_weighted:
                 entry["weighted"] = True
-            found += [("labels", entry)] if entry else []
+            entries += [("labels", entry)] if entry else []
         if "items" in about:
             entry = self._items_of_now(path, about)
-            found += [("items", entry)] if entry else []
-        return found
+            entries += [("items", entry)] if entry else []
+        return entries
 
     def _labels_of_now(self, path: Any, about: Mapping[str, Any]) -> dict[str, Any]:
         number = {self.names[label]: label for label in self.now.labels}
@@ -189,8 +189,8 @@ class History:
         merged = self._new(about, "merged", number)
         for old, new in merged.items():
             if new in merged:
-                told = "which is merged, too; merge both into one name"
-                raise AnnotationError(f"{old!r} is to be merged into {new!r}, {told}")
+                reason = "which is merged, too; merge both into one name"
+                raise AnnotationError(f"{old!r} is to be merged into {new!r}, {reason}")
             groups.setdefault(new, []).append(number.pop(old))
         for new, parts in groups.items():
             parts += [number.pop(new)] if new in number else []
@@ -209,24 +209,24 @@ class History:
         }
         return {name: each for name, each in entry.items() if each}
 
-    def _new(self, about: Mapping[str, Any], what: str, known: Iterable[str]) -> dict[str, str]:
+    def _new(self, about: Mapping[str, Any], change: str, known: Iterable[str]) -> dict[str, str]:
         """Return what is to be renamed or merged and is not yet; refuse what is not there."""
-        option = {"renamed": "--rename", "merged": "--merge"}[what]
-        found = dict(about.get(what) or {})
-        if still := [old for old in found if old in about["labels"]]:
+        option = {"renamed": "--rename", "merged": "--merge"}[change]
+        new_names = dict(about.get(change) or {})
+        if still := [old for old in new_names if old in about["labels"]]:
             raise InputError(
                 f"{option} is about {some_of(still)}, which --label-names still has; leave out"
                 " there what gets another name or is merged into another label"
             )
-        for old, new in list(found.items()):
+        for old, new in list(new_names.items()):
             if old not in known:
-                if (what, old, new) not in self._done and ("renamed", old, new) not in self._done:
+                if (change, old, new) not in self._done and ("renamed", old, new) not in self._done:
                     raise AnnotationError(
-                        f"{old!r} is to be {what}, but the {len(self.labels)} labels are"
+                        f"{old!r} is to be {change}, but the {len(self.labels)} labels are"
                         f" {some_of(self.labels)}; correct {option}"
                     )
-                del found[old]
-        return found
+                del new_names[old]
+        return new_names
 
     def _items_of_now(self, path: Any, about: Mapping[str, Any]) -> dict[str, Any]:
         first, here = self._first, {*about["items"]}
@@ -266,9 +266,9 @@ class History:
         return {**entry, "gone": gone} if gone != self.gone else entry
 
 
-def _other(path: Any, told: str, same: str) -> StoreError:
+def _other(path: Any, other: str, same: str) -> StoreError:
     """Say what is asked otherwise than before, and what to do."""
     return StoreError(
-        f"{path}: these answers were given with {told}; to go on, give {same}, or begin anew with"
+        f"{path}: these answers were given with {other}; to go on, give {same}, or begin anew with"
         " another --out"
     )

@@ -66,12 +66,12 @@ class _Point:
 class Learner:
     """Learns from the answers so far, in a process of its own, so that pages stay quick.
 
-    X (n, d) are the features of the things with these numbers; ``how`` is what :class:`Refits`
-    takes, and the model's file keeps ``notes``. The latest refit found the ``standings``. Any
-    thread may call it. It takes one core, and leaves it to whoever else wants it.
+    X (n, d) are the features of the things with these numbers; :class:`Refits` takes the
+    ``options``, and the model's file keeps ``notes``. The latest refit found the ``standings``.
+    Any thread may call it. It takes one core, and leaves it to whoever else wants it.
     """
 
-    def __init__(self, X: Any, things: ArrayLike, *, notes: Any = None, **how: Any) -> None:
+    def __init__(self, X: Any, things: ArrayLike, *, notes: Any = None, **options: Any) -> None:
         self._notes = notes
         self.standings: list[Standing] = []
         self._things = np.asarray(things, dtype=np.intp)
@@ -84,7 +84,7 @@ class Learner:
         with _without_interrupts():  # Ctrl-C is for the server, which then ends this process
             self._process.start()
         there.close()  # so that the pipe ends when the process does
-        self._pipe.send((X, how))
+        self._pipe.send((X, options))
 
     def update(self, news_since: Callable[[tuple[int, int, int]], News]) -> None:
         """Learn from all answers about the things so far; return when the model is refitted.
@@ -96,7 +96,7 @@ class Learner:
         with self._busy:  # nobody else tells it the same
             mark, n_known = self._ask("known")
             news = news_since(mark)
-            n_answers = n_known + len(news.given) - len(news.gone)
+            n_answers = n_known + len(news.all_ids) - len(news.gone)
             self._learning = (n_answers, time.monotonic())
             try:
                 state = self._ask("hear", news.about(self._things))
@@ -113,10 +113,10 @@ class Learner:
         state, now = self._state, self.now()
         if state is None and now is None:
             return None
-        found = {"score": None, "curve": [], "ten_minutes": None, **(state or {}), "now": now}
-        if now and not found["curve"]:
-            found["advice"] = f"{now[0].upper()}{now[1:]}. The first score comes then."
-        return found
+        report = {"score": None, "curve": [], "ten_minutes": None, **(state or {}), "now": now}
+        if now and not report["curve"]:
+            report["advice"] = f"{now[0].upper()}{now[1:]}. The first score comes then."
+        return report
 
     def now(self) -> str | None:
         """Say what it computes at this moment; None if it computes nothing."""
@@ -134,19 +134,19 @@ class Learner:
         """Write the model, with these notes and those of before."""
         self._ask("save", str(Path(path).absolute()), {**(self._notes or {}), **notes})
 
-    def _ask(self, *what: Any) -> Any:
+    def _ask(self, *request: Any) -> Any:
         with self._busy:
             try:
-                self._pipe.send(what)
-                found = self._pipe.recv()
+                self._pipe.send(request)
+                reply = self._pipe.recv()
             except (EOFError, OSError) as error:
                 raise LearningError(
                     "the process that learns has ended, maybe for want of memory; all answers are"
                     " kept, and the same command starts it again"
                 ) from error
-        if isinstance(found, Exception):
-            raise found
-        return found
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
 
 
 @contextlib.contextmanager
@@ -168,8 +168,8 @@ def _serve(pipe: Any) -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
     with contextlib.suppress(EOFError, OSError):
-        X, how = pipe.recv()
-        refits = Refits(X, **how)
+        X, options = pipe.recv()
+        refits = Refits(X, **options)
         while True:
             name, *arguments = pipe.recv()
             try:
@@ -214,7 +214,7 @@ class Refits:
 
     def known(self) -> tuple[tuple[int, int, int], int]:
         """Return until when all is known, and how many answers count."""
-        return ((0, 0, 0), 0) if self._news is None else (self._news.mark, len(self._news.given))
+        return ((0, 0, 0), 0) if self._news is None else (self._news.mark, len(self._news.all_ids))
 
     def hear(self, news: News) -> dict[str, Any] | None:
         """Learn from what was known and some news about the rows of X, as ``update`` does."""
@@ -278,11 +278,13 @@ class Refits:
         return logits
 
     def _areas(self, answers: Answers, scored: Ints) -> list[tuple[float, Array]]:
-        said = answers[scored].statements()
+        statements = answers[scored].statements()
         areas = []
         for point in self._points:
             logits = self._logits(point, scored, answers.n_labels)
-            areas.append(area(logits[said.item, said.label], said.applies, said.item))
+            areas.append(
+                area(logits[statements.item, statements.label], statements.applies, statements.item)
+            )
         return areas
 
     def _figures(self, answers: Answers) -> dict[str, Any]:
@@ -296,13 +298,13 @@ class Refits:
         _, score, error = curve[-1]
         more = ten_more(np.array([point.minutes for point in self._points]), areas)
         probabilities = special.expit(self._logits(self._points[-1], scored, answers.n_labels))
-        told = features_tell(answers[scored], probabilities, folds=self._fold[scored])
-        advice = _advice(score, error, told, more)
-        found = {"score": score, "error": error, "curve": curve, "features": told.as_dict()}
+        tell = features_tell(answers[scored], probabilities, folds=self._fold[scored])
+        advice = _advice(score, error, tell, more)
+        figures = {"score": score, "error": error, "curve": curve, "features": tell.as_dict()}
         if self._find is not None:
             n_items = min(self._X.shape[0], _MOST_SCORED)  # once all of them have an answer
-            found["standings"] = self._find(answers[scored], probabilities, n_items)
-        return {**found, "ten_minutes": more, "advice": advice}
+            figures["standings"] = self._find(answers[scored], probabilities, n_items)
+        return {**figures, "ten_minutes": more, "advice": advice}
 
 
 def ten_more(minutes: Array, areas: list[tuple[float, Array]]) -> dict[str, float] | None:
@@ -312,8 +314,8 @@ def ten_more(minutes: Array, areas: list[tuple[float, Array]]) -> dict[str, floa
     the share was in other sittings is a normal prior; what this sitting gained since half of its
     minutes, on the same answers, is observed. The interval holds the error of the later score, too.
     """
-    known = np.maximum(minutes, 1e-9)
-    at = int(np.abs(np.log(known / (_BACK * known[-1]))).argmin())
+    positive = np.maximum(minutes, 1e-9)
+    at = int(np.abs(np.log(positive / (_BACK * positive[-1]))).argmin())
     if not 0 < minutes[at] < _LEAST_BACK * minutes[-1]:
         return None
     (before, by_item), (now, by_item_now) = areas[at], areas[-1]
@@ -337,23 +339,23 @@ def worth_it(ten_minutes: dict[str, float] | None) -> bool:
 
 def _minutes_of(seconds: Array) -> float:
     """Return the minutes of people's work: all their seconds, also for what they skipped."""
-    taken = seconds[~np.isnan(seconds)]
-    if not taken.size:
+    times = seconds[~np.isnan(seconds)]
+    if not times.size:
         return 0.0
-    return float(np.minimum(taken, _LEFT * np.median(taken)).sum() / 60)
+    return float(np.minimum(times, _LEFT * np.median(times)).sum() / 60)
 
 
-def _advice(score: float, error: float, told: FeaturesTell, more: dict[str, float] | None) -> str:
-    said = (
+def _advice(score: float, error: float, tell: FeaturesTell, more: dict[str, float] | None) -> str:
+    sentence = (
         "Of two labels, one that applies and one that does not, the model puts the right one first"
         f" in {100 * score:.0f} of 100 cases (± {100 * error:.0f}). How often each label applies,"
-        f" without features, tells it in {100 * told.guess:.0f}."
+        f" without features, tells it in {100 * tell.guess:.0f}."
     )
     if more is None:
-        return said
+        return sentence
     if not worth_it(more):
-        return f"{said} Ten more minutes would hardly bring one case more: you may stop."
+        return f"{sentence} Ten more minutes would hardly bring one case more: you may stop."
     return (
-        f"{said} In 8 of 10 sittings like this one, ten more minutes bring between"
+        f"{sentence} In 8 of 10 sittings like this one, ten more minutes bring between"
         f" {100 * more['low']:.1f} and {100 * more['high']:.1f} cases more."
     )

@@ -19,7 +19,7 @@ from complabel._writing import explained, replacing
 from complabel.errors import StoreError
 from complabel.live._history import CHANGES, Entry
 from complabel.live._store import AnswerStore, digest_of, taken_lock
-from complabel.live._tables import beside, told_of
+from complabel.live._tables import describe_table, kept_path
 
 _ENDINGS = ("", "-journal")  # of the files that make up a store
 _MISSING = 10_000  # entries, one after another, after which there are no more
@@ -32,14 +32,14 @@ def open_store(path: Path, about: Mapping[str, Any]) -> AnswerStore:
     try:
         return AnswerStore(path, about)
     except DamagedError as error:
-        n_whole, kept = _count(_whole(path)), told_of(path.with_suffix(""))
+        n_whole, table = _count(_whole(path)), describe_table(path.with_suffix(""))
         if not n_whole:
             raise DamagedError(
-                f"{error}. No answer in it can be read; {kept}. Keep both files, and begin anew"
+                f"{error}. No answer in it can be read; {table}. Keep both files, and begin anew"
                 " with another --out and another --seed"
             ) from error
         raise DamagedError(
-            f"{error}. Every answer in it is left as it was. {_so_many(n_whole)}; {kept}. To go on"
+            f"{error}. Every answer in it is left as it was. {_so_many(n_whole)}; {table}. To go on"
             " with the answers that are whole, type the same command with --mend; it also keeps"
             " the damaged file"
         ) from error
@@ -57,8 +57,8 @@ def mend_store(path: Path) -> None:
         entries = _whole(path)
         if not _count(entries):
             return  # who opens it says what is wrong
-        with contextlib.ExitStack() as held:
-            held.callback(taken_lock(path).release)
+        with contextlib.ExitStack() as stack:
+            stack.callback(taken_lock(path).release)
             aside = _put_aside(path, entries)
         n_whole = _so_many(_count(entries))
         _logger.warning("%s. It is now %s; %s, and asking goes on with them", error, aside, n_whole)
@@ -74,12 +74,12 @@ def _so_many(n: int) -> str:
 
 def _put_aside(path: Path, entries: list[tuple[str, Any]]) -> Path:
     """Put a new file in the place of a store, which is never missing; return the old one's name."""
-    aside = beside(path)
+    aside = kept_path(path)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        made = Path(folder) / path.name
-        with AnswerStore(made, None) as store:
+        new_file = Path(folder) / path.name
+        with AnswerStore(new_file, None) as store:
             store.add(entries)
-        with AnswerStore(made, None):  # it is whole
+        with AnswerStore(new_file, None):  # it is whole
             pass
         journal = Path(f"{path}-journal")
         if journal.exists() and journal.stat().st_size:  # the new file would read it
@@ -94,7 +94,7 @@ def _put_aside(path: Path, entries: list[tuple[str, Any]]) -> Path:
                 with replacing(aside) as copy:
                     copy.touch(0o600)
                     shutil.copyfile(path, copy)
-            made.replace(path)
+            new_file.replace(path)
     return aside
 
 
@@ -106,7 +106,7 @@ def _whole(path: Path) -> list[tuple[str, Any]]:
     """
     if not path.exists():
         return []
-    found: list[Entry | tuple[str, Any]] = []
+    entries: list[Entry | tuple[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:  # SQLite may change what it reads
         copy = Path(folder) / "copy"
         for ending in _ENDINGS:
@@ -116,12 +116,12 @@ def _whole(path: Path) -> list[tuple[str, Any]]:
             n_changes = 0
             for _, what, text, changes in _read_whole(connection):
                 if changes == n_changes:
-                    found.append((what, json.loads(text)))
+                    entries.append((what, json.loads(text)))
                     n_changes += what in CHANGES
-    if not found or found[0][0] != "began":
+    if not entries or entries[0][0] != "began":
         return []
-    found[0] = ("began", {**found[0][1], "mark": secrets.token_hex(8)})
-    return _consistent(found)
+    entries[0] = ("began", {**entries[0][1], "mark": secrets.token_hex(8)})
+    return _consistent(entries)
 
 
 def _read_whole(connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
@@ -151,15 +151,15 @@ def _consistent(entries: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
             del standing[entry[3], entry[4]]
     counts = {entry[5]: entry[3] for entry in standing.values()}
     answered, known = {*counts.values()}, set[int]()
-    found: list[tuple[str, Any]] = []
+    kept: list[tuple[str, Any]] = []
     for what, entry in entries:
         if what in CHANGES:
-            found.append((what, entry))
+            kept.append((what, entry))
         elif what == "question" and entry[0] in answered:
             known.add(entry[0])
-            found.append((what, entry))
+            kept.append((what, entry))
         elif what == "answered" and entry[5] in counts and entry[3] in known:
             _, time, person, number, copy, of, *_ = entry
-            found.append(("asked", [of, time, person, number, copy, None, None, None]))
-            found.append((what, entry))
-    return found
+            kept.append(("asked", [of, time, person, number, copy, None, None, None]))
+            kept.append((what, entry))
+    return kept

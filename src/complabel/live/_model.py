@@ -129,26 +129,26 @@ class ModelFile:
         if stamp == self._seen:
             return
         try:
-            found = self._read()
+            model = self._read()
         except Exception as error:  # half a file may raise anything
             self._seen, self.problem = stamp, str(error)
             _log.warning("%s; %s still answers", error, self.now.version)
             return
         if stamp == self._stamp():  # else it changed while it was read; the next look reads it
-            if found.version != self.now.version:
-                _log.warning("%s has changed; now %s answers", self._path, found.version)
-            self._seen, self.now, self.problem = stamp, found, None
+            if model.version != self.now.version:
+                _log.warning("%s has changed; now %s answers", self._path, model.version)
+            self._seen, self.now, self.problem = stamp, model, None
 
     def _stamp(self) -> list[tuple[int, ...]]:
         """Return what changes when a file is replaced."""
         stamps: list[tuple[int, ...]] = []
         for path in (self._path, *self._also):
             try:
-                found = os.stat(path)
+                stat = os.stat(path)
             except OSError:
                 stamps.append(())
             else:
-                stamps.append((found.st_ino, found.st_size, found.st_mtime_ns))
+                stamps.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
         return stamps
 
     def _read(self) -> Model:
@@ -159,18 +159,18 @@ class ModelFile:
         items, X = ((), None) if self._items is None else self._items(saved)
         # Rows of requests have no names of columns; scikit-learn would warn of it each time.
         saved.classifier._forget("feature_names_in_")
-        given: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
+        fields: dict[str, Any] = {"X": X, "row_of": {str(name): n for n, name in enumerate(items)}}
         try:
-            given["encoder"] = self._encoder(saved)
+            fields["encoder"] = self._encoder(saved)
         except InputError as error:  # rows are still answered
-            given["no_encoder"] = str(error)
-        return Model(saved.classifier, self._version(saved.header["sha256"]), **given)
+            fields["no_encoder"] = str(error)
+        return Model(saved.classifier, self._version(saved.header["sha256"]), **fields)
 
     def _version(self, sha256: str) -> str:
         digest = hashlib.sha256(sha256.encode())
         for path in self._also:  # these may be large
-            found = path.stat()
-            digest.update(f"{found.st_size} {found.st_mtime_ns} ".encode())
+            stat = path.stat()
+            digest.update(f"{stat.st_size} {stat.st_mtime_ns} ".encode())
         return f"{self._path.stem}-{digest.hexdigest()[:12]}"
 
     def _encoder(self, saved: SavedModel) -> Encoder | None:
@@ -239,9 +239,9 @@ class Batches:
         work.add_done_callback(lambda done: self._hand_out(futures, _done(done, len(futures))))
 
     def _hand_out(
-        self, futures: Sequence[asyncio.Future[Answer]], found: Sequence[Answer | Exception]
+        self, futures: Sequence[asyncio.Future[Answer]], answers: Sequence[Answer | Exception]
     ) -> None:
-        for future, each in zip(futures, found, strict=True):
+        for future, each in zip(futures, answers, strict=True):
             if future.done():  # its client has gone
                 continue
             if isinstance(each, Exception):
@@ -266,37 +266,37 @@ def n_processors() -> int:
 
 
 def answers_to(requests: Sequence[Reader], model: Model) -> list[Answer | Exception]:
-    found: list[Any] = [_tried(request, model) for request in requests]
+    results: list[Any] = [_tried(request, model) for request in requests]
     groups: dict[Any, list[int]] = {}
-    for at, each in enumerate(found):
+    for at, each in enumerate(results):
         if isinstance(each, Question):
             shape = (each.X.dtype, each.X.shape[1]) if isinstance(each.X, np.ndarray) else at
             groups.setdefault(shape, []).append(at)
     for members in groups.values():
-        _answer_together(found, members, model)
-    return found
+        _answer_together(results, members, model)
+    return results
 
 
-def _answer_together(found: list[Any], part: Sequence[int], model: Model) -> None:
-    questions = [found[at] for at in part]
+def _answer_together(results: list[Any], part: Sequence[int], model: Model) -> None:
+    questions = [results[at] for at in part]
     X = questions[0].X if len(part) == 1 else np.concatenate([each.X for each in questions])
     predicted = _tried(model.predict, X)
     if isinstance(predicted, Exception) and len(part) > 1:  # one of them is wrong, but which?
         for at in part:
-            _answer_together(found, [at], model)
+            _answer_together(results, [at], model)
         return
     start = 0
     for at, question in zip(part, questions, strict=True):
         rows = slice(start, start := start + question.X.shape[0])
-        found[at] = (
+        results[at] = (
             predicted
             if isinstance(predicted, Exception)
             else _tried(question.write, *(each[rows] for each in predicted))
         )
 
 
-def _tried(work: Callable[..., Any], *given: Any) -> Any:
+def _tried(work: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return work(*given)
+        return work(*arguments)
     except Exception as error:
         return error

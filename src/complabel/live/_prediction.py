@@ -162,11 +162,11 @@ def question_of(
     elif kind.startswith("image/"):
         X = model.of_things("pictures", [body])
     else:
-        asked = _object(body)
-        way = _way_of(asked, most_rows)
+        request = _object(body)
+        way = _way_of(request, most_rows)
         if way == "tasks":
-            return question_of_tasks(asked["tasks"], asked.get("label_config"), model)
-        X = _features_of(way, asked[way], model)
+            return question_of_tasks(request["tasks"], request.get("label_config"), model)
+        X = _features_of(way, request[way], model)
     return Question(X, partial(_as_array if accept.startswith(NPY) else _as_json, model))
 
 
@@ -178,18 +178,18 @@ def _as_array(_: Model, __: Bools, probabilities: Array) -> Answer:
 
 def _as_json(model: Model, predicted: Bools, probabilities: Array) -> Answer:
     names = np.array(model.label_names, dtype=object)
-    found = {
+    reply = {
         "model_version": model.version,
         "label_names": model.label_names,
         "labels": [names[row].tolist() for row in predicted],
         "probabilities": probabilities.round(_DECIMALS).tolist(),
     }
-    return Answer(to_json(found), JSON)
+    return Answer(to_json(reply), JSON)
 
 
-def _way_of(asked: dict[str, Any], most_rows: int) -> str:
+def _way_of(request: dict[str, Any], most_rows: int) -> str:
     """Return which of rows, texts, items and tasks a request has; refuse one of another shape."""
-    ways = ["tasks"] if "tasks" in asked else [way for way in _REQUESTS if way in asked]
+    ways = ["tasks"] if "tasks" in request else [way for way in _REQUESTS if way in request]
     if len(ways) != 1:
         raise InputError(
             f"the request has {' and '.join(ways) or 'none of rows, texts, pictures and items'};"
@@ -197,11 +197,11 @@ def _way_of(asked: dict[str, Any], most_rows: int) -> str:
             ' ...]} or {"items": ["...", ...]}'
         )
     (way,) = ways
-    if isinstance(asked[way], list):
-        _refuse_many(len(asked[way]), most_rows)
-    if not _CHECKS[way].isinstance_python(asked):
-        wanted = _REQUESTS[way].model_fields[way].description
-        raise InputError(f"{way} is {reprlib.repr(asked[way])}; give {wanted}")
+    if isinstance(request[way], list):
+        _refuse_many(len(request[way]), most_rows)
+    if not _CHECKS[way].isinstance_python(request):
+        description = _REQUESTS[way].model_fields[way].description
+        raise InputError(f"{way} is {reprlib.repr(request[way])}; give {description}")
     return way
 
 
@@ -239,12 +239,12 @@ def _refuse_many(n_rows: int, most_rows: int) -> None:
 
 def _object(body: bytes) -> dict[str, Any]:
     try:
-        found = from_json(body, allow_inf_nan=False)
+        content = from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise InputError(f"the request is not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InputError('the request must be a JSON object, such as {"rows": [[0.5, 1]]}')
-    return found
+    return content
 
 
 def array_of(body: bytes) -> AnyArray:
@@ -449,7 +449,7 @@ def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question
     """
     control = control_for(model, form)
     data = [task["data"] for task in tasks]
-    found: list[dict[str, Any]] = [
+    results: list[dict[str, Any]] = [
         {"result": [], "score": None, "model_version": model.version} for _ in tasks
     ]
     rows, X = _features_of_tasks(tasks, data, control, model)
@@ -463,11 +463,11 @@ def question_of_tasks(tasks: Sequence[Any], form: Any, model: Model) -> Question
             best = np.where(predicted, probabilities, -1.0).argmax(axis=1)
             predicted = predicted & (np.arange(len(names)) == best[:, None])
         for row, chosen, score in zip(rows, predicted, scores.tolist(), strict=True):
-            found[row]["score"] = score
-            found[row]["result"] = control.result(names[chosen].tolist())
-        return _written(found)
+            results[row]["score"] = score
+            results[row]["result"] = control.result(names[chosen].tolist())
+        return _written(results)
 
-    return Question(X, write) if rows else _written(found)
+    return Question(X, write) if rows else _written(results)
 
 
 def _written(results: list[dict[str, Any]]) -> Answer:
@@ -483,7 +483,7 @@ def _features_of_tasks(
         return rows, model.of_things("text", [texts[row] for row in rows])
     # As complabel import names items: one field for all tasks, because ids could be equal by chance
     named = next((name for name in ("item", "id") if any(name in each for each in data)), None)
-    told = [d.get(named) if named else task.get("id") for d, task in zip(data, tasks, strict=True)]
-    items = [str(each) for each in told]
+    ids = [d.get(named) if named else task.get("id") for d, task in zip(data, tasks, strict=True)]
+    items = [str(each) for each in ids]
     rows = [row for row, item in enumerate(items) if item in model.row_of]
     return rows, model.of_items([items[row] for row in rows])

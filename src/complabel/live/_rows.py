@@ -31,7 +31,7 @@ def columns_of(rows: Iterable[tuple[str, Any]], history: History) -> tuple[Colum
             standing[entry[5]] = entry
         elif what == "undone":
             del standing[entry[5]]
-    live, found, old = {*history.now.labels}, _empty(), []
+    live, columns, old = {*history.now.labels}, _empty(), []
     for event in standing.values():
         question = questions[event[3]]
         offered = history.on_offer(question[0], question[3])
@@ -39,8 +39,8 @@ def columns_of(rows: Iterable[tuple[str, Any]], history: History) -> tuple[Colum
             old.append((event, question, offered))
             continue
         now = question[3] is None and offered == history.now.labels
-        add_answer(found, event, question, history, None if now else offered, history.names)
-    return found, _merged(old, history)
+        add_answer(columns, event, question, history, None if now else offered, history.names)
+    return columns, _merged(old, history)
 
 
 def _empty() -> Columns:
@@ -58,10 +58,10 @@ def add_answer(
     """Add the rows of one answer: a row for each label that it says something about."""
     (_, item, kind, _, probability, asked_for, _, drawn), answer = question, event[6]
     listed = None if offered is None else [names[label] for label in offered]
-    said = answer if isinstance(answer, str) else [names[label] for label in answer]
+    reply = answer if isinstance(answer, str) else [names[label] for label in answer]
     _add(
         columns,
-        BY_STEM[kind].rows(said, listed or history.labels),
+        BY_STEM[kind].rows(reply, listed or history.labels),
         answer_id=str(event[5]),
         item=history.called.get(item, item),
         question=BY_STEM[kind].question,
@@ -75,12 +75,12 @@ def add_answer(
     )
 
 
-def _add(columns: Columns, said: Sequence[tuple[str | None, str]], **values: Any) -> None:
-    for label, word in said:
+def _add(columns: Columns, rows: Sequence[tuple[str | None, str]], **values: Any) -> None:
+    for label, word in rows:
         columns["label"].append(label)
         columns["answer"].append(word)
     for name, value in values.items():
-        columns[name] += [value] * len(said)
+        columns[name] += [value] * len(rows)
 
 
 def _time(event: Any) -> str:
@@ -93,9 +93,9 @@ def _json(names: Sequence[str]) -> str:
 
 def _merged(old: Sequence[tuple[Any, Any, Sequence[int]]], history: History) -> Columns:
     """Return what follows from answers about labels that were merged later."""
-    found = _empty()
+    merged = _empty()
     if not old:
-        return found
+        return merged
     names = [str(label) for label in range(len(history.names))]
     merges = [
         (new, {str(part): str(new) for part in parts}) for new, parts in history.parts.items()
@@ -124,11 +124,11 @@ def _merged(old: Sequence[tuple[Any, Any, Sequence[int]]], history: History) -> 
         follows = bool(np.isnan(answers.seconds[row]))
         at = last[origin[item], person] if follows else int(answers.seconds[row])
         event, question, _ = old[at]
-        kind, listed, said = _said(answers, row, now)
+        kind, listed, reply = _reply_of(answers, row, now)
         chance = float(answers.probability[row])
         _add(
-            found,
-            BY_STEM[kind].rows(said, listed),
+            merged,
+            BY_STEM[kind].rows(reply, listed),
             answer_id=f"{event[5]} {listed[0]}" if follows else str(event[5]),
             item=item,
             question=BY_STEM[kind].question,
@@ -140,10 +140,10 @@ def _merged(old: Sequence[tuple[Any, Any, Sequence[int]]], history: History) -> 
             drawn=str(answers.drawn[row]) or None,
             seconds=None if follows else event[7],
         )
-    return found
+    return merged
 
 
-def _said(answers: Answers, row: int, names: Sequence[str]) -> tuple[str, list[str], Any]:
+def _reply_of(answers: Answers, row: int, names: Sequence[str]) -> tuple[str, list[str], Any]:
     """Return the kind of an answer's question, the labels on offer, and what was said."""
     marked = {
         name: [names[label] for label in mask.indices[mask.indptr[row] : mask.indptr[row + 1]]]

@@ -134,8 +134,8 @@ def guarded(
             close = {"connection": "close"}  # the rest of the request is not read
             await JSONResponse({"error": wrong}, status, close)(scope, receive, careful)
         elif body is not None:
-            kept = [each for each in scope["headers"] if each[0].lower() not in _IGNORED]
-            await app({**scope, "headers": kept}, _replaying(body, receive), careful)
+            passed_on = [each for each in scope["headers"] if each[0].lower() not in _IGNORED]
+            await app({**scope, "headers": passed_on}, _replaying(body, receive), careful)
         return None
 
     return answer
@@ -155,15 +155,15 @@ def _wrong_host(
     name, _, port = host.rpartition(":")
     name = (name if port.isdecimal() else host).removeprefix("[").removesuffix("]").lower()
     reached = (scope.get("server") or ("",))[0]
-    here, told = is_loopback(reached), "the server answers on this machine only; use 127.0.0.1"
+    here, advice = is_loopback(reached), "the server answers on this machine only; use 127.0.0.1"
     if has_token and (any_host or not here):
         return None
     if is_loopback(name) or (not here and (_is_address(name) or name in {reached, *_names()})):
         return None
     if not here:
-        told = f"this machine is {_names()[0]}, and the server has no token; use its IP address"
+        advice = f"this machine is {_names()[0]}, and the server has no token; use its IP address"
     return (
-        f"the address names the host {host[:100]!r}, but {told} or localhost in the address (a"
+        f"the address names the host {host[:100]!r}, but {advice} or localhost in the address (a"
         " proxy must send the header Host: localhost)"
     )
 
@@ -182,9 +182,9 @@ def _is_address(host: str) -> bool:
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine as only it itself sees it."""
     with contextlib.suppress(ValueError):
-        found = ipaddress.ip_address(host)
-        mapped = getattr(found, "ipv4_mapped", None)  # as a server at :: sees 127.0.0.1
-        return bool((mapped or found).is_loopback)
+        address = ipaddress.ip_address(host)
+        mapped = getattr(address, "ipv4_mapped", None)  # as a server at :: sees 127.0.0.1
+        return bool((mapped or address).is_loopback)
     return host.lower() == "localhost"
 
 
@@ -195,12 +195,12 @@ def _wrong_site(scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
     """
     site, origin = headers.get(b"sec-fetch-site"), headers.get(b"origin")
     if site is not None:
-        is_own = site in (b"same-origin", b"none")
+        is_same_site = site in (b"same-origin", b"none")
     else:
         host = headers.get(b"host", b"").lower()
-        is_own = origin is None or origin.lower().partition(b"://")[2] == host
+        is_same_site = origin is None or origin.lower().partition(b"://")[2] == host
     comes = headers.get(b"sec-fetch-mode"), headers.get(b"sec-fetch-dest")
-    if is_own or (scope["method"] == "GET" and comes == (b"navigate", b"document")):
+    if is_same_site or (scope["method"] == "GET" and comes == (b"navigate", b"document")):
         return None
     return "a page of another address sent this, which no other page may; open the server's own"
 
@@ -220,14 +220,14 @@ class _Keys:
         return f"complabel-{port if port.isdecimal() else '80'}={self._mark}"
 
     def wrong(self, scope: Scope, headers: Mapping[bytes, bytes]) -> str | None:
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        said = [
-            given.strip() if scheme.lower() == b"bearer" else b"",
-            _password(given) if scheme.lower() == b"basic" else b"",
+        scheme, _, credentials = headers.get(b"authorization", b"").partition(b" ")
+        tokens = [
+            credentials.strip() if scheme.lower() == b"bearer" else b"",
+            _password(credentials) if scheme.lower() == b"basic" else b"",
             headers.get(b"x-token", b""),
         ]
-        said.append(_asked(scope))
-        if any(self._is_token(each) for each in said) or self._is_ticket(scope, headers):
+        tokens.append(_token_in_query(scope))
+        if any(self._is_token(each) for each in tokens) or self._is_ticket(scope, headers):
             return None
         cookie = self.cookie(headers).encode()
         sent = headers.get(b"cookie", b"").split(b";")
@@ -248,7 +248,7 @@ class _Keys:
         """
         if self._is_ticket(scope, headers):
             self._ticket = None
-        elif not (_is_browser(scope, headers) and self._is_token(_asked(scope))):
+        elif not (_is_browser(scope, headers) and self._is_token(_token_in_query(scope))):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         rest = urlencode([(name, value) for name, value in query if name != "token"])
@@ -259,25 +259,25 @@ class _Keys:
         )
 
     def _is_ticket(self, scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
-        known = self._ticket if _is_browser(scope, headers) else None
-        return known is not None and secrets.compare_digest(_asked(scope), known)
+        ticket = self._ticket if _is_browser(scope, headers) else None
+        return ticket is not None and secrets.compare_digest(_token_in_query(scope), ticket)
 
-    def _is_token(self, said: bytes) -> bool:
-        return secrets.compare_digest(said, self._token) and said != b""
+    def _is_token(self, token: bytes) -> bool:
+        return secrets.compare_digest(token, self._token) and token != b""
 
 
 def _is_browser(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
     return bool(scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b""))
 
 
-def _asked(scope: Scope) -> bytes:
+def _token_in_query(scope: Scope) -> bytes:
     query: bytes = scope.get("query_string", b"")
     return parse_qs(query.decode("latin-1")).get("token", [""])[0].encode()
 
 
-def _password(given: bytes) -> bytes:
+def _password(credentials: bytes) -> bytes:
     with contextlib.suppress(ValueError):
-        return base64.b64decode(given).partition(b":")[2]
+        return base64.b64decode(credentials).partition(b":")[2]
     return b""
 
 

@@ -146,19 +146,19 @@ class AnswerStore:
 
         They are on the disk when this returns, as far as the system and the disk tell the truth.
         """
-        history, found = self.history, list[tuple[str, Any]]()
+        history, entries = self.history, list[tuple[str, Any]]()
         number = dict(zip(history.labels, history.now.labels, strict=True))
         for each in new:
             if isinstance(each, Question):
                 at, item, kind, labels, probability, *more = astuple(each)
                 name = history.first_name(items[item])
                 row = [at, name, kind, labels, _real(probability), *more]
-                found.append(("question", row))
+                entries.append(("question", row))
             else:
                 id_, time, what, *event, answer, seconds = astuple(each)
-                said = [number[name] for name in answer] if isinstance(answer, list) else answer
-                found.append((what, [id_, _real(time), *event, said, _real(seconds)]))
-        self.add(found)
+                reply = [number[name] for name in answer] if isinstance(answer, list) else answer
+                entries.append((what, [id_, _real(time), *event, reply, _real(seconds)]))
+        self.add(entries)
 
     def add(self, entries: Sequence[Entry | tuple[str, Any]]) -> None:
         """Add entries to the log: all of them, or none."""
@@ -225,13 +225,13 @@ class AnswerStore:
         ):
             self._refuse_moved()
             rows = _as_written(reader, head)
-            told = ((what, json.loads(text)) for what, text in rows if what not in CHANGES)
-            return columns_of(told, self.history)
+            entries = ((what, json.loads(text)) for what, text in rows if what not in CHANGES)
+            return columns_of(entries, self.history)
 
     def answers_table(self) -> Columns:
         """Return all answers that were not taken back as columns of a table of answers."""
-        found, merged = self.tables()
-        return {name: values + merged[name] for name, values in found.items()}
+        columns, merged = self.tables()
+        return {name: values + merged[name] for name, values in columns.items()}
 
     def taken_back(self) -> set[str]:
         """Return the ids, as in the table, of answers that were taken back."""
@@ -313,23 +313,23 @@ def history_of(path: Path) -> History | None:
         return None
     with _KIND.explained(path), contextlib.closing(_opened(path)) as connection, _reading():
         _KIND.format_of(connection, path)
-        asked = f"SELECT what, entry FROM log WHERE what IN ({', '.join('?' * len(CHANGES))})"
-        for what, entry in connection.execute(f"{asked} ORDER BY id", CHANGES):
+        query = f"SELECT what, entry FROM log WHERE what IN ({', '.join('?' * len(CHANGES))})"
+        for what, entry in connection.execute(f"{query} ORDER BY id", CHANGES):
             history.apply(what, json.loads(entry))
     return history
 
 
 def _read_head(connection: sqlite3.Connection) -> _Head:
-    found = connection.execute("SELECT count, seal FROM head").fetchone()
-    if found is None or not isinstance(found[0], int) or not isinstance(found[1], bytes):
+    head = connection.execute("SELECT count, seal FROM head").fetchone()
+    if head is None or not isinstance(head[0], int) or not isinstance(head[1], bytes):
         raise NotAsWrittenError("it does not say how many answers there are")
-    return found[0], found[1]
+    return head[0], head[1]
 
 
 def _rows(connection: sqlite3.Connection, last: int) -> Iterator[sqlite3.Row]:
     """Yield the first rows, some at once, so that nobody who writes waits long."""
-    asked, at = "SELECT * FROM log WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", 0
-    while rows := connection.execute(asked, (at, last, _ROWS)).fetchall():
+    query, at = "SELECT * FROM log WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", 0
+    while rows := connection.execute(query, (at, last, _ROWS)).fetchall():
         yield from rows
         at = rows[-1]["id"]
 
@@ -349,8 +349,8 @@ def _as_written(connection: sqlite3.Connection, head: _Head) -> Iterator[tuple[s
         raise NotAsWrittenError(_count(now[0], head[0]) if few else same)
 
 
-def _count(found: int, written: int) -> str:
-    return f"it has {found:,} entries, but {written:,} were written"
+def _count(n_found: int, written: int) -> str:
+    return f"it has {n_found:,} entries, but {written:,} were written"
 
 
 @contextlib.contextmanager
@@ -365,10 +365,10 @@ def _reading() -> Iterator[None]:
 def _place(path: Path) -> tuple[int, int] | None:
     """Return what a file keeps as long as no other file takes its place."""
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 def _real(value: float | None) -> float | None:

@@ -17,11 +17,11 @@ from complabel.errors import ComplabelError
 from complabel.files import CONFIDENCE, AnswerWriter, Table
 from complabel.live._store import AnswerStore
 
-_OWN = (*COLUMNS, CONFIDENCE)
+_STANDARD = (*COLUMNS, CONFIDENCE)
 _KEY = ("answer_id", "item", "label")
 # Chances change with what is asked later, and offers are spelled out once labels are added.
 _CHANGES = ("probability", "offered")
-_COMPARED = (*_KEY, *(name for name in _OWN if name not in (*_KEY, *_CHANGES)), "offered")
+_COMPARED = (*_KEY, *(name for name in _STANDARD if name not in (*_KEY, *_CHANGES)), "offered")
 _TIME = _COMPARED.index("time")
 _NUMBERS = ("asked_for", "seconds", CONFIDENCE)
 _Row = tuple[str, ...]  # the cells of _COMPARED
@@ -48,13 +48,13 @@ class AnswerTable:
         if now != self._seen:
             # What an earlier start wrote has the names of then.
             if self._is_edited(columns, store.taken_back(), store.renamed if is_first else {}):
-                aside = beside(self.path)
+                aside = kept_path(self.path)
                 with explained(aside), replacing(aside) as partial:
                     shutil.copy2(self.path, partial)
-                told = "%s was edited, or has answers that %s does not have; it is kept as %s"
+                message = "%s was edited, or has answers that %s does not have; it is kept as %s"
                 if is_first and store.has_merged:
-                    told = "%s is of before labels of %s were merged; it is kept as %s"
-                _logger.warning(told, self.path, store.path, aside)
+                    message = "%s is of before labels of %s were merged; it is kept as %s"
+                _logger.warning(message, self.path, store.path, aside)
             self._seen = now
         write_table(self.path, columns, self._others)
         self._seen = _state(self.path)
@@ -70,12 +70,12 @@ class AnswerTable:
         self._others = {}
         if not self.path.exists():
             return False
-        written, found, is_edited = _hashes(columns), set[_Row](), False
+        written, keys, is_edited = _hashes(columns), set[_Row](), False
         try:
             for row, others in self._rows(renamed):
                 if not any((*row, *others)):
                     continue
-                found.add(_key(row))
+                keys.add(_key(row))
                 if hash(row) not in written:
                     is_edited |= row[0] not in taken_back or any(others)
                 for cells, cell in zip(self._others.values(), others, strict=True):
@@ -83,12 +83,12 @@ class AnswerTable:
                         cells[_key(row)] = cell
         except ComplabelError:  # it is no table of answers any more, so it is somebody's
             return True
-        return is_edited or (len(found) < len(columns["item"]) and _has_deleted(columns, found))
+        return is_edited or (len(keys) < len(columns["item"]) and _has_deleted(columns, keys))
 
     def _rows(self, renamed: _Names) -> Iterator[tuple[_Row, _Row]]:
         """Yield the rows of the file, and their cells in columns of people's own."""
         table = Table.open(self.path, "tables of answers", [*_KEY])
-        self._others = {name: {} for name in table.columns if name not in _OWN}
+        self._others = {name: {} for name in table.columns if name not in _STANDARD}
         names = [*table.columns]
         for piece in table.pieces(names) if table.delimiter else table.pieces(others=names):
             columns = {name: values.to_pylist() for name, values in piece.items()}
@@ -96,34 +96,36 @@ class AnswerTable:
                 columns[name] = [now.get(each, each) for each in columns[name]]
             if renamed.get("label") and "offered" in columns:
                 columns["offered"] = [_offer(each, renamed["label"]) for each in columns["offered"]]
-            rows, own = [*_rows(columns)], [map(_plain, columns[name]) for name in self._others]
-            yield from zip(rows, zip(*own, strict=True) if own else [()] * len(rows), strict=True)
+            rows, cells = [*_rows(columns)], [map(_text, columns[name]) for name in self._others]
+            yield from zip(
+                rows, zip(*cells, strict=True) if cells else [()] * len(rows), strict=True
+            )
 
 
 def _offer(listed: str | None, names: Mapping[str, str]) -> str | None:
     """Return labels on offer, a list in JSON, with their names of now."""
     with contextlib.suppress(ValueError, TypeError):
-        found = [names.get(each, each) for each in json.loads(listed or "")]
-        return json.dumps(found, ensure_ascii=False)
+        offered = [names.get(each, each) for each in json.loads(listed or "")]
+        return json.dumps(offered, ensure_ascii=False)
     return listed
 
 
 def _hashes(columns: Mapping[str, list[Any]]) -> set[int]:
     """Return hashes of all rows, also as they were before their offers were spelled out."""
-    found = set()
+    hashes = set()
     for row in _rows(columns):
-        found.add(hash(row))
+        hashes.add(hash(row))
         if row[-1]:
-            found.add(hash((*row[:-1], "")))
-    return found
+            hashes.add(hash((*row[:-1], "")))
+    return hashes
 
 
-def _has_deleted(columns: Mapping[str, list[Any]], found: set[_Row]) -> bool:
-    """Return whether the rows that were found lack an answer from before their latest one."""
+def _has_deleted(columns: Mapping[str, list[Any]], keys: set[_Row]) -> bool:
+    """Return whether the rows of these keys lack an answer from before their latest one."""
     latest, gone = "", "~"  # times
     for row in _rows(columns):
         if row[0].isdigit():  # those of a file of questions are not in the order of time
-            if _key(row) in found:
+            if _key(row) in keys:
                 latest = max(latest, row[_TIME])
             else:
                 gone = min(gone, row[_TIME])
@@ -140,7 +142,7 @@ def write_table(
         writer.write({**columns, **more})
 
 
-def told_of(path: Path) -> str:
+def describe_table(path: Path) -> str:
     """Say how many answers the table beside a store has."""
     try:
         table = Table.open(path, "tables of answers", [*_KEY])
@@ -152,22 +154,22 @@ def told_of(path: Path) -> str:
     )
 
 
-def beside(path: Path) -> Path:
+def kept_path(path: Path) -> Path:
     """Return a name that no file has: answers.kept-1.csv."""
     ending = "".join(path.suffixes[-2:] if path.suffix in (".gz", ".sqlite") else [path.suffix])
     stem, number = path.name.removesuffix(ending), 1
-    while (found := path.with_name(f"{stem}.kept-{number}{ending}")).exists():
+    while (copy := path.with_name(f"{stem}.kept-{number}{ending}")).exists():
         number += 1
-    return found
+    return copy
 
 
 def _state(path: Path) -> tuple[int, ...] | None:
     """Return what changes when somebody saves a file; None if there is none."""
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return stat.st_size, stat.st_mtime_ns, stat.st_ino
 
 
 def _rows(columns: Mapping[str, list[Any]]) -> Iterator[_Row]:
@@ -175,7 +177,7 @@ def _rows(columns: Mapping[str, list[Any]]) -> Iterator[_Row]:
     blank = [""] * len(columns["item"])
     return zip(
         *(
-            map(_number if name in _NUMBERS else _plain, columns.get(name, blank))
+            map(_number if name in _NUMBERS else _text, columns.get(name, blank))
             for name in _COMPARED
         ),
         strict=True,
@@ -186,7 +188,7 @@ def _key(row: _Row) -> _Row:
     return row[:3] if row[0] else row
 
 
-def _plain(value: Any) -> str:
+def _text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
@@ -196,4 +198,4 @@ def _number(value: Any) -> str:
     try:
         return f"{float(str(value).replace(',', '.')):.12g}"
     except ValueError:
-        return _plain(value)
+        return _text(value)

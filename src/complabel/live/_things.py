@@ -59,29 +59,29 @@ class Things:
     def hosts(self) -> tuple[str, ...]:
         """The places in the web that pictures come from, such as ``https://example.org``."""
         is_table = self.kind == "image" and self.values is not None
-        found = {_host(each) for each in (self.values.to_pylist() if is_table else ())}
-        return tuple(sorted(found - {""}))
+        hosts = {_host(each) for each in (self.values.to_pylist() if is_table else ())}
+        return tuple(sorted(hosts - {""}))
 
     def problems(self) -> list[str]:
         """Say which pictures nobody is asked about; refuse them if these are all."""
         if len(self.broken) == len(self):
             raise fault(self.root, f"no file holds a picture, for example {self.names[0]!r}")
-        found = []
+        messages = []
         if self.gone:
-            found.append(
+            messages.append(
                 f"{len(self.gone):,} items of before are gone: {some_of(self.gone)}; nobody is"
                 " asked about them any more, and their answers are kept. If one has another name"
                 " now, say so with --rename-item OLD=NEW"
             )
         if self.left_out:
-            found.append(f"{self.left_out}; save pictures as .jpg or .png to ask about them")
+            messages.append(f"{self.left_out}; save pictures as .jpg or .png to ask about them")
         if names := [self.names[at] for at in self.broken if self.names[at] not in self.gone]:
             counted = "1 picture is" if len(names) == 1 else f"{len(names):,} pictures are"
-            found.append(
+            messages.append(
                 f"{counted} left out, because these files hold no picture:"
                 f" {some_of(names)}; put whole ones in their place to ask about them"
             )
-        return found
+        return messages
 
     def after(self, before: Sequence[str]) -> Things:
         """Return the same things in the order of a sitting: those of before, then new ones.
@@ -121,18 +121,18 @@ class Things:
             return None
         path = self.root / (name if self.values is None else self.values[number].as_py())
         try:
-            found = path.resolve(strict=True)
-            is_file = found.is_file()
+            resolved = path.resolve(strict=True)
+            is_file = resolved.is_file()
         except (OSError, ValueError, RuntimeError):
             return None
-        return found if is_file and may_show(found, self.root, READ_PICTURES) else None
+        return resolved if is_file and may_show(resolved, self.root, READ_PICTURES) else None
 
 
 def _host(address: str) -> str:
     """Return scheme, host and port as a policy for browsers may say them, "" if there is none."""
-    found = re.match(r"(https?://)(?:[^/?#\\]*@)?([\w.-]+(?::\d+)?)(?=[/?#]|$)", address, re.I)
+    match = re.match(r"(https?://)(?:[^/?#\\]*@)?([\w.-]+(?::\d+)?)(?=[/?#]|$)", address, re.I)
     with contextlib.suppress(UnicodeError):
-        return found[1].lower() + found[2].lower().encode("idna").decode() if found else ""
+        return match[1].lower() + match[2].lower().encode("idna").decode() if match else ""
     return ""
 
 
@@ -154,36 +154,36 @@ def read_things(
     """
     source = as_path("path", path)
     columns = {"text": text, "image": image, "url": url}
-    given = {kind: name for kind, name in columns.items() if name is not None}
+    chosen = {kind: name for kind, name in columns.items() if name is not None}
     if source.is_dir():
-        if given or item is not None:
+        if chosen or item is not None:
             raise InputError(
-                f"{source} is a folder of pictures; --{next(iter(given), 'item')} is for tables,"
+                f"{source} is a folder of pictures; --{next(iter(chosen), 'item')} is for tables,"
                 " leave it out"
             )
         root = source.resolve()
-        found = read_folder(root, shown_pictures())
-        broken = _broken(found.pictures, root)
-        return Things(found.pictures, "image", root, None, found.left_out(), broken)
+        folder = read_folder(root, shown_pictures())
+        broken = _broken(folder.pictures, root)
+        return Things(folder.pictures, "image", root, None, folder.left_out(), broken)
     table = Table.open(source, "tables of things to show", endings=ITEM_TABLES)
-    if len(given) != 1:
+    if len(chosen) != 1:
         raise InputError(
             f"{source}: say which column is shown, with one of --text, --image and --url; the"
             f" columns are {some_of(table.columns)}"
         )
-    ((kind, column),) = given.items()
+    ((kind, column),) = chosen.items()
     return _of_table(table, kind, column, item)
 
 
 def _broken(paths: Sequence[str], root: Path) -> list[int]:
     """Return which files do not begin as pictures do; nothing else in them is looked at."""
-    found = []
+    broken = []
     for number, name in enumerate(paths):
         with contextlib.suppress(OSError), (root / name).open("rb") as file:
             head, ending = file.read(16), Path(name).suffix.lower()
             if not (_BEGINNINGS.match(head) or (ending not in PICTURES and _CONVERTED.match(head))):
-                found.append(number)
-    return found
+                broken.append(number)
+    return broken
 
 
 def _address(name: str) -> str:
@@ -197,8 +197,8 @@ def _of_table(table: Table, kind: str, column: str, item: str | None) -> Things:
     for name in filter(None, (column, by_name)):
         if name not in table.columns:
             raise fault(table.path, f"there is no column {name!r}, only {some_of(table.columns)}")
-    wanted = list(dict.fromkeys(filter(None, (column, by_name))))
-    pieces = list(table.pieces(wanted))
+    needed = list(dict.fromkeys(filter(None, (column, by_name))))
+    pieces = list(table.pieces(needed))
     values = pa.chunked_array(
         [piece[column].cast("large_string") for piece in pieces], type="large_string"
     ).combine_chunks()

@@ -114,8 +114,8 @@ class Until:
             until.size = kind.n_offered(n_labels)
             for goal in goals:
                 goal.refuse_question(kind)
-        told = (FREQUENCIES, *FIGURES) if has_predictions else (FREQUENCIES,)
-        of_model = [goal for goal in goals if goal.figure not in told]
+        answerable = (FREQUENCIES, *FIGURES) if has_predictions else (FREQUENCIES,)
+        of_model = [goal for goal in goals if goal.figure not in answerable]
         if of_model and not learns:
             raise InputError(
                 f"{setting('until', of_model[0])} is about a model: give {setting('features')},"
@@ -149,15 +149,15 @@ class Until:
     def mark(self, labels: Sequence[str]) -> str:
         """Return a digest of the predictions, whatever the order of the labels."""
         order = sorted(range(len(labels)), key=lambda label: labels[label])
-        found = hashlib.sha256(json.dumps([labels[label] for label in order]).encode())
+        digest = hashlib.sha256(json.dumps([labels[label] for label in order]).encode())
         for label in order:
-            found.update(np.ascontiguousarray(self.probabilities[:, label]).tobytes())
-        return found.hexdigest()
+            digest.update(np.ascontiguousarray(self.probabilities[:, label]).tobytes())
+        return digest.hexdigest()
 
-    def agree(self, given: Sequence[str], labels: Sequence[str]) -> None:
+    def agree(self, names: Sequence[str], labels: Sequence[str]) -> None:
         """Put the labels of predictions, as they were given, into the order of the answers."""
         if self.probabilities is not None:
-            self.probabilities = self.probabilities[:, [[*given].index(name) for name in labels]]
+            self.probabilities = self.probabilities[:, [[*names].index(name) for name in labels]]
 
     def omit(self, items: Sequence[int], n_items: int) -> None:
         """Leave items out that nobody can be asked about: goals are about the others."""
@@ -173,10 +173,10 @@ class Until:
         for goal in (each for each in self.goals if each.figure != MODEL):
             shape, unknown = (n_items, len(labels)), (math.nan,) * 3
             standing = foreseen(goal, shape, labels, p, **rates)
-            if standing and (told := standing.obstacle()):
+            if standing and (obstacle := standing.obstacle()):
                 if p is not None:
-                    told += ", if the predictions are about right"
-                self.obstacles[goal] = told
+                    obstacle += ", if the predictions are about right"
+                self.obstacles[goal] = obstacle
                 names = labels if goal.by_label else [None]
                 parts = [Part(name, math.nan, 0.0, 1.0, False, unknown) for name in names]
                 self.standings.append(Standing(goal, parts, 0, unknown))
@@ -244,8 +244,8 @@ class Until:
             return how_far(answers, [goal], probabilities=p, **rates)[0]
         if goal.figure == MODEL and self.learner is not None:
             return _of_the_end(goal, self.learner.state() or {})
-        found = () if self.learner is None else self.learner.standings
-        return next((each for each in found if each.goal == goal), None)
+        standings = () if self.learner is None else self.learner.standings
+        return next((each for each in standings if each.goal == goal), None)
 
     def _is_of_learner(self, goal: Goal) -> bool:
         others = (FREQUENCIES,) if self.probabilities is None else (FREQUENCIES, *FIGURES)
@@ -264,10 +264,10 @@ class Until:
         """Return what is known, as JSON; ``seconds`` are what answers took."""
         return {
             "reached": self.is_reached,
-            "goals": [self._told(standing, np.array(seconds)) for standing in self.standings],
+            "goals": [self._as_json(standing, np.array(seconds)) for standing in self.standings],
         }
 
-    def _told(self, standing: Standing, seconds: Array) -> dict[str, Any]:
+    def _as_json(self, standing: Standing, seconds: Array) -> dict[str, Any]:
         size = self._per_answer if self.size is None else self.size
         left = questions_left(standing, size)
         if self.has_equal_pairs and self.size == 1 and standing.drawn_left is not None:
@@ -284,13 +284,13 @@ class Until:
             "known": sum(each.is_reached for each in standing.parts),
             "of": len(standing.parts),
             "label": part.label,
-            "value": _plain(part.value),
-            "low": _plain(part.low),
-            "high": _plain(part.high),
-            "within": _plain(standing.goal.within),
+            "value": _finite(part.value),
+            "low": _finite(part.low),
+            "high": _finite(part.high),
+            "within": _finite(standing.goal.within),
             "obstacle": obstacle,
-            "answers_left": [_plain(each) for each in left],
-            "minutes_left": [_plain(each) for each in minutes_left(left, seconds)],
+            "answers_left": [_finite(each) for each in left],
+            "minutes_left": [_finite(each) for each in minutes_left(left, seconds)],
         }
 
 
@@ -406,5 +406,5 @@ def aimed_questions(
     )
 
 
-def _plain(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
