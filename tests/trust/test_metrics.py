@@ -111,9 +111,9 @@ def tiny(judged, chance, predicted):
         chance=chance,
         place=place,
         inverse=np.ones(len(place)),
-        said=LABELS[place],
+        judgement=LABELS[place],
         noise=np.zeros(len(place)),
-        n_said=np.ones(len(place), dtype=np.intp),
+        n_judgements=np.ones(len(place), dtype=np.intp),
     )
 
 

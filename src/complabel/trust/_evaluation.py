@@ -122,20 +122,20 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, without NaN; what is not known is left out."""
-        found: dict[str, Any] = {"n_items": self.n_items, "n_answers": self.n_answers}
+        values: dict[str, Any] = {"n_items": self.n_items, "n_answers": self.n_answers}
         if self.n_folds is not None:
-            found["cross_fit"] = self.n_folds
+            values["cross_fit"] = self.n_folds
         if self.ranking_error is not None:
-            found["ranking_error"] = self.ranking_error
+            values["ranking_error"] = self.ranking_error
             if self.log_likelihood is not None:
-                found["log_likelihood"] = self.log_likelihood
-            found["constant"] = dict(self.constant)
+                values["log_likelihood"] = self.log_likelihood
+            values["constant"] = dict(self.constant)
         if self.estimates is not None:
-            found["figures"] = _plain(self.estimates)
-            found["n_judgements"] = self.estimates.n_judgements
+            values["figures"] = _as_dict(self.estimates)
+            values["n_judgements"] = self.estimates.n_judgements
             labels = self.estimates.labels
-            found["figures_by_label"] = {name: _plain(each) for name, each in labels.items()}
-        return found
+            values["figures_by_label"] = {name: _as_dict(each) for name, each in labels.items()}
+        return values
 
 
 def evaluate_model(
@@ -205,13 +205,15 @@ def evaluate_model(
     if predictions is None:
         assert n_folds is not None
         JudgedPairs.of(answers)  # nothing else can be measured, so refuse it before the fits
-        how: dict[str, Any] = {"n_folds": n_folds, "on_fold": on_fold}
+        fit_options: dict[str, Any] = {"n_folds": n_folds, "on_fold": on_fold}
         if machine is not None:
             from complabel.methods import fit_again  # loads torch
 
-            said = np.asarray(machine)
-            how["fit"] = lambda items, rows, told: fit_again(model, rows, told, said[items])
-        probabilities = cross_fit_probabilities(model, X, answers, **how)
+            outputs = np.asarray(machine)
+            fit_options["fit"] = lambda items, rows, some: fit_again(
+                model, rows, some, outputs[items]
+            )
+        probabilities = cross_fit_probabilities(model, X, answers, **fit_options)
     else:
         probabilities = predictions.probabilities
     threshold, rule, remarks = _rule(model)
@@ -227,11 +229,11 @@ def evaluate_model(
         judged = np.bincount(labels, minlength=answers.n_labels)
         if judged.mean() >= _CHANCE_OF_NONE and (without := np.flatnonzero(judged == 0)).size:
             names = some([estimates._label_names[label] for label in without])
-            told = f"warning: no random question was about {names}"
-            remarks = (*remarks, f"{told}; figures over all labels are about the others")
+            warning = f"warning: no random question was about {names}"
+            remarks = (*remarks, f"{warning}; figures over all labels are about the others")
     folds = None if n_folds is None else folds_of(answers.answered, n_folds)
-    if told := features_tell(answers, probabilities, folds=folds).sentence():
-        remarks = (*remarks, f"warning: {told}")
+    if sentence := features_tell(answers, probabilities, folds=folds).sentence():
+        remarks = (*remarks, f"warning: {sentence}")
     if predictions is not None:
         ranked, lacking = _ranked(predictions, answers, estimates)
         remarks = (*remarks, *lacking)
@@ -293,8 +295,8 @@ def _ranked(
     return figures, ()
 
 
-def _plain(figures: Figures) -> dict[str, Any]:
-    plain = {name: asdict(getattr(figures, name)) for name in FIGURES}
-    for each in plain.values():
+def _as_dict(figures: Figures) -> dict[str, Any]:
+    values = {name: asdict(getattr(figures, name)) for name in FIGURES}
+    for each in values.values():
         each["value"] = None if math.isnan(each["value"]) else each["value"]
-    return plain
+    return values

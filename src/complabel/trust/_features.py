@@ -95,10 +95,10 @@ class FeaturesTell:
         if not nothing:
             return ""
         of = some(nothing) if len(nothing) < len(self.labels) or len(nothing) == 1 else "any label"
-        told = f"the features tell nothing of {of}"
+        finding = f"the features tell nothing of {of}"
         if self.needs_features:
-            return f"{told}, and there are enough answers to see it: give other features"
-        return f"{told}, as far as these answers show: other features, or more answers?"
+            return f"{finding}, and there are enough answers to see it: give other features"
+        return f"{finding}, as far as these answers show: other features, or more answers?"
 
     def lines(self) -> list[str]:
         """Return lines about all labels together and about each one, the least told first."""
@@ -124,13 +124,13 @@ class FeaturesTell:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, with None for NaN."""
-        found = asdict(self) | {"sentence": self.sentence()}
-        found["labels"] = {
+        content = asdict(self) | {"sentence": self.sentence()}
+        content["labels"] = {
             name: {**each._asdict(), "told": each.told} for name, each in self.labels.items()
         }
-        for figures in (found, *found["labels"].values()):
+        for figures in (content, *content["labels"].values()):
             figures |= {name: None for name, value in figures.items() if value != value}
-        return found
+        return content
 
 
 def features_tell(
@@ -191,11 +191,12 @@ def features_tell(
     guesses = np.zeros((n_models, p.shape[1]))
     np.add.at(guesses, fold, p)
     guess = (guesses / np.maximum(np.bincount(fold, minlength=n_models), 1)[:, np.newaxis])[fold]
-    said, variance = answers.statements(), 1.0 if folds is None else _OF_FOLDS
+    statements, variance = answers.statements(), 1.0 if folds is None else _OF_FOLDS
     score, of_guess, error = math.nan, math.nan, math.nan
-    if said.applies.any() and not said.applies.all():
+    if statements.applies.any() and not statements.applies.all():
         (score, by_item), (of_guess, without) = (
-            area(each[said.item, said.label], said.applies, said.item) for each in (p, guess)
+            area(each[statements.item, statements.label], statements.applies, statements.item)
+            for each in (p, guess)
         )
         error = math.sqrt(variance) * float(np.linalg.norm(by_item - without))
     beyond = _logit(p) - _logit(guess)
@@ -214,10 +215,11 @@ def _logit(p: Array) -> Array:
 
 def _judged(answers: Answers) -> tuple[Ints, Ints, Bools]:
     """Return items and labels of which most people say yes or no, and whether they say yes."""
-    said = answers.statements()
-    rows = np.isin(said.kind, [STATEMENT_KINDS.index(kind) for kind in ("absent", "relevant")])
-    pairs, at = np.unique(said.pair[rows], return_inverse=True)
-    votes = np.bincount(at, np.where(said.applies[rows], 1, -1), minlength=len(pairs))
+    statements = answers.statements()
+    kinds = [STATEMENT_KINDS.index(kind) for kind in ("absent", "relevant")]
+    rows = np.isin(statements.kind, kinds)
+    pairs, at = np.unique(statements.pair[rows], return_inverse=True)
+    votes = np.bincount(at, np.where(statements.applies[rows], 1, -1), minlength=len(pairs))
     item, label = np.divmod(pairs[votes != 0], answers.n_labels)
     return item, label, votes[votes != 0] > 0
 

@@ -195,17 +195,17 @@ class Standing:
         half, times = (max(each) for each in zip(*(part.best for part in lacking), strict=True))
         names = [part.label for part in lacking if part.label is not None]
         which = f" of {some(names)}" if names else ""
-        told = f"{self.goal} cannot be reached with these items: when all their pairs are judged,"
-        told += f" {self.goal.figure.replace('_', ' ')}{which}"
-        told += ", as people err," if self.goal.figure == FREQUENCIES else " for items like these"
+        text = f"{self.goal} cannot be reached with these items: when all their pairs are judged,"
+        text += f" {self.goal.figure.replace('_', ' ')}{which}"
+        text += ", as people err," if self.goal.figure == FREQUENCIES else " for items like these"
         if not math.isfinite(times):
-            return f"{told} will rest on too few labels that are predicted"
+            return f"{text} will rest on too few labels that are predicted"
         wider, needs = math.ceil(100 * half) / 100, f"{math.ceil(10 * times) / 10:g} times as many"
         if wider <= self.goal.within:
-            return f"{told} will rest on too few judgements. It takes about {needs} items"
-        told += f" will be known within ± {half:.3f} only. It takes about {needs} items"
+            return f"{text} will rest on too few judgements. It takes about {needs} items"
+        text += f" will be known within ± {half:.3f} only. It takes about {needs} items"
         other = replace(self.goal, within=wider)
-        return told if wider >= 0.5 else f"{told}, or the goal {other}"
+        return text if wider >= 0.5 else f"{text}, or the goal {other}"
 
     def sentence(self) -> str:
         """Return what may be quoted, if nobody is asked any more."""
@@ -322,19 +322,21 @@ def how_far(
         p = checked_probabilities("probabilities", probabilities, answers.shape)
     cuts = checked_thresholds(threshold, answers.n_labels)
     more_items = (n_items or answers.n_items) / answers.n_items
-    found = []
+    standings = []
     for goal in read:
         if goal.figure == MODEL:
             raise InputError('the goal "model" is for complabel annotate with --features')
         if goal.figure == FREQUENCIES:
             predicted = None if p is None else p >= cuts
             audit = Audit.of(answers, all_items=True).once()
-            found.append(_of_frequencies(goal, audit, answers.n_items, names, predicted, *rates))
+            standings.append(
+                _of_frequencies(goal, audit, answers.n_items, names, predicted, *rates)
+            )
         elif p is None:
             raise InputError(f"{goal} needs predictions; also give {setting('probabilities')}")
         else:
-            found.append(_of_figure(goal, answers, names, p, cuts, *rates, more_items))
-    return found
+            standings.append(_of_figure(goal, answers, names, p, cuts, *rates, more_items))
+    return standings
 
 
 def foreseen(
@@ -401,28 +403,28 @@ def _of_frequencies(
     merged = audit.counts(missed, invented).merged()
     yes, judged = merged.yes[0], merged.judged[0]
     # People say yes of this share of what applies, beyond what they invent (Rogan and Gladen).
-    told = 1 - merged.missed[0] - merged.invented[0]
+    youden = 1 - merged.missed[0] - merged.invented[0]
     # Where people err, judged items are not known, either.
-    items = np.full(len(yes), n_items if (told == 1).all() else math.inf)
-    within = goal.within * told
+    items = np.full(len(yes), n_items if (youden == 1).all() else math.inf)
+    within = goal.within * youden
     n_draws = max(_N_DRAWS // max(len(yes) // 50, 1), 100)  # a sum of many labels needs fewer
-    how: Any = {"n_draws": n_draws, "rng": np.random.default_rng(0)}
+    options: dict[str, Any] = {"n_draws": n_draws, "rng": np.random.default_rng(0)}
     if predicted is None:
-        left = answers_left(yes, judged, within, items, **how)
+        left = answers_left(yes, judged, within, items, **options)
     else:
-        yes, judged, items, left = beside_predictions(audit, predicted, within, items, **how)
+        yes, judged, items, left = beside_predictions(audit, predicted, within, items, **options)
     is_over = np.isinf(items) & (merged.judged[0] + left > n_items)  # a pair is judged once
     left = np.where(is_over, math.inf, left)
     at_goal, whenever = (
-        np.clip((ends - merged.invented[0][:, np.newaxis]) / told[:, np.newaxis], 0, 1)
+        np.clip((ends - merged.invented[0][:, np.newaxis]) / youden[:, np.newaxis], 0, 1)
         for ends in (interval_at_goal(yes, judged, within, items), interval_whenever(yes, judged))
     )
     reached = np.asarray(left.max(axis=0) <= 0)
     with np.errstate(invalid="ignore"):
-        values = np.clip((yes / judged - merged.invented[0]) / told, 0, 1)
+        values = np.clip((yes / judged - merged.invented[0]) / youden, 0, 1)
         times = n_items / np.maximum(merged.judged[0], 1)  # as many, when all pairs are judged
         ends = interval_at_goal(yes * times, judged * times, within, items)
-    half = (ends[:, 1] - ends[:, 0]) / 2 / told
+    half = (ends[:, 1] - ends[:, 0]) / 2 / youden
     best = np.stack([half, (half / goal.within) ** 2], axis=1).tolist()
     ends = np.where(reached[:, np.newaxis], at_goal, whenever)
     parts = [
@@ -473,8 +475,8 @@ def _part(every: Sequence[ScoredPairs], goal: Goal, more_items: float = 1.0) -> 
     The pairs come with all judgements, and then each time without a part of them.
     """
     pairs, *fewer = every
-    how: Any = {"new_items": True, "of_label": goal.by_label, "to_stop": True}
-    known, n = known_of(pairs, goal.figure, **how), len(pairs.place)
+    options: dict[str, Any] = {"new_items": True, "of_label": goal.by_label, "to_stop": True}
+    known, n = known_of(pairs, goal.figure, **options), len(pairs.place)
     value, (low, high) = known.value, known.interval(_AT_GOAL)
     if math.isnan(value):
         return Part(None, value, low, high, False, (math.nan,) * 3)
@@ -489,7 +491,7 @@ def _part(every: Sequence[ScoredPairs], goal: Goal, more_items: float = 1.0) -> 
         min(1.0, max(most, value + times * (high - value))),
     )
     smaller = _smaller(known, errors, goal.within)
-    n_yes, by_rank = float(pairs.said.sum()), goal.figure == "average_precision"
+    n_yes, by_rank = float(pairs.judgement.sum()), goal.figure == "average_precision"
     # A model that predicts hardly anything has an F1 near 0, and nothing tells its error.
     n_predicted = n if by_rank else int(pairs.predicted[pairs.place].sum())
     of_each = min(n_yes, n - n_yes, n_predicted)
@@ -498,7 +500,8 @@ def _part(every: Sequence[ScoredPairs], goal: Goal, more_items: float = 1.0) -> 
     if known.ends or not (fewer or n == len(pairs)):  # hardly any pairs of some kind were judged
         return Part(None, value, *at_all_times, False, (math.nan,) * 3)
     lengths = [
-        _length(known_of(each, goal.figure, **how), errors, goal.within, smaller) for each in fewer
+        _length(known_of(each, goal.figure, **options), errors, goal.within, smaller)
+        for each in fewer
     ]
     # The jackknife (Efron, "The jackknife, the bootstrap and other resampling plans", 1982).
     spread = 2 * float(np.std(np.log(np.maximum(lengths or [1.0], _TINY)))) * math.sqrt(_PARTS - 1)
@@ -511,7 +514,7 @@ def _part(every: Sequence[ScoredPairs], goal: Goal, more_items: float = 1.0) -> 
     ends = np.where(ends <= most, np.clip(ends * _LATE, min(fewest, most), most), math.inf)
     if lacks > more_items:
         ends[:] = math.inf
-    left = (ends - n) * (float(pairs.n_said.sum()) / n)
+    left = (ends - n) * (float(pairs.n_judgements.sum()) / n)
     half = goal.within * _length(known, errors, goal.within, math.sqrt(least))
     best = half, max(least / smaller**2, lacks / more_items)
     return Part(None, value, *at_all_times, False, tuple(left.tolist()), best)
@@ -520,11 +523,11 @@ def _part(every: Sequence[ScoredPairs], goal: Goal, more_items: float = 1.0) -> 
 def _length(known: Known, errors: float, within: float, times: float) -> float:
     """Return how long intervals are, as a share of what is allowed, with errors times as large."""
     low, high = known.interval(_AT_GOAL, times)
-    found = (high - low) / 2 / within
+    length = (high - low) / 2 / within
     if known.sides is not None:
         low, high = known.interval(errors, times)
-        found = max(found, (high - low) / 2 / within / _LONGER_AT_ALL_TIMES)
-    return found
+        length = max(length, (high - low) / 2 / within / _LONGER_AT_ALL_TIMES)
+    return length
 
 
 def _smaller(known: Known, errors: float, within: float) -> float:
@@ -565,12 +568,12 @@ def _judged_at_end(
         if times < least:
             return math.inf
         grown = min(more_items, 1 / times)
-        wanted = times * grown - stays
+        needed = times * grown - stays
         # A pair that stands for w others is judged with chance 1 / w, later with min(1, f / w).
         low, high = 1.0, float(weight.max())
         for _ in range(_HALVINGS):
             middle = math.sqrt(low * high)
-            is_more = float((falling * np.maximum(1 / middle, 1 / weight)).sum()) > wanted
+            is_more = float((falling * np.maximum(1 / middle, 1 / weight)).sum()) > needed
             low, high = (middle, high) if is_more else (low, middle)
         return float(np.minimum(weight, high).sum()) * grown
 

@@ -112,12 +112,12 @@ class MetricEstimates(Figures):
     def labels(self) -> Mapping[str, Figures]:
         """The figures of each label, by its name, or its number if there are no names."""
         n_labels = len(self._label_names)
-        found = {}
+        figures = {}
         for label, name in enumerate(self._label_names):
             pairs = self._pairs.of_label(label, n_labels)
-            told = {"new_items": self.new_items, "of_label": True}
-            found[name] = Figures(**figures_of(pairs, self.confidence, **told))
-        return found
+            options = {"new_items": self.new_items, "of_label": True}
+            figures[name] = Figures(**figures_of(pairs, self.confidence, **options))
+        return figures
 
     def curve(self, n_points: int = 50) -> dict[str, Array]:
         """Return precision and recall at many thresholds, with their intervals.
@@ -277,14 +277,14 @@ def _average_precision(pairs: ScoredPairs, applies: Array) -> _Ratio:
 
     # The estimate for a pair is not multiplied by itself: that would add its variance.
     precision = (1 + np.cumsum(y)[rank - 1] - y) / rank
-    found = float(y @ precision)
+    total = float(y @ precision)
     precision = np.clip(precision, 0, 1)
     share = y / rank
     below, lost = (np.append(0.0, np.cumsum(of)) for of in (share, share * precision))
     each, pair = np.empty_like(y), np.empty_like(y)
     each[order] = precision + below[-1] - below[above] - share
     pair[order] = lost[above] - lost[-1]
-    return _Ratio(found, float(y.sum()), each, 1, pair, 0)
+    return _Ratio(total, float(y.sum()), each, 1, pair, 0)
 
 
 _FIGURES: Mapping[str, Callable[[ScoredPairs, Array], _Ratio]] = {
@@ -343,12 +343,12 @@ def figures_of(
     names: Any = tuple(_FIGURES),
     of_label: bool = False,
 ) -> dict[str, Figure]:
-    found, errors = {}, float(special.ndtri((1 + confidence) / 2))
+    figures, errors = {}, float(special.ndtri((1 + confidence) / 2))
     for name in names:
         known = known_of(pairs, name, new_items=new_items, of_label=of_label)
         ends = known.interval(errors)
-        found[name] = Figure(known.value, *ends, known.n_judgements, known.more_questions)
-    return found
+        figures[name] = Figure(known.value, *ends, known.n_judgements, known.more_questions)
+    return figures
 
 
 def known_of(
@@ -359,38 +359,38 @@ def known_of(
     With ``to_stop``, intervals are for somebody who stops once one is short: where people err, they
     are at least as long as Fieller's. Others are short where chance made labels look frequent.
     """
-    of_predicted = int(pairs.n_said[pairs.predicted[pairs.place]].sum())
-    n = of_predicted if name == "precision" else int(pairs.n_said.sum())
+    of_predicted = int(pairs.n_judgements[pairs.predicted[pairs.place]].sum())
+    n = of_predicted if name == "precision" else int(pairs.n_judgements.sum())
     nothing_applies = pairs.applies.sum() <= 0  # by the answers, after mistakes were taken out
     unknown = name in _OF_PREDICTED and pairs.predicted.any() and not of_predicted
     if not n or unknown or (nothing_applies and name != "share"):
         return Known(math.nan, n)
-    told, typical = (_FIGURES[name](pairs, of) for of in (pairs.applies, pairs.chance))
+    estimate, typical = (_FIGURES[name](pairs, of) for of in (pairs.applies, pairs.chance))
     # A mean over few "yes" tells its own error badly: with one it is doubled, with none there
     # is no end to it. Without this, few labels as rare as .02 had the truth in their interval.
     few = of_label and name == "average_precision"
     unsure = 1 + 1 / max(pairs.n_yes, _ROUNDING) if few else 1.0
-    value, middle = (each.above / (each.below or 1.0) for each in (told, typical))
+    value, middle = (each.above / (each.below or 1.0) for each in (estimate, typical))
     of_mistakes = to_stop and pairs.noise.any()
-    found = []
+    variances = []
     # Changes and the effective number come from the chances alone, which no single answer
     # can make 0 or 1.
     for at in [middle, 0.0, 0.5, 1.0] if of_mistakes else [middle]:
         each = np.broadcast_to(typical.each_above - at * typical.each_below, len(pairs))
         pair = np.broadcast_to(typical.pair_above - at * typical.pair_below, len(pairs))
-        found.append(pairs.variance(each, pair, new_items=new_items))
-    (variance, times_to_halve, falling), *others = found
-    more = int(pairs.n_said.sum()) * (times_to_halve - 1)
-    how: Any = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
+        variances.append(pairs.variance(each, pair, new_items=new_items))
+    (variance, times_to_halve, falling), *others = variances
+    more = int(pairs.n_judgements.sum()) * (times_to_halve - 1)
+    options: dict[str, Any] = {"new_items": new_items, "of_label": of_label, "to_stop": to_stop}
     ends: list[Known] = []
     if any(name != "precision" or pairs.predicted[side].any() for side in pairs.unknown):
         smallest = min(int(side.sum()) for side in pairs.unknown)
         more = max(more, FEWEST_OF_GROUP * len(pairs) / smallest)
-        ends = [known_of(each, name, **how) for each in pairs.extremes]
+        ends = [known_of(each, name, **options) for each in pairs.extremes]
     are_left = more <= len(pairs) - len(pairs.place)
     sides = None
     if of_mistakes:
-        sides = told, np.polyfit([0.0, 0.5, 1.0], [unsure * each for each, *_ in others], 2)
+        sides = estimate, np.polyfit([0.0, 0.5, 1.0], [unsure * each for each, *_ in others], 2)
     falling = falling / (variance or 1.0)
     variance *= unsure / (typical.below**2 or 1.0)
     if new_items and variance < _ROUNDING:
@@ -410,14 +410,14 @@ def known_of(
     )
 
 
-def _where_nothing_is_left(told: _Ratio, variance: Array, errors: float) -> tuple[float, float]:
+def _where_nothing_is_left(ratio: _Ratio, variance: Array, errors: float) -> tuple[float, float]:
     """Return between which figures above - figure * below is 0 but for its error (Fieller 1954).
 
     Where ``below`` may be 0, any figure may be true.
     """
-    line = np.array([-told.below, told.above])
+    line = np.array([-ratio.below, ratio.above])
     bend, slope, start = np.polymul(line, line) - errors**2 * variance
-    if told.below <= 0 or bend <= 0:
+    if ratio.below <= 0 or bend <= 0:
         return 0.0, 1.0
     root = math.sqrt(max(0.0, slope**2 - 4 * bend * start))
     low, high = np.clip((-slope + np.array([-root, root])) / (2 * bend), 0, 1).tolist()

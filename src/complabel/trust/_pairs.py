@@ -49,23 +49,25 @@ class JudgedPairs:
         their numbers of judgements. Each judged pair stands at least for itself.
         """
         random = judged_at_random(answers)
-        said = answers.statements()
-        said = said.only(random[said.answer])
-        if not len(said):
+        statements = answers.statements()
+        statements = statements.only(random[statements.answer])
+        if not len(statements):
             raise refuse_without_sample(answers)
-        inverse = inverse_probability(answers)[said.answer]
-        _, place = np.unique(forms_of(answers)[said.answer], return_inverse=True)
+        inverse = inverse_probability(answers)[statements.answer]
+        _, place = np.unique(forms_of(answers)[statements.answer], return_inverse=True)
         mean = np.bincount(place, weights=inverse) / np.bincount(place)
         weight = inverse / mean[place]
-        _, at = np.unique(said.item * answers.n_labels + said.label, return_inverse=True)
+        _, at = np.unique(
+            statements.item * answers.n_labels + statements.label, return_inverse=True
+        )
         total = sums_by(at, weight)
         n_pairs = answers.n_items * answers.n_labels
         stands = stand_for(total, np.zeros_like(at[: len(total)]), np.array([n_pairs]))
         return cls(
-            item=said.item,
-            label=said.label,
-            annotator=answers.annotator[said.answer],
-            applies=said.applies,
+            item=statements.item,
+            label=statements.label,
+            annotator=answers.annotator[statements.answer],
+            applies=statements.applies,
             weight=weight * (stands / total)[at] * (len(at) / stands.sum()),
             n_items=answers.n_items,
             n_labels=answers.n_labels,
@@ -76,12 +78,12 @@ class JudgedPairs:
 
 
 def checked_thresholds(threshold: ArrayLike, n_labels: int) -> Array:
-    found = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
-    if found.ndim and len(found) != n_labels:
+    cuts = check_array("threshold", threshold, *["label"][: np.ndim(threshold)])
+    if cuts.ndim and len(cuts) != n_labels:
         raise InputError(
-            f"threshold has {len(found)} numbers; give one, or one for each of {n_labels} labels"
+            f"threshold has {len(cuts)} numbers; give one, or one for each of {n_labels} labels"
         )
-    return found
+    return cuts
 
 
 FEWEST_OF_GROUP = 3
@@ -105,9 +107,9 @@ class ScoredPairs:
     chance: Array  # (N,): that the label applies, from the recalibrated score
     place: Ints  # (M,), ascending: which pairs are judged
     inverse: Array  # (M,): one over the chance of being judged, up to a factor
-    said: Array  # (M,): without mistakes 0 or 1; with mistakes its mean is whether it applies
-    noise: Array  # (M,): how much mistakes add to the variance of ``said``
-    n_said: Ints  # (M,): how many judgements are about the pair
+    judgement: Array  # (M,): without mistakes 0 or 1; with mistakes its mean is whether it applies
+    noise: Array  # (M,): how much mistakes add to the variance of ``judgement``
+    n_judgements: Ints  # (M,): how many judgements are about the pair
 
     @classmethod
     def of(
@@ -115,23 +117,23 @@ class ScoredPairs:
     ) -> Self:
         """Collect all pairs of (n, K) scores; rates are (1, K) or (R + 1, K).
 
-        With mistakes, a judgement becomes (said - invented) / (1 - missed - invented). On average
-        that is 1 if the label applies and 0 if not (Rogan and Gladen 1978).
+        With mistakes, a judgement becomes (applies - invented) / (1 - missed - invented). On
+        average that is 1 if the label applies and 0 if not (Rogan and Gladen 1978).
         """
         score = scores.ravel()
         pair = judged.item * judged.n_labels + judged.label
         missed, invented = (
             rates[judged.annotator % len(rates), judged.label] for rates in (missed, invented)
         )
-        told = 1 - missed - invented
-        said = (judged.applies - invented) / told
-        place, at, n_said = np.unique(pair, return_inverse=True, return_counts=True)
+        youden = 1 - missed - invented
+        value = (judged.applies - invented) / youden
+        place, at, n_judgements = np.unique(pair, return_inverse=True, return_counts=True)
         total = sums_by(at, judged.weight)
-        mean = sums_by(at, judged.weight * said) / total
+        mean = sums_by(at, judged.weight * value) / total
         chance = _chances_of(score, place, mean, total)
         p = chance[pair]
-        yes = invented + told * p
-        noise = yes * (1 - yes) / told**2 - p * (1 - p)
+        yes = invented + youden * p
+        noise = yes * (1 - yes) / youden**2 - p * (1 - p)
         return cls(
             score=score,
             predicted=(scores >= thresholds).ravel(),
@@ -139,9 +141,9 @@ class ScoredPairs:
             chance=chance,
             place=place,
             inverse=total,
-            said=mean,
+            judgement=mean,
             noise=sums_by(at, judged.weight**2 * noise) / total**2,
-            n_said=n_said,
+            n_judgements=n_judgements,
         )
 
     def __len__(self) -> int:
@@ -151,18 +153,18 @@ class ScoredPairs:
         """Return these pairs without what was said of each part of items; none for few items."""
         _, item = np.unique(self.item[self.place], return_inverse=True)
         part = np.random.default_rng(0).permutation(item.max() + 1)[item] % n_parts
-        found = []
+        parts = []
         for each in range(n_parts if part.max() + 1 == n_parts else 0):
-            names = ("place", "said", "inverse", "noise", "n_said")
-            told: Any = {name: getattr(self, name)[part != each] for name in names}
-            chance = _chances_of(self.score, told["place"], told["said"], told["inverse"])
-            found.append(replace(self, chance=chance, **told))
-            found[-1].__dict__["ranking"] = self.ranking  # so that it is not sorted again
-        return found
+            names = ("place", "judgement", "inverse", "noise", "n_judgements")
+            kept: dict[str, Any] = {name: getattr(self, name)[part != each] for name in names}
+            chance = _chances_of(self.score, kept["place"], kept["judgement"], kept["inverse"])
+            parts.append(replace(self, chance=chance, **kept))
+            parts[-1].__dict__["ranking"] = self.ranking  # so that it is not sorted again
+        return parts
 
     def of_label(self, label: int, n_labels: int) -> Self:
         judged = self.place % n_labels == label
-        names = ("inverse", "said", "noise", "n_said")
+        names = ("inverse", "judgement", "noise", "n_judgements")
         every = ("score", "predicted", "item", "chance")
         return replace(
             self,
@@ -183,7 +185,7 @@ class ScoredPairs:
     @property
     def n_yes(self) -> float:
         """Kish's effective number of judged pairs whose label applies."""
-        weight = self.weight[self.said > 0.5]
+        weight = self.weight[self.judgement > 0.5]
         return float(weight.sum() ** 2 / max((weight**2).sum(), np.finfo(float).tiny))
 
     @cached_property
@@ -206,8 +208,8 @@ class ScoredPairs:
         """Masks (N,) of predicted pairs, and of the others, if hardly any of these was judged."""
         sides = (self.predicted, ~self.predicted)
         n_judged = (int(side[self.place].sum()) for side in sides)
-        found = zip(sides, n_judged, strict=True)
-        return [side for side, n in found if n < min(FEWEST_OF_GROUP, int(side.sum()))]
+        counted = zip(sides, n_judged, strict=True)
+        return [side for side, n in counted if n < min(FEWEST_OF_GROUP, int(side.sum()))]
 
     @cached_property
     def extremes(self) -> list[Self]:
@@ -216,8 +218,8 @@ class ScoredPairs:
             return []
         every = np.any(self.unknown, axis=0)
         every[self.place] = True
-        place, names = np.flatnonzero(every), ("inverse", "said", "noise", "n_said")
-        found = []
+        place, names = np.flatnonzero(every), ("inverse", "judgement", "noise", "n_judgements")
+        extremes = []
         for applies in itertools.product((0.0, 1.0), repeat=len(self.unknown)):
             values = np.zeros((len(names), len(self)))
             values[0] = 1.0
@@ -226,14 +228,14 @@ class ScoredPairs:
             values[:, self.place] = [getattr(self, name) for name in names]
             of_side = np.any(self.unknown, axis=0)
             chance = np.where(of_side, np.clip(values[1], 0, 1), self.chance)
-            told: Any = dict(zip(names, values[:, place], strict=True))
-            found.append(replace(self, chance=chance, place=place, **told))
-            found[-1].__dict__["ranking"] = self.ranking  # so that it is not sorted again
-        return found
+            arrays: dict[str, Any] = dict(zip(names, values[:, place], strict=True))
+            extremes.append(replace(self, chance=chance, place=place, **arrays))
+            extremes[-1].__dict__["ranking"] = self.ranking  # so that it is not sorted again
+        return extremes
 
     @cached_property
     def error(self) -> Array:
-        return np.asarray(self.said - self.chance[self.place])
+        return np.asarray(self.judgement - self.chance[self.place])
 
     @cached_property
     def applies(self) -> Array:
@@ -242,9 +244,9 @@ class ScoredPairs:
         The chances are a guess for all pairs. Judged ones correct it: the difference estimator of
         survey sampling, and of prediction-powered inference.
         """
-        found = self.chance.copy()
-        found[self.place] += self.weight * self.error
-        return found
+        estimates = self.chance.copy()
+        estimates[self.place] += self.weight * self.error
+        return estimates
 
     def _by_cell(self, values: Array) -> Array:
         sums = np.bincount(self.cell[self.place], weights=values, minlength=2)
@@ -293,11 +295,11 @@ class ScoredPairs:
         return max(1.0, together / alone, together / variance)
 
 
-def _chances_of(score: Array, place: Ints, said: Array, weight: Array) -> Array:
-    """Return the chances of all pairs (N,), recalibrated by what was said about some (J,).
+def _chances_of(score: Array, place: Ints, values: Array, weight: Array) -> Array:
+    """Return the chances of all pairs (N,), recalibrated by the values of some (J,).
 
     This is Platt's logistic regression with one slope for logits below 0 and one for those above,
-    since models are often too sure at one end only. What was said may lie outside [0, 1].
+    since models are often too sure at one end only. Values may lie outside [0, 1].
     """
     weight = weight * weight.sum() / (weight**2).sum()  # Kish's effective number
     logits = special.logit(np.clip(score, _LEAST_CHANCE, 1 - _LEAST_CHANCE))
@@ -306,13 +308,13 @@ def _chances_of(score: Array, place: Ints, said: Array, weight: Array) -> Array:
 
     def loss(at: Array) -> tuple[float, Array]:
         z, moved = at @ design, at - _START
-        fit = weight @ (np.logaddexp(0, z) - said * z) + _PRECISION @ moved**2 / 2
-        return float(fit), design @ (weight * (special.expit(z) - said)) + _PRECISION * moved
+        fit = weight @ (np.logaddexp(0, z) - values * z) + _PRECISION @ moved**2 / 2
+        return float(fit), design @ (weight * (special.expit(z) - values)) + _PRECISION * moved
 
     def curvature(at: Array) -> Array:
         p = special.expit(at @ design)
         return (design * (weight * p * (1 - p))) @ design.T + np.diag(_PRECISION)
 
-    how: Any = {"jac": True, "hess": curvature, "method": "trust-exact"}
-    found = optimize.minimize(loss, _START, options={"gtol": _CLOSE}, **how)
-    return np.asarray(special.expit(found.x @ every))
+    solver: dict[str, Any] = {"jac": True, "hess": curvature, "method": "trust-exact"}
+    optimum = optimize.minimize(loss, _START, options={"gtol": _CLOSE}, **solver)
+    return np.asarray(special.expit(optimum.x @ every))

@@ -123,7 +123,7 @@ def reliability(
     shape = answers.shape if isinstance(answers, Answers) else np.shape(answers)
     p = checked_probabilities("probabilities", probabilities, shape)
     if not isinstance(answers, Answers):
-        pairs, nobody = _known(answers), np.zeros(1)
+        pairs, nobody = _known_pairs(answers), np.zeros(1)
         return _compared(pairs, p[pairs.item, pairs.label], n_bins, nobody, nobody)
     pairs = JudgedPairs.of(answers)
     rates = (
@@ -133,7 +133,7 @@ def reliability(
     return _compared(pairs, p[pairs.item, pairs.label], n_bins, *rates)
 
 
-def _known(true_labels: ArrayLike) -> JudgedPairs:
+def _known_pairs(true_labels: ArrayLike) -> JudgedPairs:
     """Return the pairs whose true label is known, all with the same weight."""
     refusal = "true labels must be 0 or 1, or NaN where they are not known, and some must be known"
     try:
@@ -162,25 +162,25 @@ def _compared(
     pair = pairs.item * pairs.n_labels + pairs.label
     _, first, at = np.unique(pair, return_index=True, return_inverse=True)
     w, p = sums_by(at, pairs.weight), p[first]
-    part, told = pairs.weight / w[at], 1 - missed - invented
+    part, youden = pairs.weight / w[at], 1 - missed - invented
     # On average, whether the label applies; several judgements of one pair are one.
-    said = sums_by(at, part * (pairs.applies - invented) / told)
+    applies = sums_by(at, part * (pairs.applies - invented) / youden)
     # Equal probabilities have the same mean rank, so they stay in one bin.
     before = (stats.rankdata(p) - 0.5) / len(p)
     place = np.unique((n_bins * before).astype(np.intp), return_inverse=True)[1]
 
     total, judgements = sums_by(place, w), np.bincount(place[at])
     mean = sums_by(place, w * p) / total
-    share = np.clip(sums_by(place, w * said) / total, 0, 1)
+    share = np.clip(sums_by(place, w * applies) / total, 0, 1)
     gap, weights = share - mean, total / total.sum()
-    effect = _design_effect(pairs.item[first], place, w * (said - p - gap[place]))
+    effect = _design_effect(pairs.item[first], place, w * (applies - p - gap[place]))
     n = total**2 / sums_by(place, w**2) / effect
     likely = (n * share + _PRIOR_JUDGEMENTS * mean) / (n + _PRIOR_JUDGEMENTS)
     # Who says exactly 0 or 1, and is right of these, may be wrong of others (Jeffreys' prior).
     likely = np.where(likely * (1 - likely) > 0, likely, (n * share + 0.5) / (n + 1))
     alone = likely * (1 - likely)
-    yes = invented + told * likely[place][at]
-    noise = sums_by(at, part**2 * (yes * (1 - yes) / told**2 - alone[place][at]))
+    yes = invented + youden * likely[place][at]
+    noise = sums_by(at, part**2 * (yes * (1 - yes) / youden**2 - alone[place][at]))
     variance = effect * sums_by(place, w**2 * (alone[place] + noise)) / total**2
     error, interval = _without_noise(gap, np.sqrt(variance), weights)
     # So many judgements without mistakes have this variance.
@@ -211,11 +211,11 @@ def _wilson(share: Array, n: Array) -> Array:
 
 def _without_noise(gap: Array, noise: Array, weights: Array) -> tuple[float, tuple[float, float]]:
     """Return the mean absolute gap without what noise adds to it, and its interval of 95 %."""
-    seen = float(weights @ np.abs(gap))
+    mean_gap = float(weights @ np.abs(gap))
     likely = np.sqrt(gap**2 + noise**2) * np.where(gap < 0, -1, 1)
     drawn = np.random.default_rng(0).standard_normal((_SIMULATED, len(gap))) * noise
 
-    def size_with(chance: float, observed: float = seen) -> float:
+    def size_with(chance: float, observed: float = mean_gap) -> float:
         """Return the error under which a larger one than observed has this chance."""
 
         def excess(times: float) -> float:
@@ -229,4 +229,4 @@ def _without_noise(gap: Array, noise: Array, weights: Array) -> tuple[float, tup
 
     # Gaps that are smaller than chance usually makes them are no sign that there are none.
     usual = float(np.median(np.abs(drawn) @ weights))
-    return size_with(0.5), (size_with(0.025), size_with(0.975, max(seen, usual)))
+    return size_with(0.5), (size_with(0.025), size_with(0.975, max(mean_gap, usual)))

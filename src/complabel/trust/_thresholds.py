@@ -165,9 +165,9 @@ def choose_thresholds(
         promise = _Promise("recall" if precision is None else "precision", least, 1 - confidence)
         aim = f"a {promise.of} of {least:g}"
         # What is said of a pair again tells nothing more; what contradicts it is another judgement.
-        said = (judged.item * n_labels + judged.label) * 2 + judged.applies
-        said, place = np.unique(said, return_inverse=True)
-        weight, (pair, applies) = sums_by(place, judged.weight), np.divmod(said, 2)
+        judgements = (judged.item * n_labels + judged.label) * 2 + judged.applies
+        judgements, place = np.unique(judgements, return_inverse=True)
+        weight, (pair, applies) = sums_by(place, judged.weight), np.divmod(judgements, 2)
         item, label = np.divmod(pair, n_labels)
 
         def judged_of(labels: Bools) -> Judged:
@@ -220,8 +220,8 @@ class _Promise:
         each = np.eye(len(names), dtype=np.bool_)
         alone = np.zeros(len(names), dtype=np.bool_)
         if by_label:
-            told = self.of, self.least, self.error
-            alone[:] = [is_within_reach(judged_of(k), *told) for k in each]
+            target = self.of, self.least, self.error
+            alone[:] = [is_within_reach(judged_of(k), *target) for k in each]
         values = np.full(len(names), HIGHEST if self.of == "precision" else LOWEST)
         promised = np.zeros(len(names), dtype=np.bool_)
         remarks = []
@@ -233,11 +233,11 @@ class _Promise:
         test = for_precision if self.of == "precision" else for_recall
         for labels in [*each[alone], ~alone][: None if not alone.all() else -1]:
             judged = judged_of(labels)
-            found = test(judged, self.least, self.error)
-            if found is None:
+            threshold = test(judged, self.least, self.error)
+            if threshold is None:
                 remarks.append(self._excuse(judged, _listed(names, labels)))
             else:
-                values[labels], promised[labels] = found, True
+                values[labels], promised[labels] = threshold, True
         return values, promised, alone, tuple(remarks)
 
     def _excuse(self, judged: Judged, who: str) -> str:
@@ -261,13 +261,13 @@ def _listed(names: Sequence[str], labels: Bools) -> str:
     return some([names[label] for label in np.flatnonzero(labels).tolist()])
 
 
-def _frequencies(given: bool | ArrayLike, answers: Answers, p: Array) -> Array:
-    if given is True:
+def _frequencies(frequencies: bool | ArrayLike, answers: Answers, p: Array) -> Array:
+    if frequencies is True:
         return estimate_label_frequencies(drawn_at_random(answers), predictions=p).values
-    found = check_array("match_frequencies", given, "label")
-    if len(found) != p.shape[1] or found.min() < 0 or found.max() > 1:
+    shares = check_array("match_frequencies", frequencies, "label")
+    if len(shares) != p.shape[1] or shares.min() < 0 or shares.max() > 1:
         raise InputError(f"match_frequencies must be True, or {p.shape[1]} shares, one per label")
-    return found
+    return shares
 
 
 def _as_often(p: Array, frequencies: Array) -> Array:
@@ -275,12 +275,12 @@ def _as_often(p: Array, frequencies: Array) -> Array:
 
     Items with the same probability go together.
     """
-    found = []
+    thresholds = []
     for scores, share in zip(-np.sort(-p, axis=0).T, frequencies, strict=True):
         numbers = np.append(0, ends_of(scores))
         nearest = np.abs(numbers - share * len(p)).round(9).argmin()
-        found.append(threshold_after(scores, int(numbers[nearest])))
-    return np.array(found)
+        thresholds.append(threshold_after(scores, int(numbers[nearest])))
+    return np.array(thresholds)
 
 
 def _best_f1(scores: Array, chances: Array) -> float:
@@ -408,11 +408,11 @@ def smallest_number(least: float, error: float) -> int:
 
 
 def _steps(ends: Ints, smallest: int) -> Iterator[int]:
-    wanted = float(smallest)
+    next_number = float(smallest)
     for place, number in enumerate(ends):
-        if number >= wanted:
+        if number >= next_number:
             yield place
-            wanted = number * _STEP
+            next_number = number * _STEP
 
 
 def _last_of_first(passed: Bools, *, start: int) -> int | None:
@@ -433,8 +433,8 @@ def _chances(share: Array, number: Array, least: float) -> Array:
     """
     yes = share * number
     with np.errstate(invalid="ignore"):
-        found = special.betainc(yes, np.maximum(number - yes, 0) + 1, least)
-    return np.asarray(np.where(yes > 0, found, 1.0))
+        chances = special.betainc(yes, np.maximum(number - yes, 0) + 1, least)
+    return np.asarray(np.where(yes > 0, chances, 1.0))
 
 
 def _squared_sums(values: Array, group: Ints) -> Array:

@@ -58,7 +58,7 @@ def evaluate_on_truth(
     known = np.asarray(known, dtype=np.bool_)
     true_labels = np.where(known, np.asarray(true_labels), 0)
     predicted, probabilities = model.predict_with_proba(X)
-    given = (true_labels, probabilities, predicted)
+    arrays = (true_labels, probabilities, predicted)
     mask = None if known.all() else known
     n_known = np.count_nonzero(known, axis=1)
     n_relevant = np.count_nonzero(true_labels, axis=1)
@@ -69,17 +69,17 @@ def evaluate_on_truth(
         for rows in [(n_known > 0) if each.of_rows is None else ranked]
     }
     criteria = [each for each in CRITERIA if mask is None or counted[each.name][0]]
-    (pooled,) = evaluate_labels(*(part[known][:, np.newaxis] for part in given))
+    (pooled,) = evaluate_labels(*(part[known][:, np.newaxis] for part in arrays))
     n_of_label = np.count_nonzero(known, axis=0)
     return OnTruth(
         n_items=len(known),
         complete=mask is None,
         n_known=int(n_known.sum()),
         n_ranked=int(ranked.sum()),
-        criteria=evaluate(*given, criteria=criteria, skip_trivial_rows=True, known=mask),
+        criteria=evaluate(*arrays, criteria=criteria, skip_trivial_rows=True, known=mask),
         counted=counted,
         labels=dict(
-            zip(map(str, model.classes_), evaluate_labels(*given, known=mask), strict=True)
+            zip(map(str, model.classes_), evaluate_labels(*arrays, known=mask), strict=True)
         ),
         pooled=pooled if mask is None else {"known": int(n_known.sum()), **pooled},
         mean_known=float(probabilities[known].mean()),
