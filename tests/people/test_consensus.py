@@ -283,7 +283,7 @@ def test_rates_are_told_apart_in_odd_circles_of_people_who_judged_the_same(coupl
     person = np.array([names.index(name) for couple in couples for name in couple])
     at, yes = np.arange(len(couples)), np.ones(len(person), dtype=bool)
     found = Judgements(at, 0 * at, np.array(pair), yes, person, n_labels=1, n_people=len(names))
-    assert [name for name, is_told in zip(names, found.told_apart(), strict=True) if is_told] == [
+    assert [x for x, is_known in zip(names, found.are_identifiable(), strict=True) if is_known] == [
         *told
     ]
 

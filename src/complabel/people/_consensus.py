@@ -216,9 +216,9 @@ def _refuse_one_sided(judgements: Judgements, answers: Answers) -> None:
     n_yes = np.bincount(label[judgements.yes == 1], minlength=answers.n_labels)
     n_no = np.bincount(label[judgements.yes == 0], minlength=answers.n_labels)
     if not n_yes.any() or not n_no.any():
-        said, advice = ("yes", "apply") if n_yes.any() else ("no", "do not apply")
+        word, advice = ("yes", "apply") if n_yes.any() else ("no", "do not apply")
         raise AnnotationError(
-            f"all {int(n_yes.sum() + n_no.sum()):,} judgements say {said}, so nobody could"
+            f"all {int(n_yes.sum() + n_no.sum()):,} judgements say {word}, so nobody could"
             f" disagree, and nothing tells who errs. If people ticked all labels that {advice},"
             " import the file that the answers came from again, with complabel import"
             " --read-as ticked"
@@ -252,12 +252,12 @@ def _held_out_log_odds(
         )
     rows = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") else np.asarray(X)
     rows = getattr(rows, "iloc", rows)
-    found = np.empty(answers.shape)
-    for train, test in KFold(cv, shuffle=True, random_state=seed).split(found):
+    log_odds = np.empty(answers.shape)
+    for train, test in KFold(cv, shuffle=True, random_state=seed).split(log_odds):
         train = train[answers.answered[train]]
         model = clone(classifier).fit(rows[train], answers[train])
-        found[test] = as_log_odds(model.predict_proba(rows[test]))
-    return found
+        log_odds[test] = as_log_odds(model.predict_proba(rows[test]))
+    return log_odds
 
 
 def _doubtful(
@@ -299,7 +299,7 @@ def _people(
         return np.asarray(np.divide(some, of_all, out=np.full(n, np.nan), where=of_all > 0))
 
     alone = judgements.only(~is_unsure)
-    told = alone.told_apart()
+    identifiable = alone.are_identifiable()
     table: dict[str, AnyArray] = {
         "annotator": np.array(answers.annotator_names, dtype=object),
         "judged": count(1.0 * ~is_unsure).astype(np.intp),
@@ -320,9 +320,9 @@ def _people(
         rates = rng.beta(counts[:, truth, 1] + 0.5, counts[:, truth, 0] + 0.5)
         low, high = np.quantile(rates, [tail, 1 - tail], axis=0)
         # If the others are right, this is the rate; if they err, the rate is less.
-        disagreed, said = alone.beside_others(truth == 1)
-        most = stats.beta(disagreed + 0.5, said - disagreed + 0.5).ppf(1 - tail)
-        low, high = np.where(told, low, 0.0), np.where(told, high, most)
+        disagreed, compared = alone.disagreement(truth == 1)
+        most = stats.beta(disagreed + 0.5, compared - disagreed + 0.5).ppf(1 - tail)
+        low, high = np.where(identifiable, low, 0.0), np.where(identifiable, high, most)
         table |= {
             name: value,
             f"{name}_low": np.fmin(low, value),
@@ -330,7 +330,7 @@ def _people(
         }
     order = ["annotator", "judged", *(f"{m}{end}" for m in ("missed", "invented") for end in _ENDS)]
     order += ["unsure_applies", "unsure_not"] if is_unsure.any() else []
-    return {name: table[name] for name in order} | {"told_apart": told}
+    return {name: table[name] for name in order} | {"told_apart": identifiable}
 
 
 def as_log_odds(probabilities: AnyArray) -> Array:

@@ -18,7 +18,7 @@ two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,14 +67,15 @@ class Judgements:
     @classmethod
     def of(cls, answers: Answers, unsure: tuple[ArrayLike, ...] | None = None) -> Judgements:
         """Collect the labels that people judged, asked about, or ticked or left; or were unsure."""
-        said = answers.statements()
-        said = said.only(answers.judges[said.answer])
-        given: Any = said.pair, said.applies + 0.0, answers.annotator[said.answer]
+        statements = answers.statements()
+        statements = statements.only(answers.judges[statements.answer])
+        annotator = answers.annotator[statements.answer]
+        columns: Iterable[AnyArray] = (statements.pair, statements.applies + 0.0, annotator)
         if unsure is not None:
             item, label, person = check_positions(unsure, answers, people=True)
             more = item * answers.n_labels + label, np.full(len(item), UNSURE), person
-            given = map(np.concatenate, zip(given, more, strict=True))
-        of_pair, yes, person = given
+            columns = map(np.concatenate, zip(columns, more, strict=True))
+        of_pair, yes, person = columns
         pairs, pair = np.unique(of_pair, return_inverse=True)
         item, label = np.divmod(pairs, answers.n_labels)
         return cls(
@@ -93,7 +94,7 @@ class Judgements:
         """Whether a pair was judged more than once, (P,)."""
         return np.bincount(self.pair, minlength=len(self.item)) > 1
 
-    def told_apart(self) -> Bools:
+    def are_identifiable(self) -> Bools:
         """Return whose rates, (R,), the answers can tell from those of the others.
 
         If a and b judged the same, it may be either who errs. With c, who judged the same as both,
@@ -103,15 +104,15 @@ class Judgements:
         person, pair = self.person[self.person >= 0], self.pair[self.person >= 0]
         size = (len(self.item), self.n_people)
         judged: Any = sparse.csr_array((np.ones(len(pair)), (pair, person)), shape=size)
-        beside = (judged.T @ judged).tocsr()
-        beside.setdiag(0)
-        beside.eliminate_zeros()
+        graph = (judged.T @ judged).tocsr()
+        graph.setdiag(0)
+        graph.eliminate_zeros()
         # In the graph with two copies of each person, both are connected if there is an odd circle.
-        twice = sparse.block_array([[None, beside], [beside, None]], format="csr")
+        twice = sparse.block_array([[None, graph], [graph, None]], format="csr")
         _, part = csgraph.connected_components(twice, directed=False)
         return np.asarray(part[: self.n_people] == part[self.n_people :])
 
-    def beside_others(self, applies: bool) -> tuple[AnyArray, AnyArray]:
+    def disagreement(self, applies: bool) -> tuple[AnyArray, AnyArray]:
         """Return how often each person contradicts others who say so of a pair, (R,), of how many.
 
         The judgements of a pair by several others count as one, by the share of those who say so.
@@ -128,8 +129,8 @@ class Judgements:
     def only(self, which: Bools) -> Judgements:
         """Return some of the judgements, (J,), and the pairs that they are about."""
         pairs, pair = np.unique(self.pair[which], return_inverse=True)
-        kept: dict[str, Any] = {"yes": self.yes[which], "person": self.person[which]}
-        return replace(self, item=self.item[pairs], label=self.label[pairs], pair=pair, **kept)
+        arrays: dict[str, Any] = {"yes": self.yes[which], "person": self.person[which]}
+        return replace(self, item=self.item[pairs], label=self.label[pairs], pair=pair, **arrays)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +147,9 @@ class States:
     @property
     def applies(self) -> Bools:
         """In which states a label applies, (K, S)."""
-        found = self.chance_of_yes.T > self.chance_of_no.T
-        found[:, -1] = True  # also a label that most people miss
-        return found
+        applies = self.chance_of_yes.T > self.chance_of_no.T
+        applies[:, -1] = True  # also a label that most people miss
+        return applies
 
     def of_all(self, judgements: Judgements, log_odds: Array) -> tuple[Array, Array, Array]:
         """Return which shares of people say yes and are unsure, and how probably a label applies.
@@ -174,8 +175,8 @@ class States:
             drawn = rng.standard_normal(len(values)) * np.sqrt(_TAIL / rng.chisquare(_TAIL))
             moved = self.values + torch.from_numpy(spread @ drawn)
             with torch.no_grad():
-                found = self.model.states(moved)
-            yield (np.exp(found.given_answers) * found.applies[self.model.label]).sum(axis=1)
+                states = self.model.states(moved)
+            yield (np.exp(states.given_answers) * states.applies[self.model.label]).sum(axis=1)
 
     def of_each(self, judgements: Judgements) -> Array:
         """Return the log-probability (J,) of each judgement given all others and the features."""
@@ -191,7 +192,7 @@ class States:
 def fit_states(judgements: Judgements, log_odds: Array, n_states: int = _POINTS) -> States:
     """Fit the model by the largest posterior density; ``log_odds`` z (n, K) are held out."""
     model = _Model(judgements, log_odds, n_states)
-    found = optimize.minimize(
+    optimum = optimize.minimize(
         model.loss_and_gradient,
         model.start(),
         jac=True,
@@ -199,7 +200,7 @@ def fit_states(judgements: Judgements, log_odds: Array, n_states: int = _POINTS)
         options={"maxiter": _MAX_ITER},
     )
     with torch.no_grad():
-        return model.states(torch.from_numpy(found.x))
+        return model.states(torch.from_numpy(optimum.x))
 
 
 def choose_states(judgements: Judgements, log_odds: Array, rng: np.random.Generator) -> int:
@@ -263,7 +264,7 @@ class _Model:
         """Return the second derivatives (D, D) of the loss; of many people only sums of rows."""
         at = values.clone().requires_grad_()
         (gradient,) = torch.autograd.grad(self._loss(at), at, create_graph=True)
-        found = torch.eye(len(at), dtype=torch.float64)
+        hessian = torch.eye(len(at), dtype=torch.float64)
         parts, many = self._parts(torch.arange(len(at))), []
         if len(at) > _MOST_CURVED:
             rows = (
@@ -272,12 +273,12 @@ class _Model:
             many = [(name, row[:-1]) for name, row in rows if len(row) > _MANY]
         few = sorted({*range(len(at))}.difference(*(row.tolist() for _, row in many)))
         for row in few:
-            (found[row],) = torch.autograd.grad(gradient[row], at, retain_graph=True)
-        found[:, few] = found[few].T
+            (hessian[row],) = torch.autograd.grad(gradient[row], at, retain_graph=True)
+        hessian[:, few] = hessian[few].T
         for name, each in many:
             (sums,) = torch.autograd.grad(gradient[each].sum(), at, retain_graph=True)
-            found[each, each] = sums[each].clamp(min=_PRIOR[name] ** -2)
-        return found.numpy()
+            hessian[each, each] = sums[each].clamp(min=_PRIOR[name] ** -2)
+        return hessian.numpy()
 
     def _loss(self, at: Tensor) -> Tensor:
         of_pair, of_judgement, parts = self._chances(at)
@@ -292,14 +293,14 @@ class _Model:
 
     def states(self, values: Tensor) -> States:
         of_pair, of_judgement, parts = self._chances(values)
-        given = torch.log_softmax(of_pair + self._by_pair(of_judgement), dim=1)
+        posterior = torch.log_softmax(of_pair + self._by_pair(of_judgement), dim=1)
         typical = {name: each.mean(dim=1, keepdim=True) for name, each in self._people(parts)}
         odds = self._odds(parts, parts["of_label"], typical["of_person"])
         width = torch.zeros(1)
         if "unsure" in parts:
             width = (parts["unsure"] + typical["of_unsure"].t()).exp() / 2
         yes, no = (torch.sigmoid(sign * odds - width).t().numpy() for sign in (1, -1))
-        return States(given.numpy(), of_judgement.numpy(), yes, no, self, values)
+        return States(posterior.numpy(), of_judgement.numpy(), yes, no, self, values)
 
     def of_features(self, values: Tensor, z: Tensor) -> Tensor:
         """Return log-probabilities of the states (n, K, S), given log-odds z (n, K)."""
@@ -311,13 +312,13 @@ class _Model:
         of_pair = self._of_states(parts, self._label, self._z)
         people = dict(self._people(parts))
         odds = self._odds(parts, parts["of_label"][:, self._label[self._pair]], people["of_person"])
-        said = self._sign * odds
+        signed = self._sign * odds
         if "of_unsure" not in people:
-            return of_pair, functional.logsigmoid(said), parts
+            return of_pair, functional.logsigmoid(signed), parts
         width = (parts["unsure"] + people["of_unsure"].t()).exp()
         between = _log_between(odds + width / 2, width)
-        said = torch.where(self._unsure, between, functional.logsigmoid(said - width / 2))
-        return of_pair, said, parts
+        of_judgement = torch.where(self._unsure, between, functional.logsigmoid(signed - width / 2))
+        return of_pair, of_judgement, parts
 
     def _people(self, parts: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
         """Yield the effects of each judgement's person, on a last axis; 0 of an unknown one."""
