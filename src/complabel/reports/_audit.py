@@ -48,14 +48,14 @@ def _listed(names: Sequence[str]) -> str:
 
 def audit_sentences(
     audit: MachineAudit,
-    said: Array,
+    machine: Array,
     n_unsure: int = 0,
     agreements: Mapping[str, Agreement] = MappingProxyType({}),
     others: Mapping[str, MachineAudit] = MappingProxyType({}),
 ) -> list[str]:
     """Say what is known of all labels together, and what more answers would give.
 
-    ``said`` is what the machine says of all pairs, (n_items, n_labels).
+    ``machine`` is what the machine says of all pairs, (n_items, n_labels).
     """
     value, low, high = audit.cardinality
     width = audit.frequencies.intervals[:, 1] - audit.frequencies.intervals[:, 0]
@@ -70,7 +70,7 @@ def audit_sentences(
     ]
     if constant := audit.about_nothing():
         sentences.append(constant)
-    nothing = np.isnan(said)
+    nothing = np.isnan(machine)
     if nothing.any():
         n_items = int(nothing.all(axis=1).sum())
         sentences.append(
@@ -92,12 +92,12 @@ def audit_sentences(
                 f" {expected:.1f}"
             )
     for name, (same, kappa) in agreements.items():
-        found = others[name]
-        known = f"of 100 labels that it says, {_of_hundred(found.precision.overall)} apply; of"
-        known += f" 100 that apply, it says {_of_hundred(found.recall.overall)}"
+        other = others[name]
+        shares = f"of 100 labels that it says, {_of_hundred(other.precision.overall)} apply; of"
+        shares += f" 100 that apply, it says {_of_hundred(other.recall.overall)}"
         sentences.append(
             f"{name} says the same about {100 * same[-1]:.1f} % of the pairs (kappa"
-            f" {kappa[-1]:.2f}); {known}"
+            f" {kappa[-1]:.2f}); {shares}"
         )
     return sentences
 
@@ -119,7 +119,7 @@ def agreement(first: Array, second: Array) -> Agreement:
     Only pairs count of which both say something, yes (.5 and more) or no.
     """
     both = ~np.isnan(first) & ~np.isnan(second)
-    yes = [(said >= 0.5) & both for said in (first, second)]
+    yes = [(machine >= 0.5) & both for machine in (first, second)]
     counts = np.stack([both, *yes, yes[0] & yes[1]]).sum(axis=1)
     n, a, b, ab = np.concatenate([counts, counts.sum(axis=1, keepdims=True)], axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -95,9 +95,9 @@ def _localize(root: ET.Element, ident: str) -> None:
                 style = style.replace(drawn, shown)
             element.set("style", style)
     for element in root.iter():
-        own = element.attrib.pop("id", None)
-        if own in used:
-            element.set("id", used[own])
+        old_id = element.attrib.pop("id", None)
+        if old_id in used:
+            element.set("id", used[old_id])
 
 
 # Inches.
@@ -128,11 +128,11 @@ class Chart:
             return _inline_svg(figure, ident=ident, description=self.description)
 
 
-def reliability_chart(found: Reliability, *, title: str, description: str) -> Chart:
+def reliability_chart(reliable: Reliability, *, title: str, description: str) -> Chart:
     """Return a diagram of reliability for a page."""
 
     def draw(figure: Figure) -> None:
-        ReliabilityDisplay(found).plot(new_axes(figure, title, ""), color=ACCENT)
+        ReliabilityDisplay(reliable).plot(new_axes(figure, title, ""), color=ACCENT)
 
     return Chart(title, description, (WIDTH, WIDTH), draw)
 
@@ -270,13 +270,13 @@ class ReliabilityDisplay(_Display):
 
     def plot(self, ax: Axes | None = None, *, color: str = "C0") -> Self:
         """Draw into ``ax``, or a new figure; return the display."""
-        found = self.reliability
+        bins = self.reliability
         axes, ink = self._begin(ax)
         axes.axline((0, 0), slope=1, color=ink, alpha=0.5, linewidth=1, linestyle="--")
-        reach = np.abs(found.intervals.T - found.share)
-        axes.errorbar(found.mean_probability, found.share, yerr=reach, **{**WHISKER, "ecolor": ink})
+        reach = np.abs(bins.intervals.T - bins.share)
+        axes.errorbar(bins.mean_probability, bins.share, yerr=reach, **{**WHISKER, "ecolor": ink})
         line: Mapping[str, Any] = {"color": color, "linewidth": 1.5, "marker": "o"}
-        axes.plot(found.mean_probability, found.share, markersize=4, clip_on=False, **line)
+        axes.plot(bins.mean_probability, bins.share, markersize=4, clip_on=False, **line)
         _as_shares(axes, "predicted probability", "share that applies")
         return self
 
@@ -316,8 +316,8 @@ class ThresholdDisplay(_Display):
 
     @classmethod
     def _of(cls, answers: Any, probabilities: Any, **settings: Any) -> Self:
-        found = estimate_metrics(answers, probabilities, **settings)
-        return cls(found.curve(), found, settings.get("threshold", 0.5))
+        estimates = estimate_metrics(answers, probabilities, **settings)
+        return cls(estimates.curve(), estimates, settings.get("threshold", 0.5))
 
     def plot(
         self, ax: Axes | None = None, *, over: str = "threshold", color: str | None = None
@@ -397,8 +397,8 @@ class LabelFrequencyDisplay(_Display):
 
     @classmethod
     def _of(cls, answers: Any, probabilities: Any, **settings: Any) -> Self:
-        found = estimate_label_frequencies(answers, predictions=probabilities, **settings)
-        return cls(found, answers.label_names)
+        frequencies = estimate_label_frequencies(answers, predictions=probabilities, **settings)
+        return cls(frequencies, answers.label_names)
 
     def plot(self, ax: Axes | None = None, *, color: str = "C0") -> Self:
         """Draw into ``ax``, or a new figure; return the display."""

@@ -134,16 +134,16 @@ def _headline(inspection: Inspection) -> str:
     seen, step = inspection, inspection.next_step
     n_warnings = sum(each.severity != "note" for each in seen.findings)
     some = f"{seen.n_items - seen.n_unanswered:,} of " if seen.n_unanswered else ""
-    what = (
+    answers = (
         f"{seen.n_answers:,} {'answer' if seen.n_answers == 1 else 'answers'} about"
         f" {some}{seen.n_items:,} {'item' if seen.n_items == 1 else 'items'} and"
         f" {seen.n_labels:,} labels"
     )
     if step is None:
-        return f"{what}: ready for a fit."
+        return f"{answers}: ready for a fit."
     several = "one thing" if n_warnings == 1 else f"{n_warnings} things"
     first = "" if n_warnings == 1 else "The first: "
-    return f"{what}: {several} to look at before a fit. {first}{step.title}."
+    return f"{answers}: {several} to look at before a fit. {first}{step.title}."
 
 
 def inspection_lines(inspection: Inspection, width: int = 80) -> list[str]:
@@ -205,23 +205,24 @@ def _about_frequencies(inspection: Inspection) -> str:
 
 
 def _about_agreement(inspection: Inspection) -> str:
-    found = inspection.agreement
-    assert found is not None
+    agreement = inspection.agreement
+    assert agreement is not None
     if inspection.only_says is not None:
         return (
-            f"All {found.n_judgements:,} judgements of {found.n_pairs:,} pairs of item and label"
-            f" that several people judged say {inspection.only_says}: nobody could disagree."
+            f"All {agreement.n_judgements:,} judgements of {agreement.n_pairs:,} pairs of item and"
+            f" label that several people judged say {inspection.only_says}: nobody could disagree."
         )
-    alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
+    alpha = "" if agreement.alpha is None else f" (Krippendorff's alpha {agreement.alpha:.2f})"
     text = (
-        f"Annotators agree in {found.observed:.0%} of the cases that several of them judged{alpha}:"
-        f" {found.n_judgements:,} judgements of {found.n_pairs:,} pairs of item and label."
+        f"Annotators agree in {agreement.observed:.0%} of the cases that several of them"
+        f" judged{alpha}: {agreement.n_judgements:,} judgements of {agreement.n_pairs:,} pairs of"
+        " item and label."
     )
-    if found.error_rate is None or found.error is None:
+    if agreement.error_rate is None or agreement.error is None:
         return f"{text} This is no more than by chance."
     return (
-        f"{text} If all give answers at random equally often, they do so in {found.error_rate:.0%}"
-        f" ± {found.error:.0%} of their answers."
+        f"{text} If all give answers at random equally often, they do so in"
+        f" {agreement.error_rate:.0%} ± {agreement.error:.0%} of their answers."
     )
 
 

@@ -125,8 +125,8 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, *row in zip(classifier.classes_, *lists, strict=True)
     ]
     with contextlib.suppress(KeyError, ValueError, TypeError):
-        told = [notes["features_tell"]["labels"][row["label"]] for row in rows]
-        for row, each in zip(rows, [_order(each) for each in told], strict=True):
+        figures = [notes["features_tell"]["labels"][row["label"]] for row in rows]
+        for row, each in zip(rows, [_order(each) for each in figures], strict=True):
             row[_ORDER] = each
     if "low" in columns:
         rows.sort(key=lambda row: -(row["high"] - row["low"]) / max(row["frequency"], 1e-9))
@@ -136,16 +136,16 @@ def _labels(classifier: Any, notes: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _numbers(values: Any, n: int) -> Array | None:
     """Return n finite numbers as an array; None if they are something else."""
     with contextlib.suppress(ValueError, TypeError):
-        found = np.asarray(values, dtype=float)
-        if found.shape == (n,) and np.isfinite(found).all():
-            return found
+        numbers = np.asarray(values, dtype=float)
+        if numbers.shape == (n,) and np.isfinite(numbers).all():
+            return numbers
     return None
 
 
-def _order(told: Mapping[str, Any]) -> str:
+def _order(figures: Mapping[str, Any]) -> str:
     """Return a figure of ``features_tell`` that a file keeps, as text."""
     value, low, high = (
-        math.nan if told[x] is None else float(told[x]) for x in ("value", "low", "high")
+        math.nan if figures[x] is None else float(figures[x]) for x in ("value", "low", "high")
     )
     from complabel.trust import LabelOrder  # loads SciPy
 
@@ -174,16 +174,16 @@ def likeliest_items(
     ``items`` and ``labels`` are the names in probabilities (n, K). Each label has ``likeliest`` and
     ``unlikeliest``: up to five items with probabilities.
     """
-    found, names = {}, np.asarray(items)
+    by_label, names = {}, np.asarray(items)
     n = min(_ITEMS, len(names))
     for label, of_label in zip(np.asarray(labels), probabilities.T, strict=True):
         order = np.argsort(-of_label, kind="stable")
         sides = {"likeliest": order[:n], "unlikeliest": order[::-1][:n]}
-        found[str(label)] = {
+        by_label[str(label)] = {
             side: [(str(names[row]), float(of_label[row])) for row in rows]
             for side, rows in sides.items()
         }
-    return found
+    return by_label
 
 
 def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
@@ -200,7 +200,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         names += [f"and {described['n_features'] - _NAMES:,} more"]
     named = f": {', '.join(names)}" if described["feature_names"] else ""
     date, seconds = notes.get("date"), notes.get("seconds")
-    taken = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
+    duration = f"in {seconds:,.1f} seconds" if isinstance(seconds, int | float) else ""
     facts = {
         "model": described["model"],
         "method": described["method"],
@@ -213,7 +213,7 @@ def model_facts(described: Mapping[str, Any]) -> dict[str, str]:
         "labels": f"{len(described['labels']):,}",
         "held-out answers": held_out_in_words(notes.get("held_out")),
         "what features tell": _tell(notes.get("features_tell")),
-        "fitted": ", ".join(filter(None, [date if isinstance(date, str) else "", taken])),
+        "fitted": ", ".join(filter(None, [date if isinstance(date, str) else "", duration])),
         "saved by": ours + (f" ({others})" if others else ""),
     }
     facts |= {
@@ -261,10 +261,10 @@ def held_out_in_words(figures: Any) -> str:
     return ""
 
 
-def _tell(told: Any) -> str:
+def _tell(figures: Any) -> str:
     with contextlib.suppress(KeyError, ValueError, TypeError):
-        score, guess = (f"{100 * float(told[name]):.0f}" for name in ("score", "guess"))
-        doubt = f"; {told['sentence']}" if told["sentence"] else ""
+        score, guess = (f"{100 * float(figures[name]):.0f}" for name in ("score", "guess"))
+        doubt = f"; {figures['sentence']}" if figures["sentence"] else ""
         return (
             "of two labels, one that applies and one that does not, the right one is first in"
             f" {score} of 100 cases, by label frequencies alone in {guess}{doubt}"
