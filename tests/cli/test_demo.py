@@ -51,7 +51,7 @@ def test_the_page_words_what_was_said(parts):
     answers = _demo._ask(Y, 0)
     for row, labels in enumerate(Y):
         shown = {str(digit) for digit in np.flatnonzero(labels)}
-        said = {way: _demo._said(answers[way], row) for way in answers}
+        said = {way: _demo._in_words(answers[way], row) for way in answers}
         assert said["named"].startswith("no ")
         assert said["named"].removeprefix("no ") not in shown
         digit, word = said["asked"].split("? ")

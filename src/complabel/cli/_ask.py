@@ -94,7 +94,7 @@ class Known(Settled):
 
     def then(self, name: str, *words: object, out: str | None = None, **more: object) -> str:
         """Return a command that reads the answers, too."""
-        of = {**more, "label_names": self.label_names, **self.given()}
+        of = {**more, "label_names": self.label_names, **self.typed()}
         return f"  {command(name, *words, **of, out=out)}"
 
     def fit(self, answered: Path) -> str:
@@ -145,24 +145,24 @@ class AtRandom:
         "--all-known",
     )
 
-    def draw(self, given: Known) -> _Questions:
+    def draw(self, inputs: Known) -> _Questions:
         """Draw questions; with goals, no more than these need, and none if all are reached."""
         from complabel.asking import suggest_questions
 
-        answers = given.so_far(given.known_items(), given.label_names)
-        known = self._known(answers)
+        answers = inputs.so_far(inputs.known_items(), inputs.label_names)
+        known_answers = self._known(answers)
         n = None if self.all_items else self.n or _USUAL
         if n is None:
-            told = int((known.complementary ^ known.known_relevant).sum())
-            n_pairs = known.n_items * known.n_labels
-            n = known.n_items if self.question != "asked" else n_pairs - told
+            n_known = int((known_answers.complementary ^ known_answers.known_relevant).sum())
+            n_pairs = known_answers.n_items * known_answers.n_labels
+            n = known_answers.n_items if self.question != "asked" else n_pairs - n_known
         if self.until:
             n = min(n, self._left(answers))
             if not n:
                 say("each goal is reached: nothing more has to be asked, and nothing was written")
                 raise SystemExit(0)
-        table = suggest_questions(known, n, kind=self.question, random_state=given.seed)
-        return _Questions(table, known.label_names, given.fit)
+        table = suggest_questions(known_answers, n, kind=self.question, random_state=inputs.seed)
+        return _Questions(table, known_answers.label_names, inputs.fit)
 
     def _known(self, answers: Answers) -> Answers:
         """Return what the person who will answer said; nothing, if it is not said who that is."""
@@ -226,18 +226,18 @@ class AboutModel:
         **options.one_of("f1", "precision", "recall", "average-precision"),
     )
 
-    def draw(self, given: Known, n: int) -> _Questions:
+    def draw(self, inputs: Known, n: int) -> _Questions:
         """Draw questions; say about which items."""
         from complabel.methods import SavedModel
         from complabel.trust import suggest_evaluation_questions
 
         if self.to_evaluate is None:
             raise InputError("--figure is given without --to-evaluate; also give the model")
-        if given.features is None or given.label_names is not None:
+        if inputs.features is None or inputs.label_names is not None:
             raise InputError(_ONLY_FEATURES)
         model = SavedModel.open(self.to_evaluate)
-        features = read_own_features(given.features, given.items, model=model)
-        answers = given.so_far(list(features.items), model.label_names)
+        features = read_own_features(inputs.features, inputs.items, model=model)
+        answers = inputs.so_far(list(features.items), model.label_names)
         n_answered, classifier = int(answers.answered.sum()), model.classifier
         with working(f"predicting {answers.n_items:,} items"):
             probabilities = classifier.predict_proba(model.columns_of(features))
@@ -251,12 +251,12 @@ class AboutModel:
             n,
             figure=(self.figure or "f1").replace("-", "_"),
             threshold=getattr(classifier, "thresholds_", math.nextafter(classifier.cut, 1)),
-            random_state=given.seed,
+            random_state=inputs.seed,
         )
 
         def evaluate(answered: Path) -> str:
             """Return the command that evaluates a model; say which items it is about."""
-            about: list[Path | None] = [given.features, given.items]
+            about: list[Path | None] = [inputs.features, inputs.items]
             if n_answered:  # the figures are those of the items that could be drawn
                 about = [each and each.with_name(f"unanswered-{each.name}") for each in about]
                 say(
@@ -282,34 +282,34 @@ class AboutMachines:
     )
     only_yes: bool = options.ONLY_YES
 
-    def draw(self, given: Known, n: int | None) -> _Questions:
+    def draw(self, inputs: Known, n: int | None) -> _Questions:
         """Draw questions about pairs of which the machines say something."""
         from complabel.asking import suggest_questions
 
         first, *others = self.against or []
-        files = given.files
-        machines = given.machines(
+        files = inputs.files
+        machines = inputs.machines(
             [first, *others],
-            given.known_items(),
-            given.label_names,
+            inputs.known_items(),
+            inputs.label_names,
             only_yes=self.only_yes,
             apart=True,
         )
         people = _no_answers(machines.item_names, machines.label_names)
         if files:
-            people = given.people(files, machines)
-        unsure = given.unsure(files, people)[:2] if files else None
+            people = inputs.people(files, machines)
+        unsure = inputs.unsure(files, people)[:2] if files else None
         size = n or min(_LATER if files else _FIRST, people.n_items * people.n_labels)
-        of: Any = {"against": [*machines.said.values()], "random_state": given.seed}
+        of: Any = {"against": [*machines.said.values()], "random_state": inputs.seed}
         table = suggest_questions(people, size, unsure=unsure, **of)
 
         def then(answered: Path) -> str:
             html, words = unused(Path("audit.html")), (first, *files, answered)
-            of: Any = {"items": given.items, "only_yes": self.only_yes}
-            audit = given.then("audit", *words, other=others, **of, html=html)
+            of: Any = {"items": inputs.items, "only_yes": self.only_yes}
+            audit = inputs.then("audit", *words, other=others, **of, html=html)
             if n or files:
                 return audit
-            more = given.then("ask", answered, against=[first, *others], **of, out="more.csv")
+            more = inputs.then("ask", answered, against=[first, *others], **of, out="more.csv")
             return (
                 f"this is the first round: the next one, of {_LATER}, goes where answers tell most"
                 f"\n{more}\nwhat is known so far:\n{audit}"
@@ -372,8 +372,8 @@ class Shown:
             if not self.names_only:
                 say("people see nothing but the names of items; --show FILE has what else they see")
             return None, table
-        seen = read_shown(self.show, items=table["item"], columns=self.columns)
-        is_blank = table["item"].map(lambda item: not seen[str(item)])
+        views = read_shown(self.show, items=table["item"], columns=self.columns)
+        is_blank = table["item"].map(lambda item: not views[str(item)])
         if is_blank.any():
             blank = list(dict.fromkeys(map(str, table["item"][is_blank])))
             remark(
@@ -381,7 +381,7 @@ class Shown:
                 f" {blank[0]!r}; questions about them are left out, since nobody can answer them",
                 style="yellow",
             )
-        return seen, table[~is_blank]
+        return views, table[~is_blank]
 
 
 @dataclass(kw_only=True)
@@ -481,26 +481,26 @@ def ask(
     drawn = _drawn(known, at_random, about_model, about_machines)
     if at_random.annotator is not None:
         drawn.table["annotator"] = [at_random.annotator] * len(drawn.table["item"])
-    seen, table = shown.of(drawn.table)
+    views, table = shown.of(drawn.table)
     written: list[Path] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, out.name) if batch.dry_run else out
-        how: Any = {"tool": tool, "shown": seen, "label_names": drawn.labels, "written": written}
-        asked = write_questions(table, path, **how, **settings)
+        form: Any = {"tool": tool, "shown": views, "label_names": drawn.labels, "written": written}
+        count = write_questions(table, path, **form, **settings)
         if batch.dry_run:
-            batch.say_size(written, asked)
+            batch.say_size(written, count)
             return
     paths = ", ".join(map(str, written or [out]))
-    say(f"wrote {paths}: {'1 question' if asked == 1 else f'{asked:,} questions'} in random order")
+    say(f"wrote {paths}: {'1 question' if count == 1 else f'{count:,} questions'} in random order")
     n_known = len(set(table["answer_id"])) if "answer_id" in table else len(table["item"])
-    n_known -= asked
+    n_known -= count
     if n_known:
         counted = "1 known answer" if n_known == 1 else f"{n_known:,} known answers"
         say(f"  and {counted} of the random sample: leave them in, they also count")
     stem = out.name.removesuffix(".gz").rpartition(".")[0]
     answered = unused(out.with_name(f"answered-{stem}.csv"))
     last = drawn.then(answered)
-    fields = {field for each in (seen or {}).values() for field in each}
+    fields = {field for each in (views or {}).values() for field in each}
     for line in _way_back(tool, at_random.question.partition("-")[0], fields, out, answered):
         say(line)
     if tool in SERVICES:  # what a model says is checked by people

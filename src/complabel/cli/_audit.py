@@ -64,38 +64,40 @@ def audit(
     from complabel.frequencies import about_the_others, audit_machine, by_machine
     from complabel.reports import agreement, audit_headline, audit_sentences, render_audit
 
-    known = None if items is None else read_item_names(items)
+    item_names = None if items is None else read_item_names(items)
     files = [machine, *(other or ())]
-    machines = reading.machines(files, known, label_names, only_yes=only_yes, apart=True)
-    said, *more_said = machines.said.values()
+    machines = reading.machines(files, item_names, label_names, only_yes=only_yes, apart=True)
+    scores, *more_scores = machines.said.values()
     people = reading.people(answers, machines)
     unsure = reading.unsure(answers, people)
     if left := about_the_others(people.only(~by_machine(people))):
         say(f"  {left}; they do not count")
     about: Any = {"unsure": unsure[:2], "missed": missed, "invented": invented, "least": least}
     with working("comparing people's answers with the machine's"):
-        found = audit_machine(people, [said, *more_said], **about)
+        audited = audit_machine(people, [scores, *more_scores], **about)
     names = [*machines.said][1:]
-    others = dict(zip(names, found.others, strict=True))
-    agreements = {name: agreement(said, each) for name, each in zip(names, more_said, strict=True)}
-    sentences = audit_sentences(found, said, len(unsure[0]), agreements, others)
-    say(f"{audit_headline(found)}.")
+    others = dict(zip(names, audited.others, strict=True))
+    agreements = {
+        name: agreement(scores, each) for name, each in zip(names, more_scores, strict=True)
+    }
+    sentences = audit_sentences(audited, scores, len(unsure[0]), agreements, others)
+    say(f"{audit_headline(audited)}.")
     for sentence in sentences:
         say(f"  {sentence}.")
-    _show_labels(found)
+    _show_labels(audited)
     explain(
         "Intervals of 95 %. A label is good enough if its precision and its recall are at least"
         f" {least:g}, with a probability of .8 or more. More: so many more answers about the"
         " label halve the interval of how often it applies."
     )
     if html is not None:
-        save(html, render_audit(found, sentences, agreements=agreements, others=others))
-    save_json(json_file, found.as_dict() | {"others": _as_json(agreements, others)})
-    given = {"only_yes": only_yes, "label_names": label_names, **reading.given()}
-    more = command("ask", *answers, against=files, items=items, **given, out="more.csv")
+        save(html, render_audit(audited, sentences, agreements=agreements, others=others))
+    save_json(json_file, audited.as_dict() | {"others": _as_json(agreements, others)})
+    chosen = {"only_yes": only_yes, "label_names": label_names, **reading.typed()}
+    more = command("ask", *answers, against=files, items=items, **chosen, out="more.csv")
     say(f"next: to know more, ask where an answer tells most\n  {more}")
     to = {"machine": machine, "features": "X.npz", "out": "model.safetensors"}
-    fit = command("fit", *answers, **given, **to)  # the features have the items
+    fit = command("fit", *answers, **chosen, **to)  # the features have the items
     say(f"or learn from both, if there are features of the items\n  {fit}")
 
 
@@ -113,23 +115,23 @@ def _as_json(
     }
 
 
-def _show_labels(found: MachineAudit) -> None:
+def _show_labels(audited: MachineAudit) -> None:
     from complabel.reports import verdicts
 
     numbers = ["applies to", "machine", "precision", "recall", "asked", "more"]
-    words, rows = verdicts(found), []
-    for at in found.good.argsort(kind="stable").tolist():
-        applies = (found.frequencies.values[at], *found.frequencies.intervals[at])
+    words, rows = verdicts(audited), []
+    for at in audited.good.argsort(kind="stable").tolist():
+        applies = (audited.frequencies.values[at], *audited.frequencies.intervals[at])
         cells = (
             words[at],
             _percent(*applies, digits=1),
-            _percent(found.machine_shares[at], digits=1),
-            _percent(found.precision.values[at], *found.precision.intervals[at]),
-            _percent(found.recall.values[at], *found.recall.intervals[at]),
-            f"{found.n_asked[:, at].sum():,}",
-            f"{found.n_more[at]:,}",
+            _percent(audited.machine_shares[at], digits=1),
+            _percent(audited.precision.values[at], *audited.precision.intervals[at]),
+            _percent(audited.recall.values[at], *audited.recall.intervals[at]),
+            f"{audited.n_asked[:, at].sum():,}",
+            f"{audited.n_more[at]:,}",
         )
-        rows.append([found.label_names[at], *cells])
+        rows.append([audited.label_names[at], *cells])
     show_rows("", "label", ["", *numbers], rows, _MOST_LABELS)
 
 

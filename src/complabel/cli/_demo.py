@@ -162,12 +162,12 @@ def _ask(Y: Indicator, seed: int) -> dict[str, Answers]:
 
 def _answered(X: AnyArray, Y: Indicator, answers: dict[str, Answers]) -> list[dict[str, Any]]:
     return [
-        _picture(X[row], Y[row]) | {"said": {way: _said(answers[way], row) for way in WAYS}}
+        _picture(X[row], Y[row]) | {"said": {way: _in_words(answers[way], row) for way in WAYS}}
         for row in range(_SHOWN)
     ]
 
 
-def _said(answers: Answers, row: int) -> str:
+def _in_words(answers: Answers, row: int) -> str:
     here = answers.only(answers.item == row)
     if not here.n_answers:
         return "no form"

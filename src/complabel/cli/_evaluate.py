@@ -95,11 +95,11 @@ def evaluate(
     else:
         assert answers is not None
         names = list(table.items), saved.label_names
-        people, said = reading.answers(answers, *names), None
+        people, scores = reading.answers(answers, *names), None
         saved.refuse_other_folds(cross_fit, machine)
         if machine is not None:
-            said = reading.machines([machine], *names, only_yes=only_yes).said_by_any
-        how: Any = {"missed": missed, "invented": invented, "machine": said}
+            scores = reading.machines([machine], *names, only_yes=only_yes).said_by_any
+        settings: dict[str, Any] = {"missed": missed, "invented": invented, "machine": scores}
         with working(f"predicting {people.n_items:,} items") as far:
             measured = evaluate_model(
                 saved.classifier,
@@ -107,19 +107,19 @@ def evaluate(
                 people,
                 n_folds=cross_fit,
                 on_fold=lambda number: far(f"{number} of {cross_fit} fits"),
-                **how,
+                **settings,
             )
         learned = saved.about_answers(answers, "these figures are too good", n_folds=cross_fit)
         _show_evaluation(measured, n_all_items=len(table.items))
         if html is not None:
-            told = (
+            note = (
                 f"People are taken to miss {100 * missed:g} % of the labels that apply, and to"
                 f" invent {100 * invented:g} % of the others. If this is wrong, so are the figures"
             )
-            _write_page(html, measured, [learned, told])
+            _write_page(html, measured, [learned, note])
         remark(learned, style="yellow" if learned.startswith("warning") else "")
     save_json(json_file, measured.as_dict())
-    say(f"next: {command('predict', model, features, **source.given(), out='predictions.csv')}")
+    say(f"next: {command('predict', model, features, **source.typed(), out='predictions.csv')}")
 
 
 def _refuse_mixed(
@@ -297,11 +297,11 @@ def _show_labels(labels: Mapping[str, Mapping[str, float | None]]) -> None:
         names.sort(key=lambda name: known.get(name, math.inf))
     headings = (heading.replace("_", " ") for heading in next(iter(labels.values()), {}))
     titles = {"f1": "F1", "average precision": "average precision, by label"}
-    rows = [[name, *(_shown(*each) for each in labels[name].items())] for name in names]
+    rows = [[name, *(_cell(*each) for each in labels[name].items())] for name in names]
     show_rows("", "label", [titles.get(each, each) for each in headings], rows, _MOST_LABELS)
 
 
-def _shown(name: str, value: float | None) -> str:
+def _cell(name: str, value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if name == "known" else f"{value:.3f}"

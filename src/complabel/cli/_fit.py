@@ -62,11 +62,11 @@ class Beside:
             say(f"people were unsure {n_unsure:,} times; the fit leaves these answers out")
         return names, machines.said_by_any
 
-    def notes(self, found: BesideMachine | None) -> dict[str, Any]:
+    def notes(self, result: BesideMachine | None) -> dict[str, Any]:
         """Return what a model's file keeps of the machine."""
-        if found is None:
+        if result is None:
             return {}
-        of_it = {name: getattr(found, name) for name in _WORTH}
+        of_it = {name: getattr(result, name) for name in _WORTH}
         return {"machine": {"answers": str(self.machine), **of_it}}
 
 
@@ -116,8 +116,8 @@ class Score:
                 left = (time.monotonic() - started) / done * (self.folds - done)
                 far(f"{done} of {self.folds} folds, about {duration(left)} left")
 
-            how: Any = {"n_folds": self.folds, "random_state": self.seed, "on_fold": show}
-            score = held_out_score(classifier, X, answer_set, same_features=True, **how)
+            settings: Any = {"n_folds": self.folds, "random_state": self.seed, "on_fold": show}
+            score = held_out_score(classifier, X, answer_set, same_features=True, **settings)
         tell = features_tell(answer_set, score.probabilities, folds=score.folds)
         named = {name: getattr(score, name) for name in _FIGURES}
         figures = {name: value if value == value else None for name, value in named.items()}
@@ -172,27 +172,28 @@ def fit(
     in_pieces = _reads_pieces(classifier, features, dask, beside.machine)
     with working(f"reading {features}"):
         ids = [*read_row_names(features, items=items)]
-    names, said = beside.read(answers, ids, label_names, reading)
+    names, scores = beside.read(answers, ids, label_names, reading)
     answer_set = reading.answers(answers, ids, names)
-    known = _answered(answer_set, said)
-    table = read_own_features(features, items, rows=known, in_pieces=in_pieces)
+    rows = _answered(answer_set, scores)
+    table = read_own_features(features, items, rows=rows, in_pieces=in_pieces)
     in_pieces = hasattr(table.X, "pieces")
     if not in_pieces:  # only features of items with answers were read
-        answer_set, said = answer_set[known.nonzero()[0]], None if said is None else said[known]
+        answer_set = answer_set[rows.nonzero()[0]]
+        scores = None if scores is None else scores[rows]
     started, X = time.monotonic(), table.framed()
     with working(f"fitting {method}") as far:
-        classifier, found = _fitted(classifier, X, answer_set, said, (score.seed, dask), far)
+        classifier, result = _fitted(classifier, X, answer_set, scores, (score.seed, dask), far)
     seconds = time.monotonic() - started
     notes = {"answers": [*map(str, answers)], "features": str(features)}
-    notes |= _notes(classifier, answer_set, table, seconds) | beside.notes(found)
+    notes |= _notes(classifier, answer_set, table, seconds) | beside.notes(result)
     # Save the model before scoring: Ctrl-C during the score then loses nothing.
     classifier.save(out, provenance=notes)
     has_written(out)
     say(f"wrote {out}: {type(classifier).__name__}, fitted in {duration(seconds)}")
     say_fitted(classifier, out)
     advice = ""
-    if found is not None:
-        say("\n".join(found.lines()))
+    if result is not None:
+        say("\n".join(result.lines()))
     elif in_pieces:
         remark(
             "a fit in pieces is not scored, because each fold is one more fit; keep some answers"
@@ -210,8 +211,8 @@ def fit(
 
 
 def _next_questions(answers: list[Path], reading: SettledOrKept, about: dict[str, Any]) -> str:
-    how = "majority" if reading.contradictions == "keep" else reading.contradictions
-    about |= {**reading.given(), "contradictions": how}
+    policy = "majority" if reading.contradictions == "keep" else reading.contradictions
+    about |= {**reading.typed(), "contradictions": policy}
     return f"  {command('ask', *answers, **about, out='questions.csv')}"
 
 
@@ -233,30 +234,30 @@ def _fitted(
     classifier: Any,
     X: Any,
     answer_set: Answers,
-    said: Any,
-    how: tuple[int, str | None],
+    scores: Any,
+    seed_and_dask: tuple[int, str | None],
     far: Callable[[str], None],
 ) -> tuple[Any, BesideMachine | None]:
     """Fit a classifier to people's answers, beside a machine's if there are any.
 
-    ``how`` has the seed and the address of a Dask scheduler.
+    ``seed_and_dask`` has the seed and the address of a Dask scheduler.
     """
     from complabel._training import dask_client
     from complabel.answers import UnansweredRowWarning
 
-    seed, dask = how
-    if said is not None:
+    seed, dask = seed_and_dask
+    if scores is not None:
         from complabel.methods import fit_beside_machine  # loads torch
 
-        beside = fit_beside_machine(
+        result = fit_beside_machine(
             classifier,
             X,
             answer_set,
-            said,
+            scores,
             random_state=seed,
             on_fit=lambda done, of: far(f"step {done} of {of}, beside the machine"),
         )
-        return beside.classifier, beside
+        return result.classifier, result
     _tell(classifier, far)
     client = nullcontext() if dask is None else dask_client(dask, as_default=True)
     with warnings.catch_warnings(), client:
@@ -292,9 +293,9 @@ def _refuse_machine(classifier: Any, machine: Path | None, dask: str | None) -> 
         )
 
 
-def _answered(answers: Answers, said: Any) -> Any:
+def _answered(answers: Answers, scores: Any) -> Any:
     """Return which items people or the machine answered, (n_items,)."""
-    return answers.answered if said is None else answers.answered | (said == said).any(axis=1)
+    return answers.answered if scores is None else answers.answered | (scores == scores).any(axis=1)
 
 
 def _reads_pieces(

@@ -93,15 +93,15 @@ class Meanings:
         """Return these as importers take them; ``more`` are files of the same batch."""
         from complabel.importers import Options
 
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
-        given |= {
-            "question": given.pop("read_as"),
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+        values |= {
+            "question": values.pop("read_as"),
             "label_names": names_in(self.label_names),
             "merge": options.pairs_of("--merge", self.merge),
             "column": options.pairs_of("--column", self.column, "OURS=THEIRS"),
         }
-        return Options(more=tuple(more), **{k: v for k, v in given.items() if v is not None})
+        return Options(more=tuple(more), **{k: v for k, v in values.items() if v is not None})
 
 
 @options.with_examples(
@@ -182,8 +182,8 @@ def _next(format_: str, tally: Tally, out: Path, label_names: Path | None) -> st
     n_pairs = of["items"] * of["labels"]
     if format_ in ("results", "replies") and all(words) and 2 * sum(words) > n_pairs:
         known = {"label_names": label_names, "number": min(200, n_pairs)}
-        asked = command("ask", against=out, **known, out="check.csv")
-        return f"next: let people check some answers; --items TABLE shows them the items\n  {asked}"
+        check = command("ask", against=out, **known, out="check.csv")
+        return f"next: let people check some answers; --items TABLE shows them the items\n  {check}"
     return f"next: {command('inspect', out, label_names=label_names)}"
 
 

@@ -44,24 +44,24 @@ class ReadAs:
         paths: Sequence[Path],
         items: Sequence[str] | None = None,
         label_names: Path | Sequence[str] | None = None,
-        **how: Any,
+        **settings: Any,
     ) -> MachineFiles:
-        """Read what machines say; ``how`` is what :func:`read_machines` takes beside that."""
+        """Read what machines say; ``settings`` are what :func:`read_machines` takes beside that."""
         from complabel.frequencies import read_machines
 
-        known: Any = {"items": items, "label_names": names_in(label_names)}
-        known |= {"question": self.read_as, "contradictions": self.contradictions}
+        names: Any = {"items": items, "label_names": names_in(label_names)}
+        names |= {"question": self.read_as, "contradictions": self.contradictions}
         with _reading(paths):
-            machines = read_machines(paths, **known, **how)
+            machines = read_machines(paths, **names, **settings)
         say("\n".join(machines.lines()))
         return machines
 
     def people(self, paths: Sequence[Path], machines: MachineFiles) -> Answers:
         """Read people's answers about what machines say."""
-        how: Any = {"question": self.read_as, "contradictions": self.contradictions}
+        rules: Any = {"question": self.read_as, "contradictions": self.contradictions}
         with _reading(paths):
-            file = machines.read_people(paths, trusted=self.trusted or (), **how)
-        return _told(file)
+            file = machines.read_people(paths, trusted=self.trusted or (), **rules)
+        return _reported(file)
 
     def unsure(self, paths: Sequence[Path], people: Answers) -> Any:
         """Return where people were unsure: the positions of items, labels and people."""
@@ -70,8 +70,8 @@ class ReadAs:
         with _reading(paths):
             return read_unsure(paths, people, self.read_as)  # type: ignore[arg-type]
 
-    def given(self) -> dict[str, Any]:
-        """Return the options, for a command that reads the same answers."""
+    def typed(self) -> dict[str, Any]:
+        """Return the options as typed, for a command that reads the same answers."""
         settled = {"contradictions": self.contradictions, "trusted": self.trusted}
         return {"read_as": self.read_as, **settled}
 
@@ -109,10 +109,10 @@ def read_own_answers(
     from complabel.files import read_quietly
 
     names = names_in(label_names)
-    how: Any = {"question": question, "contradictions": contradictions, "trusted": trusted or ()}
+    rules: Any = {"question": question, "contradictions": contradictions, "trusted": trusted or ()}
     with _reading(paths):
-        file = read_quietly(paths, items=items, label_names=names, **how)
-    answers = _told(file, says=says)
+        file = read_quietly(paths, items=items, label_names=names, **rules)
+    answers = _reported(file, says=says)
     if says and names is None and (answers.question != "asked").any():
         remark(
             "labels that no answer mentions are unknown here; give all label names with"
@@ -132,7 +132,7 @@ def _reading(paths: Sequence[Path]) -> Iterator[None]:
         yield
 
 
-def _told(file: AnswerFile, *, says: bool = True) -> Answers:
+def _reported(file: AnswerFile, *, says: bool = True) -> Answers:
     """Print what files hold, and which contradictions were settled; return the answers."""
     for part in file.parts:
         if says or part.unmatched_items:
@@ -165,10 +165,10 @@ def read_own_features(
     return table
 
 
-def advise_on(found: Features, said: Answers) -> None:
+def advise_on(features: Features, answers: Answers) -> None:
     """Print what other features might gain, if the file says how these were made."""
     from complabel.features import advice
 
-    text = advice(found.X, said.answered, found.recipe)
+    text = advice(features.X, answers.answered, features.recipe)
     if text:
         remark(f"hint: {text}")

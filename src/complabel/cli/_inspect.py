@@ -92,12 +92,12 @@ def inspect(
     saved = _load(model, features, items, doubtful)
     if is_table:
         table = None if features is None else read_own_features(features, items, model=saved)
-        known = None if table is None else list(table.items)
+        item_names = None if table is None else list(table.items)
         names = saved.label_names if saved is not None and label_names is None else label_names
-        answer_set = reading.answers([*map(Path, answers)], known, names, says=False)
+        answer_set = reading.answers([*map(Path, answers)], item_names, names, says=False)
         X = None if table is None else table.X
-        given = {"items": items, "label_names": label_names, "read_as": reading.read_as}
-        source = arguments(*answers, **given)
+        settings = {"items": items, "label_names": label_names, "read_as": reading.read_as}
+        source = arguments(*answers, **settings)
     else:
         answer_set, X = _of_dataset(answers, features, label_names, data_dir)
         source = ""
@@ -136,7 +136,7 @@ def _ask_again(suspects: Mapping[str, Any], path: Path, n: int) -> Path:
     return again
 
 
-def _say_what_features_tell(X: Any, answer_set: Answers, found: dict[str, Any]) -> dict[str, Any]:
+def _say_what_features_tell(X: Any, answer_set: Answers, as_json: dict[str, Any]) -> dict[str, Any]:
     """Say what features tell of held-out answers, if enough judge labels; return it for a page."""
     import numpy as np
 
@@ -156,7 +156,7 @@ def _say_what_features_tell(X: Any, answer_set: Answers, found: dict[str, Any]) 
         except AnnotationError:  # as where nobody said no
             return {}
     tell = features_tell(answer_set, score.probabilities, folds=score.folds)
-    found["features_tell"] = tell.as_dict()
+    as_json["features_tell"] = tell.as_dict()
     lines = [*tell.lines(), *filter(None, [tell.sentence()])]
     say("\n".join(["", *lines]))
     return {"told": lines}
@@ -206,7 +206,7 @@ def say_fit(
 ) -> None:
     """Print the command that fits a model which allows for mistakes to these answers."""
     features = {**of_features, "features": of_features["features"] or "X.csv"}
-    of = {**features, "label_names": label_names, **reading.given(), "contradictions": "keep"}
+    of = {**features, "label_names": label_names, **reading.typed(), "contradictions": "keep"}
     of |= {"method": f"selection-likelihood:{mistakes}", "out": "model.safetensors"}
     say(f"  {command('fit', *answers, **of)}")
 
@@ -298,8 +298,8 @@ def _of_dataset(
             f"{' '.join(names)}: give either tables of answers ({', '.join(_TABLES)}), or one"
             " dataset without --features and --label-names, which it has itself"
         )
-    found: tuple[Answers, Any] = resolve_name(_LOAD_EXCLUDED)(names[0], data_dir=data_dir)
-    return found
+    loaded: tuple[Answers, Any] = resolve_name(_LOAD_EXCLUDED)(names[0], data_dir=data_dir)
+    return loaded
 
 
 @options.with_examples(
@@ -339,8 +339,8 @@ def consensus(
     from complabel.people import find_consensus
 
     table = None if features is None else read_own_features(features, items)
-    known = None if table is None else list(table.items)
-    answer_set = reading.answers(answers, known, label_names)
+    item_names = None if table is None else list(table.items)
+    answer_set = reading.answers(answers, item_names, label_names)
     X = None if table is None else table.framed()
     assert answer_set.item_names is not None  # a table names its items
     labels = answer_set.label_names or [str(k) for k in range(answer_set.n_labels)]
@@ -380,8 +380,8 @@ def _measured(people: Mapping[str, Any]) -> str:
     if not width.size or not (width <= _LONGEST_INTERVAL).all():  # not a number: nobody judged
         return "error_rate=0.05"
     rates = [people[name].tolist() for name in ("missed", "invented")]
-    known = all(0 <= rate < 1 for each in rates for rate in each)
-    if not known or len(rates[0]) > _MOST_IN_COMMAND:
+    are_rates = all(0 <= rate < 1 for each in rates for rate in each)
+    if not are_rates or len(rates[0]) > _MOST_IN_COMMAND:
         return "missed=auto,invented=auto"
     missed, invented = (",".join(f"{rate:.3f}" for rate in each) for each in rates)
     return f"missed=[{missed}],invented=[{invented}]"

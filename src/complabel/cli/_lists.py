@@ -63,10 +63,10 @@ def _describe(method: Method, names: Mapping[str, str]) -> dict[str, Any]:
     return {
         "name": method.name,
         "title": method.title,
-        "summary": _plain(text.partition("\n\n")[0]),
+        "summary": _without_markup(text.partition("\n\n")[0]),
         "learns_from": method.learns,
         "references": references
-        and _plain(_ROLE.sub(lambda role: names.get(role[1], role[1]), references[1])),
+        and _without_markup(_ROLE.sub(lambda role: names.get(role[1], role[1]), references[1])),
     }
 
 
@@ -94,7 +94,7 @@ def _as_class(method: Method) -> dict[str, Any]:
     return {"class": f"{home_of(cls)}.{cls.__name__}", "parameters": parameters}
 
 
-def _plain(text: str) -> str:
+def _without_markup(text: str) -> str:
     return " ".join(_ROLE.sub(r"\1", text).replace("``", "").split())
 
 

@@ -50,8 +50,8 @@ class FeaturesOrThings:
         """The columns of a table of texts or pictures."""
         return {"text": self.text, "image": self.image, "item": self.item}
 
-    def given(self) -> dict[str, Any]:
-        """Return the options, for a command that reads the same things."""
+    def typed(self) -> dict[str, Any]:
+        """Return the options as typed, for a command that reads the same things."""
         return {**self.columns, "items": self.items}
 
     def read(self, model: SavedModel, things: Path) -> Features:

@@ -31,9 +31,9 @@ def option(
 
     It may be left out, unless ``default`` is ``...``. With ``output``, it names a file to write.
     """
-    made = typer.Option(default, *names, metavar=metavar, help=escape(text), **details)
-    made.output = output
-    return made
+    parameter = typer.Option(default, *names, metavar=metavar, help=escape(text), **details)
+    parameter.output = output
+    return parameter
 
 
 def share(text: str, *names: str, default: float | None = 0.0) -> Any:
@@ -56,9 +56,9 @@ def argument(
     metavar: str, text: str, *, default: Any = ..., output: Output | None = None, **details: Any
 ) -> Any:
     """Return an argument of a command, with its text of help; it must be given."""
-    made = typer.Argument(default, metavar=metavar, help=escape(text), **details)
-    made.output = output
-    return made
+    parameter = typer.Argument(default, metavar=metavar, help=escape(text), **details)
+    parameter.output = output
+    return parameter
 
 
 def with_examples(*commands: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -87,10 +87,10 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             groups[name] = group, [option.name for option in each]
         parameters += [option.replace(kind=inspect.Parameter.KEYWORD_ONLY) for option in each]
 
-    def called(**given: Any) -> None:
+    def called(**values: Any) -> None:
         for name, (group, names) in groups.items():
-            given[name] = group(**{each: given.pop(each) for each in names})
-        command(**given)
+            values[name] = group(**{each: values.pop(each) for each in names})
+        command(**values)
 
     functools.update_wrapper(called, command)
     called.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

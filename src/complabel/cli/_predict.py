@@ -101,8 +101,8 @@ def predict(
         working(f"predicting from {features}") as far,
         PredictionWriter(out, names, top=top, threshold=thresholds) as writer,
     ):
-        how: Any = {"n_features": classifier.n_features_in_, "n_rows": rows}
-        for piece in iterate_features(read, items=source.items, **how):
+        settings: dict[str, Any] = {"n_features": classifier.n_features_in_, "n_rows": rows}
+        for piece in iterate_features(read, items=source.items, **settings):
             if done == 0:
                 doubt(saved.about_features(piece, read))
             exact = classifier.predict_proba(saved.columns_of(piece))
@@ -117,8 +117,8 @@ def predict(
     if consensus is not None:
         n_items = consensus.answers.n_items
         say(f"  {consensus.n_replaced:,} of them by consensus; {n_items:,} items have answers")
-    if known := about_cardinality(classifier):
-        say(f"  labels per item: {known}")
+    if cardinality := about_cardinality(classifier):
+        say(f"  labels per item: {cardinality}")
     say("next: measure the model on answers that it did not learn from, or on true labels:")
     if made_of is not None:
         features = say_made(saved, made_of)
@@ -227,7 +227,7 @@ def say_model(described: Mapping[str, Any], only: Sequence[str] = ()) -> None:
     facts = {title: text for title, text in facts.items() if not only or title in only}
     widest = max(map(len, facts), default=0)
     for title, text in facts.items():
-        say(f"{_plain(title):{widest}}  {_plain(text)}")
+        say(f"{_one_line(title):{widest}}  {_one_line(text)}")
     _show_rows(described["labels"], "label", "Labels")
     if "low" in described["labels"][0]:
         explain(
@@ -251,7 +251,7 @@ def _show_rows(rows: Sequence[Mapping[str, Any]], name: str, title: str) -> None
     if not rows or len(rows[0]) == 1:
         return
     figures = [*rows[0]][1:]
-    cells = [[_plain(row[name]), *(_cell(row[each]) for each in figures)] for row in rows]
+    cells = [[_one_line(row[name]), *(_cell(row[each]) for each in figures)] for row in rows]
     left = "; complabel show --json FILE writes all of them"
     show_rows(title, name, [each.replace("_", " ") for each in figures], cells, left=left)
 
@@ -262,7 +262,7 @@ def _cell(value: float | str) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
 
 
-def _plain(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a text of the file on one line, without control characters."""
     return visible(" ".join(text.split()))
 
@@ -342,7 +342,7 @@ def decide(
         about = saved.about_answers(answers, promised)
         remark(about, style="yellow" if about.startswith("warning") else "")
     say(f"wrote {out}")
-    of = {**source.given(), "labels": True}
+    of = {**source.typed(), "labels": True}
     say(f"next: {command('predict', out, features, **of, out='labels.csv')}")
 
 
@@ -375,16 +375,16 @@ def _doubts(
     from complabel.trust import features_tell, some
 
     of_items = None if folds is None else folds_of(answers.answered, folds)
-    told = features_tell(answers, probabilities, folds=of_items).sentence()
-    found = [f"warning: {told}"] if told else []
+    sentence = features_tell(answers, probabilities, folds=of_items).sentence()
+    doubts = [f"warning: {sentence}"] if sentence else []
     predicted = probabilities >= chosen.values
     sets = np.packbits(predicted, axis=1)
     _, first, counts = np.unique(sets, axis=0, return_index=True, return_counts=True)
     if (share := counts.max() / len(sets)) >= _NEARLY_ALL:
         labels = [names[k] for k in np.flatnonzero(predicted[first[counts.argmax()]])]
-        what = f"the same labels ({some(labels)})" if labels else "no label at all"
-        found.append(f"warning: with these thresholds, {share:.0%} of the items get {what}")
-    return found
+        which = f"the same labels ({some(labels)})" if labels else "no label at all"
+        doubts.append(f"warning: with these thresholds, {share:.0%} of the items get {which}")
+    return doubts
 
 
 def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bool) -> None:
@@ -406,8 +406,8 @@ def _show_thresholds(chosen: ChosenThresholds, names: list[str], *, promises: bo
             f"promised: {chosen.aim}, over all items of this kind, but for a chance of"
             f" {1 - chosen.estimates.confidence:.2g} for each promise"
         )
-    found = chosen.estimates
-    figures = {"precision": found.precision, "recall": found.recall, "F1": found.f1}
+    estimates = chosen.estimates
+    figures = {"precision": estimates.precision, "recall": estimates.recall, "F1": estimates.f1}
     for name, figure in figures.items():
-        told = f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"
-        say(f"  {name:9} {'not known' if math.isnan(figure.value) else told}")
+        interval = f"{figure.value:.3f}, from {figure.low:.3f} to {figure.high:.3f}"
+        say(f"  {name:9} {'not known' if math.isnan(figure.value) else interval}")

@@ -35,10 +35,10 @@ _SEEN = (
 )
 
 
-def _is_of_sitting(model: Path, given: Mapping[str, Any]) -> bool:
+def _is_of_sitting(model: Path, values: Mapping[str, Any]) -> bool:
     from complabel.live import has_learned
 
-    return has_learned(model, Path(given["out"]))
+    return has_learned(model, Path(values["out"]))
 
 
 @dataclass(kw_only=True)
@@ -142,8 +142,8 @@ class Goals:
         )
         question, is_other = usual_question(out, n_labels, aims=aims)
         if is_other:
-            told = f"{out} began with --question {question}, and goes on with it"
-            say(f"{told}; to ask otherwise, give another --out")
+            message = f"{out} began with --question {question}, and goes on with it"
+            say(f"{message}; to ask otherwise, give another --out")
         return question
 
     def follow(
@@ -212,8 +212,8 @@ class Page:
                 style="yellow",
             )
         ticket = new_token()  # programs such as ps show the address that a browser is started with
-        how: Any = {"most_bytes": MOST_BYTES, "ticket": ticket}
-        app = guarded(annotation.app(), token=annotation.token, **how)
+        settings: dict[str, Any] = {"most_bytes": MOST_BYTES, "ticket": ticket}
+        app = guarded(annotation.app(), token=annotation.token, **settings)
 
         def started(address: str) -> None:
             page = f"{address}/?token={ticket}"
@@ -289,21 +289,21 @@ def annotate(
     from complabel.files import read_label_names
     from complabel.live import Annotation
 
-    for name, given in (("--model-out", model_out), ("--trusted", trusted)):
-        if given and features is None:
+    for name, value in (("--model-out", model_out), ("--trusted", trusted)):
+        if value and features is None:
             raise InputError(f"{name} is given without --features; also give what to learn from")
     _check_token(page.token)
     if questions is not None and question is not None:
         raise InputError("--question and --questions are both given; leave one of them out")
-    labels, found = read_label_names(label_names), shown.read(things, out)
+    labels, all_things = read_label_names(label_names), shown.read(things, out)
     if questions is None and question is None:
         question = goals.usual_question(out, len(labels))
-    until = goals.follow(question, found, labels, learns=features is not None)
-    learner = None if features is None else _learner(features, found, seed, trusted or ())
+    until = goals.follow(question, all_things, labels, learns=features is not None)
+    learner = None if features is None else _learner(features, all_things, seed, trusted or ())
     has_written(out)  # from now on it is written again and again
-    how: Any = {"overlap": overlap, "seed": seed, "learner": learner, "until": until}
-    how |= {"question": question or "asked", "questions": questions, **shown.renamed}
-    annotation = Annotation.open(found, labels, out=out, token=page.token, **how)
+    settings: Any = {"overlap": overlap, "seed": seed, "learner": learner, "until": until}
+    settings |= {"question": question or "asked", "questions": questions, **shown.renamed}
+    annotation = Annotation.open(all_things, labels, out=out, token=page.token, **settings)
     _say_beginning(annotation)
     try:
         page.serve(annotation)
@@ -321,8 +321,8 @@ def _say_beginning(annotation: Annotation) -> None:
     n_items = len(annotation.things) - len(annotation.things.gone)
     n_answers = annotation.asker.answered
     say(f"{n_items:,} items, {len(annotation.labels):,} labels, {n_answers:,} answers so far")
-    for told in () if annotation.until is None else annotation.until.obstacles.values():
-        remark(told, style="yellow")
+    for obstacle in () if annotation.until is None else annotation.until.obstacles.values():
+        remark(obstacle, style="yellow")
     if new := annotation.store.added:
         remark(f"new labels: {some_of(new)}; what was asked before says nothing about them")
 
@@ -363,21 +363,21 @@ def _learner(path: Path, things: Things, seed: int, trusted: Sequence[str]) -> L
     from complabel.features import advice
     from complabel.live import Learner
 
-    found = read_own_features(path)
-    numbers = np.array([things.numbers.get(name, -1) for name in found.items])
-    known = int((numbers >= 0).sum())
-    if not known:
+    table = read_own_features(path)
+    numbers = np.array([things.numbers.get(name, -1) for name in table.items])
+    n_known = int((numbers >= 0).sum())
+    if not n_known:
         raise InputError(
             f"{path} has features of none of the {len(things):,} items; use the same names in both,"
             f" such as {things.names[0]!r}"
         )
-    if known < len(things):
-        remark(f"{known:,} of {len(things):,} items have features; the model learns from these")
-    if hint := advice(found.X, np.zeros(len(found.items), dtype=bool), found.recipe):
+    if n_known < len(things):
+        remark(f"{n_known:,} of {len(things):,} items have features; the model learns from these")
+    if hint := advice(table.X, np.zeros(len(table.items), dtype=bool), table.recipe):
         remark(f"hint: {hint}")
-    notes = {"features": str(path), **found.notes()}
+    notes = {"features": str(path), **table.notes()}
     rows = numbers >= 0
-    return Learner(found.X[rows], numbers[rows], seed=seed, notes=notes, trusted=trusted)
+    return Learner(table.X[rows], numbers[rows], seed=seed, notes=notes, trusted=trusted)
 
 
 def _tell(annotation: Annotation, tell: Any) -> None:
@@ -405,8 +405,8 @@ def _say_end(annotation: Annotation, labels: Path, features: Path | None) -> Non
             reached = goal in known and known[goal].is_reached
             say(f"{'reached' if reached else 'not reached'}: {goal}")
             say(f"  {known[goal].sentence() if goal in known else 'Nothing is known of it yet.'}")
-            if goal in known and (told := known[goal].obstacle()):
-                say(f"  {told}")
+            if goal in known and (obstacle := known[goal].obstacle()):
+                say(f"  {obstacle}")
     say("next: the same command goes on asking; to see what the answers tell, and to learn:")
     say(f"  {command('inspect', annotation.out, label_names=labels)}")
     fit = {"features": features or "X.npz", "label_names": labels, "out": "model.safetensors"}
