@@ -10,7 +10,7 @@ from complabel.answers import Answers
 from complabel.frequencies import estimate_label_frequencies
 from complabel.frequencies._counts import Audit, Counts
 from complabel.frequencies._exchangeable import HETEROGENEITY, UNLIKE
-from complabel.frequencies._machine_strata import Strata, said_by
+from complabel.frequencies._machine_strata import Strata, scores_of
 from complabel.frequencies._strata import Asked, _Left, what_is_left
 
 
@@ -208,7 +208,7 @@ def test_what_a_machine_says_is_what_its_answers_say():
         item=[0, 0, 1],
         n_items=2,
     )
-    np.testing.assert_array_equal(said_by(machine), [[1, 0, np.nan], [0, np.nan, np.nan]])
+    np.testing.assert_array_equal(scores_of(machine), [[1, 0, np.nan], [0, np.nan, np.nan]])
 
 
 def test_the_rates_of_a_machine_agree_with_all_answers():

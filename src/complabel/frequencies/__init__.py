@@ -27,7 +27,7 @@ from complabel.frequencies._machine_files import MachineFiles as MachineFiles
 from complabel.frequencies._machine_files import read_machines
 from complabel.frequencies._machine_strata import NOTHING as NOTHING
 from complabel.frequencies._machine_strata import Strata as Strata
-from complabel.frequencies._machine_strata import said_by as said_by
+from complabel.frequencies._machine_strata import scores_of as scores_of
 from complabel.frequencies._sequential import answers_left as answers_left
 from complabel.frequencies._sequential import beside_predictions as beside_predictions
 from complabel.frequencies._sequential import interval_at_goal as interval_at_goal

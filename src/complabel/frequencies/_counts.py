@@ -158,8 +158,8 @@ class Audit:
         """Return one judgement of each pair; none where people contradict each other about it."""
         pair = self.item * self.n_labels + self.label
         _, first, place = np.unique(pair, return_index=True, return_inverse=True)
-        n_yes, n_said = np.bincount(place, self.applies), np.bincount(place)
-        agreed = (n_yes == 0) | (n_yes == n_said)
+        n_yes, n_judged = np.bincount(place, self.applies), np.bincount(place)
+        agreed = (n_yes == 0) | (n_yes == n_judged)
         names = ("item", "label", "annotator", "applies")
         once = replace(self, **{name: getattr(self, name)[first[agreed]] for name in names})
         return replace(once, weight=np.bincount(place, self.weight)[agreed])
@@ -291,16 +291,16 @@ class Named:
     @classmethod
     def of(cls, answers: Answers) -> Self | None:
         """Collect the named labels; return None if no label was named."""
-        found = cls._of(answers)
-        if found is not None or not (answers.question == "positive").any():
-            return found
+        named = cls._of(answers)
+        if named is not None or not (answers.question == "positive").any():
+            return named
         # Where labels depend on each other, such as one for each item, far fewer items have none
         # than frequencies of independent labels say. So nothing is read from "none of these".
-        told = answers.only(np.diff(answers.positive.indptr) > 0)
-        says_none = told.none_applies == "answer"
-        told = replace(told, none_applies=np.where(says_none, "never", told.none_applies))
-        found = cls._of(mirrored(told))
-        return None if found is None else replace(found, mirrored=True)
+        choices = answers.only(np.diff(answers.positive.indptr) > 0)
+        says_none = choices.none_applies == "answer"
+        choices = replace(choices, none_applies=np.where(says_none, "never", choices.none_applies))
+        named = cls._of(mirrored(choices))
+        return None if named is None else replace(named, mirrored=True)
 
     @classmethod
     def _of(cls, answers: Answers) -> Self | None:

@@ -101,8 +101,8 @@ class LabelFrequencies:
 
         This is the one with errors to show.
         """
-        found = self._judged or self
-        return found if cardinality is None else found.given_cardinality(cardinality)
+        estimate = self._judged or self
+        return estimate if cardinality is None else estimate.given_cardinality(cardinality)
 
     def given_cardinality(self, cardinality: float) -> LabelFrequencies:
         """Adjust the frequencies and propensities to a cardinality that is known.
@@ -240,10 +240,10 @@ def estimate_label_frequencies(
     return _unless_both(_estimate(counts, named, 0), answers)
 
 
-def _unless_both(found: LabelFrequencies, answers: Answers) -> LabelFrequencies:
+def _unless_both(frequencies: LabelFrequencies, answers: Answers) -> LabelFrequencies:
     """Return what was found without propensities if labels were named that apply, and others."""
     both = all((answers.question == word).any() for word in CHOOSING)
-    return replace(found, propensities=None, _of_log_w=None) if both else found
+    return replace(frequencies, propensities=None, _of_log_w=None) if both else frequencies
 
 
 def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequencies:
@@ -256,14 +256,14 @@ def frequencies_with_propensities(values: Array, answers: Answers) -> LabelFrequ
         return LabelFrequencies(values, nothing, points, None, 0.0, len(audit.item))
     judged = np.full(len(values), _AS_IF_KNOWN)
     estimate = _estimate(Counts.of_one_group(judged * values, judged), named, len(audit.item))
-    known = np.zeros(len(values))
+    zeros = np.zeros(len(values))
     frequencies = replace(
         estimate.with_choices,
         _judged=None,
         values=values,
         covariance=nothing,
         intervals=points,
-        _of_log_w=known,
+        _of_log_w=zeros,
     )
     return _unless_both(frequencies, answers)
 
@@ -292,12 +292,12 @@ def _estimated(counts: Counts | Asked, named: Named | None, n_audit: int) -> Lab
         posterior = from_audit_and_named(counts, NamingLikelihood(named))
     else:
         posterior = from_audit_and_named(counts, *NamingLikelihood.with_mistakes(named))
-    found = _of_posterior(posterior, n_audit)
+    frequencies = _of_posterior(posterior, n_audit)
     if named is None or not named.mirrored:
-        return found
+        return frequencies
     # Labels that apply are no random sample of these: they tell how readily each is named.
     alone = posterior.with_values_of(by_machine or from_audit(counts))
-    return replace(_of_posterior(alone, n_audit), _with_choices=found)
+    return replace(_of_posterior(alone, n_audit), _with_choices=frequencies)
 
 
 def _of_posterior(posterior: Posterior, n_audit: int) -> LabelFrequencies:

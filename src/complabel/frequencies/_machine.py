@@ -122,19 +122,19 @@ class MachineAudit:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON can hold it; what has no meaning is None."""
 
-        def told(value: float) -> float | None:
+        def finite(value: float) -> float | None:
             return None if np.isnan(value) else float(value)
 
         def rate(name: str, label: int) -> dict[str, Any]:
             rates: MachineRates = getattr(self, name)
-            ends = [told(end) for end in rates.intervals[label]]
-            return {"value": told(rates.values[label]), "interval": ends}
+            ends = [finite(end) for end in rates.intervals[label]]
+            return {"value": finite(rates.values[label]), "interval": ends}
 
         labels = {
             name: {
                 "frequency": float(self.frequencies.values[at]),
                 "interval": self.frequencies.intervals[at].tolist(),
-                "machine": told(self.machine_shares[at]),
+                "machine": finite(self.machine_shares[at]),
                 **{each: rate(each, at) for each in RATES},
                 "good": float(self.good[at]),
                 "asked": {"no": int(n_no), "yes": int(n_yes), "nothing": int(n_nothing)},
@@ -144,7 +144,7 @@ class MachineAudit:
                 zip(self.label_names, self.n_asked.T, strict=True)
             )
         }
-        overall = {name: [told(each) for each in getattr(self, name).overall] for name in RATES}
+        overall = {name: [finite(each) for each in getattr(self, name).overall] for name in RATES}
         return {
             "n_answers": int(self.n_asked.sum()),
             "least": self.least,
@@ -324,6 +324,6 @@ def _to_halve(mean: Array, variance: Array, share: Array) -> Ints:
     so_far = of_one / np.maximum(variance, tiny)
     goal = (share**2 * variance).sum(axis=0) / 4
     weight = share * np.sqrt(of_one)
-    wanted = weight * weight.sum(axis=0) / np.maximum(goal, tiny)
-    still_needed = np.where(share > 0, np.maximum(wanted - so_far, 0), 0).sum(axis=0)
+    needed = weight * weight.sum(axis=0) / np.maximum(goal, tiny)
+    still_needed = np.where(share > 0, np.maximum(needed - so_far, 0), 0).sum(axis=0)
     return np.asarray(np.ceil(np.minimum(still_needed, 1e9)), dtype=np.intp)

@@ -25,7 +25,7 @@ from complabel.files import (
     some_of,
 )
 from complabel.frequencies._estimate import checked_probabilities
-from complabel.frequencies._machine_strata import said_by
+from complabel.frequencies._machine_strata import scores_of
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,10 +77,10 @@ class MachineFiles:
             If people answered about more pairs of an item and a label.
         """
         n_pairs = int((people.complementary + people.known_relevant > 0).sum())
-        if n_pairs > (n_said := int((~np.isnan(self.said_by_any)).sum())):
+        if n_pairs > (n_known := int((~np.isnan(self.said_by_any)).sum())):
             raise InputError(
                 f"{_called(path)}: answers about {n_pairs:,} pairs of an item and a label, more"
-                f" than the {n_said:,} of {self._path}; people answer about fewer than a machine:"
+                f" than the {n_known:,} of {self._path}; people answer about fewer than a machine:"
                 " are the files in the right order? If not, exchange them"
             )
 
@@ -99,11 +99,11 @@ class MachineFiles:
         """
         alone = read_quietly(path, question=question, contradictions="keep").answers
         self.refuse_swapped(path, alone)
-        for what, known, told in (
+        for what, known, mentioned in (
             ("items", self.item_names, _names(alone.item_names)),
             ("labels", self.label_names, _names(alone.label_names)),
         ):
-            if strangers := sorted({*told} - {*known}):
+            if strangers := sorted({*mentioned} - {*known}):
                 # Answers about other items, such as another month's, say nothing about this one.
                 advice = f"Leave out the answers about other items than the {len(known):,} of it"
                 if what == "labels":
@@ -114,9 +114,9 @@ class MachineFiles:
                     f" {some_of(strangers)} ({len(strangers):,} in all); it has {some_of(known)}."
                     f" {advice}"
                 )
-        how: Any = {"contradictions": contradictions, "trusted": trusted, "question": question}
+        rules: Any = {"contradictions": contradictions, "trusted": trusted, "question": question}
         names = {"items": self.item_names, "label_names": self.label_names}
-        file = read_quietly(path, **names, **how)
+        file = read_quietly(path, **names, **rules)
         people = file.answers.statements()
         if len(people.item) and np.isnan(self.said_by_any[people.item, people.label]).all():
             raise InputError(
@@ -185,17 +185,19 @@ def read_machines(
             f"{setting('only_yes')} takes what is not listed as no, so give all items with"
             f" {setting('items')}: the machine may list nothing for some"
         )
-    found: list[Answers] = []
-    said: dict[str, Array] = {}
+    all_answers: list[Answers] = []
+    by_name: dict[str, Array] = {}
     lines: list[str] = []
-    how: Any = {"question": question, "contradictions": contradictions, "only_yes": only_yes}
+    rules: Any = {"question": question, "contradictions": contradictions, "only_yes": only_yes}
     for each in (paths := existing_ones("path", path)):
-        known: dict[str, Any] = {"items": items, "label_names": label_names}
-        answers, of_each = _Sheet(path=each, known=known, lines=lines, **how).read(apart=apart)
-        found.append(answers)
+        names: dict[str, Any] = {"items": items, "label_names": label_names}
+        answers, of_each = _Sheet(path=each, known=names, lines=lines, **rules).read(apart=apart)
+        all_answers.append(answers)
         items, label_names = _names(answers.item_names), _names(answers.label_names)
-        said |= {f"{each}: {name}" if name in said else name: of for name, of in of_each.items()}
-    return MachineFiles(answers=found[0], said=said, _path=paths[0], _lines=tuple(lines))
+        by_name |= {
+            f"{each}: {name}" if name in by_name else name: of for name, of in of_each.items()
+        }
+    return MachineFiles(answers=all_answers[0], said=by_name, _path=paths[0], _lines=tuple(lines))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +215,7 @@ class _Sheet:
         """Return the answers, and what each machine says (n, K), by its name."""
         columns = {*Table.open(self.path, "tables of answers", endings=ITEM_TABLES).columns}
         if not {"item", "label"} <= columns:
-            answers, said = self._probabilities()
+            answers, scores = self._probabilities()
         else:
             if not (self.only_yes or self.question or columns & {"answer", "question"}):
                 raise InputError(
@@ -224,8 +226,8 @@ class _Sheet:
                 answers, several = self._annotators()
                 if several:
                     return answers, several
-            answers, said = self._answers()
-        for word, says in (("yes", said >= 0.5), ("no", said < 0.5)):
+            answers, scores = self._answers()
+        for word, says in (("yes", scores >= 0.5), ("no", scores < 0.5)):
             if not says.any():
                 also = f"{about_positives(answers)}; if what it does not list is a no, give"
                 also += f" {setting('only_yes')}"
@@ -233,59 +235,59 @@ class _Sheet:
                     f"{self.path}: the machine never says {word}{also * (word == 'no')}. Its"
                     " answers must be both, yes and no"
                 )
-        self._say_counts("", said)
-        return answers, {str(self.path): said}
+        self._say_counts("", scores)
+        return answers, {str(self.path): scores}
 
     def _answers(self) -> tuple[Answers, Array]:
         listed: Any = {"answer": "yes", "unselected": "unknown"} if self.only_yes else {}
-        how: Any = {**self.known, "question": self.question, **listed}
-        file = read_quietly(self.path, contradictions=self.contradictions, **how)
+        settings: dict[str, Any] = {**self.known, "question": self.question, **listed}
+        file = read_quietly(self.path, contradictions=self.contradictions, **settings)
         self.lines.extend(file.lines())
         answers = file.answers
-        said = said_by(answers)
-        sure = self._confidence(answers, said, **listed)
+        scores = scores_of(answers)
+        sure = self._confidence(answers, scores, **listed)
         if not self.only_yes:
-            return answers, said if sure is None else said_by(answers, sure)
-        if n_no := int((said < 0.5).sum()):
+            return answers, scores if sure is None else scores_of(answers, sure)
+        if n_no := int((scores < 0.5).sum()):
             advice = f"leave out {setting('only_yes')}"
             raise InputError(f"{self.path}: the machine says no {n_no:,} times; {advice}")
         # The confidence of what is listed is the probability that it applies.
-        return answers, np.where(np.isnan(said), 0.0, said if sure is None else sure)
+        return answers, np.where(np.isnan(scores), 0.0, scores if sure is None else sure)
 
     def _annotators(self) -> tuple[Answers, dict[str, Array]]:
         """Return what each annotator says, if two of them answer the same pair."""
         of = {**self.known, "question": self.question, "contradictions": "keep"}
         answers = read_quietly(self.path, **of).answers
-        found, n_said = {}, np.zeros(answers.shape, dtype=np.intp)
+        by_name, n_scores = {}, np.zeros(answers.shape, dtype=np.intp)
         n_lines = len(self.lines)
         for at, name in enumerate(answers.annotator_names):
             of_one = answers.only(answers.annotator == at)
-            said = said_by(of_one)
-            sure = self._confidence(of_one, said, annotator=at)
-            found[str(name)] = said if sure is None else said_by(of_one, sure)
-            n_said += ~np.isnan(said)
-        if (n_said < 2).all():
+            scores = scores_of(of_one)
+            sure = self._confidence(of_one, scores, annotator=at)
+            by_name[str(name)] = scores if sure is None else scores_of(of_one, sure)
+            n_scores += ~np.isnan(scores)
+        if (n_scores < 2).all():
             del self.lines[n_lines:]
             return answers, {}
-        told = f"{len(found)} annotators answer the same pairs; each counts as a machine"
-        self.lines.append(f"{self.path}: {told}")
-        for name, said in found.items():
-            self._say_counts(f"{name}: ", said)
-        return answers, found
+        sentence = f"{len(by_name)} annotators answer the same pairs; each counts as a machine"
+        self.lines.append(f"{self.path}: {sentence}")
+        for name, scores in by_name.items():
+            self._say_counts(f"{name}: ", scores)
+        return answers, by_name
 
     def _confidence(
-        self, answers: Answers, said: Array, annotator: int | None = None, **listed: Any
+        self, answers: Answers, scores: Array, annotator: int | None = None, **listed: Any
     ) -> Array | None:
         """Return how sure a machine is of each answer (n, K); None if it is not told."""
         rows = read_judgments(self.path, answers, self.question, needed=CONFIDENCE, **listed)
         if not len(rows["item"]):
             return None
-        agree = rows["answer"] == said[rows["item"], rows["label"]]
+        agree = rows["answer"] == scores[rows["item"], rows["label"]]
         if annotator is not None:
             agree &= rows["annotator"] == annotator
-        least = np.full(said.shape, np.inf)
+        least = np.full(scores.shape, np.inf)
         np.minimum.at(least, (rows["item"][agree], rows["label"][agree]), rows[CONFIDENCE][agree])
-        if gaps := int((~np.isfinite(least) & ~np.isnan(said)).sum()):
+        if gaps := int((~np.isfinite(least) & ~np.isnan(scores)).sum()):
             self.lines.append(f"  answers without a confidence: {gaps:,}; so only yes and no count")
             return None
         self.lines.append("  each answer has a confidence, which counts")
@@ -310,16 +312,16 @@ class _Sheet:
             )
         row_of = {item: row for row, item in enumerate(table.items)}
         row = np.array([row_of.get(item, -1) for item in ids])
-        said = np.where(row[:, np.newaxis] < 0, np.nan, p[row][:, [*map(columns.index, names)]])
+        scores = np.where(row[:, np.newaxis] < 0, np.nan, p[row][:, [*map(columns.index, names)]])
         self.lines.append(
             f"{self.path}: probabilities of {len(names)} labels, {some_of(names)}; .5 and more is"
             " yes"
         )
-        return Answers.from_table({"item": [], "label": []}, items=ids, label_names=names), said
+        return Answers.from_table({"item": [], "label": []}, items=ids, label_names=names), scores
 
-    def _say_counts(self, name: str, said: Array) -> None:
-        n_yes, n_no = int((said >= 0.5).sum()), int((said < 0.5).sum())
-        n_gaps = said.size - n_yes - n_no
+    def _say_counts(self, name: str, scores: Array) -> None:
+        n_yes, n_no = int((scores >= 0.5).sum()), int((scores < 0.5).sum())
+        n_gaps = scores.size - n_yes - n_no
         gaps = f"; it says nothing about {n_gaps:,} pairs" * (n_gaps > 0)
         of = f"yes about {n_yes:,} pairs of an item and a label, no about {n_no:,}"
         self.lines.append(f"  {name}{of}{gaps}")

@@ -199,8 +199,8 @@ def _of_patterns(patterns: Ints) -> tuple[tuple[Kind, ...], list[str]]:
     """Return what is expected of each pattern (P, M), and what it is called."""
     kinds, words = [], []
     for at, pattern in enumerate(patterns.tolist()):
-        said = {*pattern} - {NOTHING}
-        kind = _DISAGREE if len(said) > 1 else _OF_ONE[said.pop() if said else NOTHING]
+        verdicts = {*pattern} - {NOTHING}
+        kind = _DISAGREE if len(verdicts) > 1 else _OF_ONE[verdicts.pop() if verdicts else NOTHING]
         word = ("no", "yes", "nothing")[kind.says]
         kinds.append(kind)
         words.append(word if kind.says == NOTHING else f"{word}.{at}")
@@ -224,12 +224,12 @@ def _combined(machines: Array, exact: Bools, answers: Answers | None) -> Array:
     weights = np.array([0.0, *prior])
     if answers is not None:
         statements = answers.statements()
-        of_told = [
+        columns = [
             np.ones(len(statements.item)),
             *(each[statements.item, statements.label] for each in parts),
         ]
         weights = _regression(
-            np.stack(of_told, axis=1).astype(np.float64), statements.applies, weights
+            np.stack(columns, axis=1).astype(np.float64), statements.applies, weights
         )
     z = weights[0] + sum(weight * part for weight, part in zip(weights[1:], parts, strict=True))
     probabilities = special.expit(np.clip(z, _LOWEST, _HIGHEST))
@@ -263,7 +263,7 @@ def _digest(predictions: Array, about: Answers) -> str:
     return digest.hexdigest()[:8]
 
 
-def said_by(machine: Answers, confidence: Array | None = None) -> Array:
+def scores_of(machine: Answers, confidence: Array | None = None) -> Array:
     """Return a machine's answers as predictions (n, K): 1, 0, and NaN where it says nothing.
 
     With the ``confidence`` (n, K) of each answer they are probabilities; those of yes are at least

@@ -157,7 +157,7 @@ class Integrals:
     by_logit: Array  # (K, N): derivative of the log of a label's factor by its logit
     by_log_w: Array  # (K, N): the same by its log-propensity
     p: Array  # (K,)
-    own: Array  # (K,): d log M_k / d log w_k
+    by_own_log_w: Array  # (K,): d log M_k / d log w_k
 
     @classmethod
     def at(cls, parameters: Array) -> Integrals:
@@ -182,7 +182,7 @@ class Integrals:
             by_logit=p[:, np.newaxis] * ratio * (1 - power),
             by_log_w=-ratio * x * power,
             p=p,
-            own=1 - (posterior * x).sum(axis=1),
+            by_own_log_w=1 - (posterior * x).sum(axis=1),
         )
 
     def weighted_gradient(self, counts: Array) -> Array:
@@ -190,12 +190,12 @@ class Integrals:
         # (K, N): the sum over all other labels that were named
         at_nodes = counts @ self.posterior - counts[:, np.newaxis] * self.posterior
         through_logits = (self.by_logit * at_nodes).sum(axis=1) - counts * self.p
-        through_log_w = (self.by_log_w * at_nodes).sum(axis=1) + counts * self.own
+        through_log_w = (self.by_log_w * at_nodes).sum(axis=1) + counts * self.by_own_log_w
         return np.concatenate([through_logits, through_log_w])
 
     def gradients(self) -> Array:  # (K, 2K)
         through_logits = self.posterior @ self.by_logit.T
         np.fill_diagonal(through_logits, -self.p)
         through_log_w = self.posterior @ self.by_log_w.T
-        np.fill_diagonal(through_log_w, self.own)
+        np.fill_diagonal(through_log_w, self.by_own_log_w)
         return np.hstack([through_logits, through_log_w])

@@ -81,20 +81,20 @@ def from_audit_and_named(
 ) -> Posterior:
     """Return the posterior if nobody errs, with errors that allow for other rates of mistakes."""
     start = special.logit(from_audit(counts).values)
-    plain = _modes(counts, namings, np.concatenate([start, np.zeros_like(start)]), SPREADS)
+    errorless = _modes(counts, namings, np.concatenate([start, np.zeros_like(start)]), SPREADS)
     # To save time, mistakes are tried only with the likeliest spread. The other spreads are taken
     # to add the same factor to their evidence as without mistakes.
-    spread = max(plain, key=lambda each: each[0])[1].spread
-    alike = [each for each in plain if each[1].spread == spread]
-    by_others = _log_total(plain) - _log_total(alike)
-    at, modes_with_others = alike[0][2], list(plain)
+    spread = max(errorless, key=lambda each: each[0])[1].spread
+    alike = [each for each in errorless if each[1].spread == spread]
+    by_others = _log_total(errorless) - _log_total(alike)
+    at, modes_with_others = alike[0][2], list(errorless)
     for mistaken in with_mistakes:
         modes = _modes(counts, mistaken, at, [spread])
         at = modes[0][2]
         modes_with_others += [
             (evidence + by_others, target, mode) for evidence, target, mode in modes
         ]
-    sure = _average(*_posteriors(plain))
+    sure = _average(*_posteriors(errorless))
     return _average(*_posteriors(modes_with_others), around=sure) if with_mistakes else sure
 
 

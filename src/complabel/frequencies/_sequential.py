@@ -189,8 +189,8 @@ def beside_predictions(
     is_yes, judged = np.where(now > 1, value * n[2], yes[2]), n[2]
     # The rate of a machine's errors is drawn, too. More errors make a judgement worth less, and
     # from few errors their rate is not known well.
-    said_yes, said_no = (each[:2] + _PRIOR_OF_ERRORS for each in (yes, n - yes))
-    drawn = rng.beta(said_yes, said_no, (n_draws, 2, n_labels))
+    n_yes, n_no = (each[:2] + _PRIOR_OF_ERRORS for each in (yes, n - yes))
+    drawn = rng.beta(n_yes, n_no, (n_draws, 2, n_labels))
     at_end = np.broadcast_to(now, (n_draws, n_labels))
     for _ in range(_ROUNDS):
         worth_yes, worth_all, items = (np.ravel(of * at_end) for of in (is_yes, judged, n_items))

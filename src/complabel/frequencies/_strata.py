@@ -103,19 +103,19 @@ class Asked:
         of_cells = []
         for cell, counts in self.counts:
             no = counts.judged - counts.yes
-            said_yes = Counts(
+            yes_counts = Counts(
                 counts.yes,
                 counts.yes,
                 1 - (1 - of_yes) * (1 - counts.missed),
                 (1 - of_no) * counts.invented,
             )
-            said_no = Counts(
+            no_counts = Counts(
                 np.zeros_like(no),
                 no,
                 (1 - of_yes) * counts.missed,
                 1 - (1 - of_no) * (1 - counts.invented),
             )
-            of_cells += [(cell, said_yes), (cell, said_no)]
+            of_cells += [(cell, yes_counts), (cell, no_counts)]
         assert self.unsure is not None
         for cell in np.flatnonzero(self.unsure.any(axis=1)).tolist():
             n = self.unsure[cell]
@@ -297,17 +297,17 @@ class _Stratum:
         share = asked.shares[cells].sum(axis=0)
         within = asked.shares[cells] / np.maximum(share, _TINY)
         kind = asked.kinds[stratum]
-        beside, rises = asked.log_odds[cells], kind.rises
+        shifts, rises = asked.log_odds[cells], kind.rises
         if not kind.scored:
             # A label that the machine never says may still apply.
-            said_yes = asked.word_shares[:, YES].sum(axis=1).mean(axis=0)
-            rare = np.log(np.maximum(said_yes, _least_share(said_yes)))
-            beside = (rare - rare.mean())[np.newaxis]
-        if not beside.any():
+            yes_shares = asked.word_shares[:, YES].sum(axis=1).mean(axis=0)
+            rare = np.log(np.maximum(yes_shares, _least_share(yes_shares)))
+            shifts = (rare - rare.mean())[np.newaxis]
+        if not shifts.any():
             rises = {0.0: 1.0}
         place = {int(cell): at for at, cell in enumerate(cells)}
         here = [(place[cell], each) for cell, each in counts if cell in place]
-        offsets = [rise * beside for rise in rises]
+        offsets = [rise * shifts for rise in rises]
         likelihoods = [
             _likelihood(offset, here, within, np.log(chance))
             for offset, chance in zip(offsets, rises.values(), strict=True)
@@ -360,18 +360,18 @@ def _likelihood(
 ) -> Likelihood:
     """Return the likelihood of answers in some cells, at these offsets of all cells (B, K)."""
 
-    def beside(cell: int, of: Callable[[Array], Array]) -> Function:
+    def shifted(cell: int, of: Callable[[Array], Array]) -> Function:
         return lambda logits: of(logits + offsets[cell][:, np.newaxis])
 
     def log_likelihood(logits: Array) -> Array:
         return sum(
-            (beside(cell, each.log_likelihood)(logits) for cell, each in here),
+            (shifted(cell, each.log_likelihood)(logits) for cell, each in here),
             np.zeros_like(logits),
         )
 
     def frequency(logits: Array) -> Array:
         parts = (
-            part[:, np.newaxis] * beside(cell, special.expit)(logits)
+            part[:, np.newaxis] * shifted(cell, special.expit)(logits)
             for cell, part in enumerate(within)
         )
         return sum(parts, np.zeros_like(logits))
