@@ -103,7 +103,7 @@ def home(monkeypatch, tmp_path):
     monkeypatch.setattr(_lite0, "_MODULE", "no_such_package")
     monkeypatch.setattr(_lite0, "PACKAGE", "no-such-package")
     monkeypatch.setattr(_lite0, "_WEIGHTS", hashlib.sha256(content).hexdigest())
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     Path("pip.py").write_text("raise SystemExit('a file of the current folder was run')")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)  # no index of this machine

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from complabel.experiments.cli import _running
 from complabel.experiments.studies import read_plan
 from complabel.metrics import METRICS
 
@@ -140,28 +139,28 @@ def test_a_table_is_reproduced_quickly(run, data_dir, tmp_path):
     assert "quick" in page
 
 
-@pytest.fixture
-def stopped(monkeypatch):
-    """Press Ctrl-C when the third unit has finished."""
-    finished = []
-
-    def press(self, unit, outcome, seconds):
-        finished.append(unit)
-        if len(finished) == 3:
+STOPPING = """
+from pathlib import Path
+from complabel.methods import PriorClassifier
+class Stopping(PriorClassifier):
+    def fit(self, X, y):
+        if Path("stop").exists():
             raise KeyboardInterrupt
-
-    monkeypatch.setattr(_running.Progress, "finished", press)
-    return finished
-
-
+        return super().fit(X, y)
+"""
 COMMANDS = {
     "study run": "study run plan.toml --jobs 1",
-    "benchmark": "benchmark synthetic --method prior --method ridge --folds 2 --json r.json",
+    "benchmark": "benchmark synthetic --method prior --method stopping:Stopping --folds 2"
+    " --json r.json",
 }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, stopped, name):
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, name):
+    (tmp_path / "stopping.py").write_text(STOPPING)
+    own = PLAN.replace("mlcl", "stopping:Stopping").replace(", settings = { epochs = 3 }", "")
+    (tmp_path / "plan.toml").write_text(own)
+    (tmp_path / "stop").touch()
     code, out, err = run(COMMANDS[name])
     assert code == 130
     assert "give the same command again to continue" in err
@@ -170,7 +169,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(run, tmp_path, s
     assert ("Prior" in out) == (name == "benchmark")
     done = int(re.search(r"(\d) of \d units done", run("study", "status")[1])[1])
     assert done >= 2
-    stopped.extend(range(9))
+    (tmp_path / "stop").unlink()
     code, _, err = run(COMMANDS[name])
     assert code == 0
     assert f"{done} of {6 if name == 'study run' else 4} units are already in the store" in err

@@ -15,7 +15,6 @@ from complabel.experiments.datasets import (
     describe_datasets,
     load_dataset,
 )
-from complabel.experiments.datasets import _catalog as catalog_module
 from complabel.experiments.datasets._catalog import catalog_entry, parse_catalog
 
 # Table 1 of the paper; its 120 features for corel16k are a misprint for 500.
@@ -82,19 +81,8 @@ ARFF = (
 XML = '<labels><label name="wren"/><label name="jay"/><label name="owl"/></labels>'
 
 
-@pytest.fixture
-def catalog(monkeypatch):
-    """Put an entry into the catalog as if it stood in catalog.toml."""
-
-    def add(text):
-        both = {**catalog_module.CATALOG, **parse_catalog(text)}
-        monkeypatch.setattr(catalog_module, "CATALOG", both)
-
-    return add
-
-
 def test_one_entry_in_one_file_is_a_dataset(catalog, tmp_path):
-    catalog(ENTRY)
+    catalog(parse_catalog(ENTRY))
     (tmp_path / "birds.arff").write_text(ARFF)
     (tmp_path / "birds.xml").write_text(XML)
     found = load_dataset("birds", data_dir=tmp_path)

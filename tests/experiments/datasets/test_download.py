@@ -60,7 +60,7 @@ def server():
 
 
 @pytest.fixture
-def offer(monkeypatch, server):
+def offer(catalog, server):
     """Put a dataset "toy" in the catalog, served in the given ways in turn."""
 
     def make(*kinds, sha256=GOOD):
@@ -73,7 +73,7 @@ def offer(monkeypatch, server):
         entry = CatalogEntry(
             "toy", "Toy", "nobody", "https://example.org/toy", "none", Statistics(1, 3), layouts
         )
-        monkeypatch.setattr("complabel.experiments.datasets._catalog.CATALOG", {"toy": entry})
+        catalog({"toy": entry})
 
     return make
 

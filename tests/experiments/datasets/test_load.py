@@ -58,7 +58,7 @@ def test_directories_are_searched_in_order(tmp_path, monkeypatch, eurlex):
     monkeypatch.setenv("COMPLABEL_DATA", str(data_dir))
     assert folder(empty) == str(data_dir / "eurlex_dc")
     cache = tmp_path / "cache"
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: cache / name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.delenv("COMPLABEL_DATA")
     (cache / "complabel").mkdir(parents=True)
     (data_dir / "eurlex_dc").rename(cache / "complabel" / "datasets")

@@ -1,14 +1,39 @@
 """What several tests of studies need: one fold that is fitted, and runs that are read back."""
 
+import inspect
 import os
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from complabel.datasets import MultiLabelDataset
+from complabel.experiments.methods import SupervisedBCEClassifier
 from complabel.experiments.studies import Plan, Row, Store, _fold, run_study
 from complabel.experiments.studies._labels import draw_labels
 from complabel.experiments.studies._run import run_units
+from complabel.methods import PriorClassifier
+
+
+class Watched:
+    """A method that keeps what it is given; see the fixture ``seen``."""
+
+    seen: ClassVar[list[tuple]] = []
+
+    def fit(self, X, y, **named):
+        self.seen.append((X, y, named, dict(inspect.currentframe().f_back.f_locals)))
+        return super().fit(X, y, **named)
+
+
+class WatchedPrior(Watched, PriorClassifier):
+    pass
+
+
+class WatchedReference(Watched, SupervisedBCEClassifier):
+    pass
+
+
+WATCHED, REFERENCE = (f"{__name__}:Watched{each}" for each in ("Prior", "Reference"))
 
 
 def small(**changes):

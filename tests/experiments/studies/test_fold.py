@@ -6,12 +6,11 @@ import inspect
 import numpy as np
 import pytest
 from sklearn.metrics import hamming_loss, label_ranking_average_precision_score, label_ranking_loss
-from tests.experiments.studies.small import assert_out_of_reach, fit_fold, small
+from tests.experiments.studies.small import REFERENCE, WATCHED, assert_out_of_reach, fit_fold, small
 
 from complabel.datasets import make_digits, make_synthetic
 from complabel.errors import InputError
 from complabel.experiments.datasets import save_file
-from complabel.experiments.methods import SupervisedBCEClassifier
 from complabel.experiments.studies import (
     Draw,
     Row,
@@ -40,17 +39,9 @@ def fit_all(dataset, method, *, n_folds=3, seed=0, **settings):
     return [fit_fold(dataset, drawn, row, fold=n, folds=n_folds, seed=seed) for n in range(n_folds)]
 
 
-def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, monkeypatch):
-    seen = []
-    fit = SupervisedBCEClassifier.fit
-
-    def spying(self, X, y, **named):
-        seen.append(y)
-        return fit(self, X, y, **named)
-
-    monkeypatch.setattr(SupervisedBCEClassifier, "fit", spying)
-    fitted = fit_all(dataset, "supervised-bce", n_folds=2, epochs=1)
-    for fold, labels in zip(fitted, seen, strict=True):
+def test_a_reference_that_declares_it_learns_from_relevant_labels(dataset, seen):
+    fitted = fit_all(dataset, REFERENCE, n_folds=2, epochs=1)
+    for fold, (_, labels, *_) in zip(fitted, seen, strict=True):
         np.testing.assert_array_equal(labels, dataset.Y[fold.train])
 
 
@@ -65,7 +56,7 @@ def test_folds_never_divide_a_group():
 )
 def test_impossible_numbers_of_folds_are_refused_at_once(dataset, seen, n_folds, message):
     with pytest.raises(InputError, match=message):
-        run_fold(dataset, dataset.Y, PRIOR, fold=0, folds=n_folds, seed=0)
+        run_fold(dataset, dataset.Y, Row(method=WATCHED), fold=0, folds=n_folds, seed=0)
     assert not seen
 
 

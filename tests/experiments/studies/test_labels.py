@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from tests.experiments.studies.small import assert_out_of_reach, fit_fold, run
+from tests.experiments.studies.small import WATCHED, assert_out_of_reach, fit_fold, run
 
 from complabel.answers import Answers, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
@@ -24,7 +24,7 @@ from complabel.metrics import complementary_ranking_error
 from complabel.simulate import draw_answers, draw_complementary, draw_propensities
 
 DATASET = make_synthetic(150, n_labels=5, random_state=0)
-PRIOR = Row(method="prior")
+PRIOR, SEEN = Row(method="prior"), Row(method=WATCHED)
 QUIET = pytest.mark.filterwarnings(
     "ignore::complabel.answers.IgnoredAnswersWarning",
     "ignore::complabel.answers.UnansweredRowWarning",
@@ -124,7 +124,7 @@ def test_the_score_is_that_of_held_out_answers():
 
 @QUIET
 def test_labels_that_a_row_makes_known_become_answers_yes(seen):
-    row = PRIOR.model_copy(update={"relevant_share": 0.5})
+    row = SEEN.model_copy(update={"relevant_share": 0.5})
     answers = draw(question="menu-2")
     fit_fold(DATASET, answers, row, fold=0, folds=3, seed=3)
     _, y, named, _ = seen[-1]
@@ -217,7 +217,7 @@ def test_fit_is_given_the_labels_of_its_rows_an_audit_and_no_other_truth(seen, s
     if size and not isinstance(plain, Answers):
         plain = Answers.from_complementary(plain)
     for fold, (train, test) in enumerate(split_folds(DATASET, n_folds=3, seed=3)):
-        fitted = fit_fold(DATASET, labels, PRIOR, fold=fold, folds=3, seed=3, audit=size)
+        fitted = fit_fold(DATASET, labels, SEEN, fold=fold, folds=3, seed=3, audit=size)
         np.testing.assert_array_equal(fitted.train, train)
         np.testing.assert_array_equal(fitted.test, test)
         X, y, named, reachable = seen[-1]
@@ -236,7 +236,7 @@ def test_what_an_audit_says_changes_with_the_truth_about_its_pairs_alone(seen):
     Y = 1 - DATASET.Y
     Y[tuple(np.array([*pairs]).T)] = [said == "yes" for said in pairs.values()]
     for dataset in (DATASET, dataclasses.replace(DATASET, Y=Y)):
-        fit_fold(dataset, labels, PRIOR, fold=0, folds=3, seed=3, audit=40)
+        fit_fold(dataset, labels, SEEN, fold=0, folds=3, seed=3, audit=40)
     (_, first, *_), (_, second, *_) = seen
     assert_alike(first, second)
 

@@ -20,7 +20,7 @@ RELEASED = {"labels": "released"}
 def folder(tmp_path, monkeypatch):
     """A small "scene" in a data folder, and labels that were released for it."""
     monkeypatch.delenv("COMPLABEL_DATA", raising=False)
-    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / "cache" / name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
     Y = (X @ rng.normal(size=(3, 4)) + rng.normal(size=(N, 4)) > 0).astype(int)

@@ -14,7 +14,6 @@ from sklearn.svm import SVC, LinearSVC
 
 from complabel.answers import UnchosenLabelWarning
 from complabel.errors import InputError
-from complabel.experiments.methods.candidates import lift
 from complabel.experiments.methods.candidates.lift import (
     LIFTClassifier,
     SquaredHingeSVC,
@@ -47,8 +46,7 @@ def split(n_candidates, n_others):
 
 
 @pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
-def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given, monkeypatch):
-    monkeypatch.setattr(lift, "_KMEANS_ITERATIONS", 100)
+def test_centres_are_the_means_of_the_instances_nearest_to_them(as_given):
     X = np.random.default_rng(0).normal(size=(200, 3))
     candidate = split(150, 50)
     centers = _centers(X, as_given(X), candidate, ratio=0.2, seed=0).reshape(2, 10, 3)
@@ -172,10 +170,9 @@ def test_refuses_features_too_large(scale, solver, message):
         LIFTClassifier(solver=solver, random_state=0).fit(scale * X, complementary)
 
 
-def test_features_that_are_mostly_0_get_the_centres_of_dense_ones(monkeypatch):
-    monkeypatch.setattr(lift, "_MANY_ROWS", 1)
-    words = (np.random.default_rng(0).random((300, 40)) < 0.08).astype(float)
-    candidate = split(260, 40)
+def test_features_that_are_mostly_0_get_the_centres_of_dense_ones():
+    words = (np.random.default_rng(0).random((600, 40)) < 0.08).astype(float)
+    candidate = split(400, 200)
     dense, fast = (
         _centers(words, given, candidate, ratio=0.2, seed=0)
         for given in (words, sparse.csr_array(words))
