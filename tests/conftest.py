@@ -11,11 +11,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+from scipy import sparse
 from tests.examples import USUAL
 
 # A newcomer's scripts do their work when they are imported; tests/newcomer/session.py runs them.
@@ -102,6 +104,21 @@ def small_files() -> Callable[[int], contextlib.AbstractContextManager[None]]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))
 
     return limited
+
+
+@pytest.fixture
+def never_dense(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Call it once the sparse features are made: whoever makes them dense from then on fails."""
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("sparse features were made dense")
+
+    def watch() -> None:
+        kinds = product(("csr", "csc", "coo", "bsr", "lil", "dok", "dia"), ("array", "matrix"))
+        for kind, name in product(map("_".join, kinds), ("toarray", "todense")):
+            monkeypatch.setattr(getattr(sparse, kind), name, refuse)
+
+    return watch
 
 
 @pytest.fixture(scope="session")

@@ -111,17 +111,17 @@ def test_a_source_that_changes_is_refused():
         blocks.moments()
 
 
-def test_a_memory_map_is_read_in_blocks_if_it_is_large(tmp_path, monkeypatch):
-    np.save(tmp_path / "X.npy", X.astype(np.float32))
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert Blocks.of(mapped) is None
+def test_a_memory_map_is_read_in_blocks_if_it_is_large(tmp_path):
+    shape = (140_000, 2_000)  # 1.04 GiB, hardly any of which is written
+    mapped = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float32, shape)
+    rows = np.array([0, 65_535, 65_536, 139_999])
+    mapped[rows] = np.arange(8_000).reshape(4, -1)
     assert Blocks.of(X) is None
-    monkeypatch.setattr("complabel._training._blocks._LARGE", 1000)
-    monkeypatch.setattr("complabel._training._blocks._ROWS", 40)
+    assert Blocks.of(mapped[:-20_000]) is None
     blocks = Blocks.of(mapped)
-    assert blocks.sizes == (40, 40, 23)
+    assert blocks.sizes == (65_536, 65_536, 8_928)
     assert blocks.dtype == np.float32
-    np.testing.assert_array_equal(blocks.gather(np.arange(103)), mapped)
+    np.testing.assert_array_equal(blocks.gather(rows), mapped[rows])
 
 
 @pytest.mark.parametrize(

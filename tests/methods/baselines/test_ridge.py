@@ -162,10 +162,8 @@ def test_the_rate_of_choice_and_the_decision_worked_by_hand():
     assert classifier.irrelevant_rate_ == pytest.approx(2 / 3)
 
 
-def test_wide_sparse_features_are_never_made_dense(monkeypatch):
-    monkeypatch.setattr(
-        sparse.csr_array, "toarray", lambda *_: pytest.fail("made dense"), raising=True
-    )
+def test_wide_sparse_features_are_never_made_dense(never_dense):
+    never_dense()
     rng = np.random.default_rng(0)
     cells = rng.choice(60 * 4000, size=2400, replace=False)
     at = np.unravel_index(cells, (60, 4000))
