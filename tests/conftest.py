@@ -107,6 +107,26 @@ def small_files() -> Callable[[int], contextlib.AbstractContextManager[None]]:
 
 
 @pytest.fixture
+def half_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[[BaseException], contextlib.AbstractContextManager[None]]:
+    """Call it with an error; in the block, half of a file is written before it is raised."""
+    write_bytes = Path.write_bytes
+
+    @contextlib.contextmanager
+    def stopping(error: BaseException) -> Iterator[None]:
+        def half(path: Path, data: bytes) -> None:
+            write_bytes(path, data[: len(data) // 2])
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "write_bytes", half)
+            yield
+
+    return stopping
+
+
+@pytest.fixture
 def never_dense(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Call it once the sparse features are made: whoever makes them dense from then on fails."""
 

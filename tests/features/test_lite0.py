@@ -212,24 +212,17 @@ def test_changed_files_are_not_loaded(home, pip_finds, monkeypatch):
 
 
 @pytest.mark.parametrize("stop", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
-def test_a_full_disk_or_an_interruption_leaves_nothing(home, pip_finds, monkeypatch, stop):
+def test_a_full_disk_or_an_interruption_leaves_nothing(home, pip_finds, half_written, stop):
     folder, content = home
     pip_finds(packed_weights()[1])
-    write_bytes = Path.write_bytes
-
-    def half(path, data):
-        write_bytes(path, data[: len(data) // 2])
-        raise stop
-
-    monkeypatch.setattr(Path, "write_bytes", half)
-    if isinstance(stop, OSError):  # the weights are in memory, so they serve this once
-        with warns(NetworkWarning, "No space left"):
-            assert encoder_for("pictures").model == "lite0"
-    else:
-        with pytest.raises(KeyboardInterrupt):
-            encoder_for("pictures")
+    with half_written(stop):
+        if isinstance(stop, OSError):  # the weights are in memory, so they serve this once
+            with warns(NetworkWarning, "No space left"):
+                assert encoder_for("pictures").model == "lite0"
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                encoder_for("pictures")
     assert files_in(folder) == []
-    monkeypatch.setattr(Path, "write_bytes", write_bytes)
     with warns(NetworkWarning, "lite0", "efficientnet-lite0-57934424.pth"):
         encoder_for("pictures")
     assert [path.read_bytes() for path in files_in(folder)] == [content]

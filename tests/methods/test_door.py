@@ -549,8 +549,18 @@ def test_scorers_of_true_labels_refuse_answers_at_once(scoring):
     assert np.isfinite(cross_val_score(PriorClassifier(), X, FREE, cv=2)).all()
 
 
-def test_it_is_told_once_in_a_process(monkeypatch):
+@pytest.fixture
+def new_process(monkeypatch):
+    """Nothing was told in this process, which may be renamed."""
     monkeypatch.setattr("complabel.methods._door._assumed", set())
+    process = multiprocessing.current_process()
+    name = process.name
+    yield process
+    process.name = name
+
+
+@pytest.mark.usefixtures("new_process")
+def test_it_is_told_once_in_a_process():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("default")
         for at in range(3):
@@ -559,9 +569,8 @@ def test_it_is_told_once_in_a_process(monkeypatch):
 
 
 @pytest.mark.parametrize(("worker", "times"), [("MainProcess", 1), ("LokyProcess-2", 0)])
-def test_rows_without_answers_are_told_once_for_all_folds(monkeypatch, worker, times):
-    monkeypatch.setattr("complabel.methods._door._assumed", set())
-    monkeypatch.setattr(multiprocessing.current_process(), "_name", worker)
+def test_rows_without_answers_are_told_once_for_all_folds(new_process, worker, times):
+    new_process.name = worker
     answers = of_questions(QUESTIONS[:1], random_state=0, items_share=0.5)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("default")

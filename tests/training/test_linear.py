@@ -5,7 +5,14 @@ import pytest
 import torch
 from scipy import sparse
 
-from complabel._training import Schedule, resolve_device, train_linear, train_network
+from complabel._training import (
+    LinearTraining,
+    Schedule,
+    resolve_device,
+    train_linear,
+    train_network,
+)
+from complabel._training._linear import _distinct
 from complabel.experiments.losses import BinaryCrossEntropy
 from complabel.losses import ComplementaryCrossEntropy, MLCLLoss
 
@@ -208,3 +215,21 @@ def test_auto_is_cuda_if_there_is_some_and_devices_are_checked():
     expected = "cuda" if torch.cuda.is_available() else "cpu"
     assert resolve_device("auto").type == expected
     assert resolve_device("cpu") == torch.device("cpu")
+
+
+def test_rows_that_maps_share_are_kept_once():
+    X, labels, _ = make_problem()
+    parts = [(X[rows], labels[rows]) for rows in (slice(99), slice(40, None), slice(30, 120))]
+    parts.append((parts[0][0], 1 - parts[0][1]))  # the same rows, other labels
+    how = {"loss": mlcl_loss(), "schedule": None, "generator": None, "device": CPU}
+    trainings = [LinearTraining(X=X, labels={"y": y}, **how) for X, y in parts]
+    kept, places = _distinct(trainings)
+    shared = [
+        np.concatenate([part[at][rows] for part, rows in zip(parts, kept, strict=True)])
+        for at in (0, 1)
+    ]
+    # Keys are sums, and a product may round those of its last rows in another way.
+    assert len(shared[0]) <= N_SAMPLES + 99 + 2 * len(trainings)
+    for (X, y), rows in zip(parts, places, strict=True):
+        np.testing.assert_array_equal(shared[0][rows], X)
+        np.testing.assert_array_equal(shared[1][rows], y)

@@ -1,15 +1,17 @@
 """Fits side by side, against fits alone: equal bit for bit."""
 
+from itertools import groupby
+
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
-from complabel._training import _linear, one_thread
+from complabel._training import one_thread
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.experiments.losses import CTLLoss, GDFLoss
-from complabel.experiments.methods import BCEClassifier, ComplementaryLossClassifier, GDFClassifier
+from complabel.experiments.methods import ComplementaryLossClassifier, GDFClassifier
 from complabel.losses import MLCLLoss
 from complabel.methods import (
     METHODS,
@@ -66,14 +68,29 @@ def test_folds_seeds_and_rates_are_as_alone(name, as_csr):
     assert_as_alone(make, [given(fold, as_csr=as_csr, labels=labels) for fold in FOLDS])
 
 
-def test_those_of_a_size_are_trained_together(monkeypatch):
-    sizes, train = [], _linear._train
-    monkeypatch.setattr(_linear, "_train", lambda given: sizes.append(len(given)) or train(given))
-    classifiers = [GDFClassifier(**SETTINGS, learning_rate=rate, random_state=0) for rate in RATES]
-    classifiers += [GDFClassifier(**SETTINGS, weight_decay=0.1), BCEClassifier(**SETTINGS)]
+def test_those_of_a_size_are_trained_together():
+    calls = []
+
+    class Noting(GDFLoss):
+        def __init__(self, number):
+            super().__init__()
+            self.number = number
+
+        def logit_gradient(self, logits, complementary):
+            calls.append(self.number)
+            return super().logit_gradient(logits, complementary)
+
+    more = [{"learning_rate": rate} for rate in RATES]
+    more += [{"weight_decay": 0.1}, {"optimizer": "adam"}]
+    classifiers = [
+        ComplementaryLossClassifier(loss=Noting(number), **SETTINGS, **each)
+        for number, each in enumerate(more)
+    ]
     parts = [given(fold) for fold in [*FOLDS, FOLDS[0], FOLDS[0]]]
     assert fit_side_by_side(classifiers, parts) == [None] * 7
-    assert sorted(sizes) == [1, 1, 1, 4]  # fewer batches, other decay, another optimizer
+    turns = [number for number, _ in groupby(calls)]
+    # Alone: one of fewer batches, another decay, another optimizer.
+    assert [turns.count(number) == 1 for number in range(7)] == [False] * 4 + [True] * 3
 
 
 @pytest.mark.parametrize("batch_size", [7, 200, 1000], ids=["small", "one", "more than rows"])
@@ -159,30 +176,3 @@ def test_an_error_leaves_the_others_alone():
     alone = GDFClassifier(**SETTINGS, random_state=0).fit(*parts[0][:2])
     np.testing.assert_allclose(classifiers[0].coef_, alone.coef_, rtol=1e-4, atol=1e-6)
     assert np.isfinite(classifiers[3].predict_proba(parts[0][0])).all()
-
-
-def test_rows_that_maps_share_are_kept_once():
-    parts = [given(fold) for fold in FOLDS]
-
-    def training(X, complementary):
-        return _linear.LinearTraining(
-            X=X,
-            loss=GDFLoss(),
-            labels={"complementary": complementary},
-            schedule=None,
-            generator=None,
-            device=torch.device("cpu"),
-        )
-
-    trainings = [training(*part[:2]) for part in parts]
-    trainings.append(training(parts[0][0], 1 - parts[0][1]))  # the same rows, other labels
-    kept, places = _linear._distinct(trainings)
-    X = np.concatenate([each.X[rows] for each, rows in zip(trainings, kept, strict=True)])
-    Y = np.concatenate(
-        [each.labels["complementary"][rows] for each, rows in zip(trainings, kept, strict=True)]
-    )
-    # Keys are sums, and a product may round those of its last rows in another way.
-    assert 200 + len(FOLDS[0]) <= len(X) <= 200 + len(FOLDS[0]) + 2 * len(trainings)
-    for each, at in zip(trainings, places, strict=True):
-        np.testing.assert_array_equal(X[at], each.X)
-        np.testing.assert_array_equal(Y[at], each.labels["complementary"])

@@ -1,7 +1,6 @@
 import json
 import random
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -110,17 +109,11 @@ def test_a_file_of_another_version_of_the_format_is_refused(path, version):
 
 
 @pytest.mark.parametrize("raised", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_what_was_there_stays_when_writing_fails(prior, monkeypatch, raised):
+def test_what_was_there_stays_when_writing_fails(prior, half_written, raised):
     before = prior.read_bytes()
-
-    def fails(path, content):
-        with path.open("wb") as file:
-            file.write(content[:100])
-        raise raised
-
-    monkeypatch.setattr(Path, "write_bytes", fails)
     classifier = brief("ridge").fit(PROBLEM.X, COMPLEMENTARY)
-    with pytest.raises(OutputError if isinstance(raised, OSError) else KeyboardInterrupt):
+    error = OutputError if isinstance(raised, OSError) else KeyboardInterrupt
+    with half_written(raised), pytest.raises(error):
         classifier.save(prior)
     assert prior.read_bytes() == before
     assert [*prior.parent.iterdir()] == [prior]

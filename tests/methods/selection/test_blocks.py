@@ -20,6 +20,7 @@ from complabel.methods import SelectionLikelihoodClassifier, make_classifier
 from complabel.simulate import draw_answers
 
 pytestmark = [
+    pytest.mark.usefixtures("full_batches"),  # in memory, too
     pytest.mark.filterwarnings("ignore::complabel.answers.AssumedUniformWarning"),
     pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning"),
 ]
@@ -42,12 +43,6 @@ CASES = {
     "rows": (ANSWERS["ticked"], {"scaling": "rows"}),
     "rbf": (ANSWERS["menu-2"], {"kernel": "rbf", "scaling": "auto", "n_components": 20}),
 }
-
-
-@pytest.fixture(autouse=True)
-def _same_optimizer(monkeypatch):
-    """Minimize by L-BFGS in memory, too, where few cells would be fitted by Newton's method."""
-    monkeypatch.setattr("complabel.methods.selection._trials._FEW_CELLS", 0)
 
 
 def near(found, expected, tolerance, *, same_steps=True):

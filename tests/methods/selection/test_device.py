@@ -15,6 +15,7 @@ from complabel.errors import InputError
 from complabel.methods.selection._refit import LastFit
 
 pytestmark = [
+    pytest.mark.usefixtures("full_batches"),  # they alone use a device
     pytest.mark.filterwarnings("ignore::complabel.answers.AssumedUniformWarning"),
     pytest.mark.filterwarnings("ignore::complabel.answers.UnansweredRowWarning"),
 ]
@@ -23,12 +24,6 @@ FORMS |= {"mistakes": lambda X: Pieces(X, 50), "propensities": sparse.csr_array}
 ASKED = ANSWERS["asked"][:N]
 SMALL = {"alpha": 1.0, "n_components": 8}  # so that a fit takes few steps
 CASES = CASES | {name: (ASKED, CASES[name][1]) for name in ("rank", "rbf")}  # menus take longer
-
-
-@pytest.fixture(autouse=True)
-def _full_batches(monkeypatch):
-    """Minimize by L-BFGS, which alone uses a device."""
-    monkeypatch.setattr("complabel.methods.selection._trials._FEW_CELLS", 0)
 
 
 @pytest.mark.parametrize("name", CASES)

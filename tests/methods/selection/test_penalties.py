@@ -49,17 +49,27 @@ def test_a_penalty_is_added_with_its_gradient(argument, weighted):
     np.testing.assert_allclose(found.ravel(), expected, atol=1e-6)
 
 
+@pytest.fixture
+def penalize(monkeypatch):
+    """Let fits choose from a list of penalties."""
+    plan_for = _plan.plan_for
+
+    def penalize(grid):
+        def plan(*args, **kwargs):
+            likelihood, space = plan_for(*args, **kwargs)
+            return likelihood, _plan.replace(space, penalties=[grid])
+
+        monkeypatch.setattr(_plan, "plan_for", plan)
+
+    return penalize
+
+
 @pytest.mark.parametrize("kind", ["menu-2", "asked"])
 @pytest.mark.parametrize("argument", ARGUMENTS)
-def test_a_fit_has_the_penalty_in_memory_and_in_blocks(argument, kind, monkeypatch):
-    plan_for, answers = _plan.plan_for, ANSWERS[kind][:N]
-
-    def plan(*args, **kwargs):
-        likelihood, space = plan_for(*args, **kwargs)
-        return likelihood, _plan.replace(space, penalties=[[Pull(-3.0, argument)]])
-
+def test_a_fit_has_the_penalty_in_memory_and_in_blocks(argument, kind, penalize):
+    answers = ANSWERS[kind][:N]
     free = fixed(cardinality=1.5).fit(X[:N], answers)
-    monkeypatch.setattr(_plan, "plan_for", plan)
+    penalize([Pull(-3.0, argument)])
     pulled = fixed(cardinality=1.5).fit(X[:N], answers)
     assert pulled.to_ == -3.0
     means = (each.decision_function(X[:N]).mean() for each in (free, pulled))
@@ -68,15 +78,8 @@ def test_a_fit_has_the_penalty_in_memory_and_in_blocks(argument, kind, monkeypat
     np.testing.assert_allclose(*(each.coef_ for each in (blocks, pulled)), rtol=0, atol=1e-3)
 
 
-def test_held_out_answers_choose_among_penalties(monkeypatch):
-    plan_for = _plan.plan_for
-
-    def plan(*args, **kwargs):
-        likelihood, space = plan_for(*args, **kwargs)
-        grid = [Pull(to) for to in (0.05, 0.2, 0.45, 0.7, 0.9)]
-        return likelihood, _plan.replace(space, penalties=[grid])
-
-    monkeypatch.setattr(_plan, "plan_for", plan)
+def test_held_out_answers_choose_among_penalties(penalize):
+    penalize([Pull(to) for to in (0.05, 0.2, 0.45, 0.7, 0.9)])
     found = fixed().fit(X[:N], ANSWERS["asked"][:N])
     assert found.to_ == 0.45  # labels apply to about so many items
     assert {0.2, 0.45, 0.7} <= {*found.cv_results_["param_to"]}
