@@ -1,7 +1,10 @@
-"""Python in a process of its own, for what depends on which modules are loaded."""
+"""Python in a process of its own, for what depends on which modules are loaded; what is typed."""
 
+import contextlib
 import subprocess
 import sys
+
+import pytest
 
 
 def python(*words, timeout=120, **options):
@@ -12,3 +15,11 @@ def python(*words, timeout=120, **options):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@contextlib.contextmanager
+def as_typed(*words):
+    """Let these words be what started this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [*map(str, words)])
+        yield

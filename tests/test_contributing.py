@@ -3,12 +3,11 @@
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 from tests.house import House, circles
-from tests.spawned import python
+from tests.spawned import as_typed, python
 
 from complabel.cli import main
 
@@ -19,12 +18,12 @@ BLOCKS = re.findall(r"```(python|console|diff)\n(.*?)```", _GROWING, flags=re.DO
 
 
 @pytest.fixture
-def typed(monkeypatch, capsys):
+def typed(capsys):
     """Type a command of complabel's, and return its output."""
 
     def call(line):
-        monkeypatch.setattr(sys, "argv", line.removeprefix("$ ").split())
-        with pytest.raises(SystemExit) as ended:
+        words = line.removeprefix("$ ").split()
+        with as_typed(*words), pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()
         assert not ended.value.code, printed.err

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 import typer.main
-from markupsafe import Markup
 from tests.cli.own import write_files
+from tests.reports.conftest import without_charts as without_charts
+from tests.spawned import as_typed
 
 from complabel.cli import _app, _console
 
@@ -24,11 +25,9 @@ def folder(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def without_charts(monkeypatch):
-    """Do not draw the charts of a report, which takes most of its time."""
-    from complabel.reports._charts import Chart
-
-    monkeypatch.setattr(Chart, "svg", lambda chart, ident: Markup(f"<svg id='{ident}'></svg>"))
+def served(monkeypatch):
+    """Call it with a function that is run in place of a server."""
+    return lambda function: monkeypatch.setattr("complabel.live.run", function)
 
 
 @pytest.fixture
@@ -40,10 +39,9 @@ def run(monkeypatch, capsys):
     def call(*arguments):
         forget_consoles()
         words = shlex.split(arguments[0]) if len(arguments) == 1 else map(str, arguments)
-        monkeypatch.setattr(sys, "argv", ["complabel", *words])
         # As in a program of its own: completion asks for the name of the program.
         monkeypatch.setattr(sys.modules["__main__"], "__package__", None)
-        with pytest.raises(SystemExit) as exit_:
+        with as_typed("complabel", *words), pytest.raises(SystemExit) as exit_:
             _app.main()
         captured = capsys.readouterr()
         return exit_.value.code, captured.out, captured.err

@@ -35,7 +35,7 @@ def texts(folder):
 
 
 @pytest.fixture
-def sitting(monkeypatch):
+def sitting(served):
     """Let somebody answer as many questions as the list says, in place of a server."""
     counts = []
 
@@ -48,7 +48,7 @@ def sitting(monkeypatch):
             body = {"id": question["id"], "person": "ann", "answer": said, "seconds": 2}
             assert client.post("/api/answer", json=body).json()["stored"]
 
-    monkeypatch.setattr("complabel.live.run", run)
+    served(run)
     return counts
 
 

@@ -1,7 +1,7 @@
 """Shell completion: what a shell is told, and what that costs."""
 
 import pytest
-import typer.main
+from tests.cli.conftest import BUILT
 from tests.spawned import python
 
 from complabel.experiments.cli import _options as options
@@ -90,11 +90,20 @@ def test_completion_loads_nothing_heavy():
     python("-c", program)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_of_a_shell_can_be_shown(run, monkeypatch, shell):
+@pytest.fixture
+def built_anew(monkeypatch):
+    """Build the commands as a setting says that they heed while they are built."""
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-    for name in ("get_command", "get_group"):  # to be built anew, as the setting says
-        monkeypatch.setattr(typer.main, name, getattr(typer.main, name).__wrapped__)
+    for each in BUILT.values():
+        each.cache_clear()
+    yield
+    for each in BUILT.values():
+        each.cache_clear()
+
+
+@pytest.mark.usefixtures("built_anew")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_of_a_shell_can_be_shown(run, shell):
     code, out, _ = run("--show-completion", shell)
     assert code == 0
     assert "_COMPLABEL_COMPLETE" in out

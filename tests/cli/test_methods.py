@@ -2,7 +2,6 @@
 
 import json
 import pkgutil
-from importlib import metadata
 
 from complabel.methods import METHODS
 
@@ -46,11 +45,12 @@ class Own(ComplementaryClassifier):
 def test_methods_of_installed_packages_are_listed_and_failures_are_said(run, monkeypatch, tmp_path):
     (tmp_path / "own_listed_method.py").write_text(OWN, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    offered = [
-        metadata.EntryPoint("own", "own_listed_method:Own", "complabel.methods"),
-        metadata.EntryPoint("gone", "no_such_module:X", "complabel.methods"),
-    ]
-    monkeypatch.setattr(metadata, "entry_points", lambda *, group: offered)
+    installed = tmp_path / "own-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: own\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(
+        "[complabel.methods]\nown = own_listed_method:Own\ngone = no_such_module:X\n"
+    )
     code, out, err = run("methods", "--as-json")
     assert code == 0
     own = json.loads(out)[-1]

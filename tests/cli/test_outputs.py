@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.own import ITEMS, NAMES, write_files, write_table
+from tests.refusals import raises
 from typer.main import get_command
 
 from complabel.cli import _app
@@ -264,21 +265,21 @@ def test_another_name_is_proposed(folder):
 
 
 def test_a_file_that_appears_meanwhile_is_kept(monkeypatch, tmp_path):
-    from complabel import files as tables
-
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     write_files(tmp_path)
-    real = tables.AnswerWriter.write
-
-    def slow(writer, piece):
-        real(writer, piece)
-        Path("n.csv").write_text("somebody else's")
-
-    monkeypatch.setattr(tables.AnswerWriter, "write", slow)
-    before = contents(tmp_path)
-    with pytest.raises(OutputError, match="has appeared"):
-        call(typed("ask --out", "n.csv"))
-    assert contents(tmp_path) == before | {"n.csv": b"somebody else's"}
+    Path("slowly.py").write_text(
+        "from complabel.methods import PriorClassifier\n"
+        "class Slow(PriorClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        open('n.json', 'w').write('of others')\n"
+        "        return super().fit(X, y)\n"
+    )
+    own = ("--folds", 2, "--jobs", 1, "--method", "slowly:Slow")
+    with raises(OutputError, "n.json"):
+        call(["benchmark", "synthetic", *own, "--json", "n.json"])
+    assert Path("n.json").read_text() == "of others"
+    assert len([*tmp_path.glob("*n.json*")]) == 1
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Files, tables and classes of one's own, from the first look to the report."""
 
 import json
-import sys
 
 import pytest
 from tests.cli.own import write_arff
@@ -97,7 +96,7 @@ def test_a_file_and_a_class_of_ones_own_can_be_compared(run, folder, monkeypatch
     (folder / "mymethods.py").write_text(
         "from complabel.methods import PriorClassifier\nclass Mine(PriorClassifier): pass\n"
     )
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.syspath_prepend(folder)
     code, out, _ = run(
         "benchmark mine.npz --folds 2 --json mine.json --method prior --method mymethods:Mine"
         " --method mlcl:epochs=2"

@@ -10,7 +10,7 @@ EXCLUDED = pd.DataFrame(np.eye(3, dtype=int)[np.arange(9) % 3], columns=["sea", 
 
 
 @pytest.fixture
-def serve(folder, run, monkeypatch):
+def serve(folder, run, served):
     """Run the command with a client in place of the server; return code, output, answers."""
     classifier = ComplementaryRidgeClassifier().fit(X, EXCLUDED)
     classifier.save("model.safetensors")
@@ -23,9 +23,12 @@ def serve(folder, run, monkeypatch):
         def instead(app, *, host, port, started):
             started(f"http://{host}:{port}")
             with TestClient(app, base_url="http://localhost") as client:
-                answers.extend(client.request(*each[:2], **each[2]) for each in requests)
+                answers.extend(
+                    each() if callable(each) else client.request(*each[:2], **each[2])
+                    for each in requests
+                )
 
-        monkeypatch.setattr("complabel.live.run", instead)
+        served(instead)
         code, out, err = run(f"serve model.safetensors {options}")
         return code, out + err, answers
 
@@ -89,17 +92,15 @@ def test_features_of_another_width_are_refused(serve):
     assert "5 columns" in told
 
 
-def test_an_array_that_is_written_anew_in_its_place_is_no_longer_read(serve, monkeypatch):
-    from complabel.live import ModelFile
-
-    made = []
-
-    def file(*given, **named):
-        made.append(ModelFile(*given, **named))
-        return made[0]
-
-    monkeypatch.setattr("complabel.live.ModelFile", file)
+def test_an_array_that_is_written_anew_in_its_place_is_no_longer_read(serve):
     np.save("X.npy", X.to_numpy())
-    assert serve("--features X.npy")[0] == 0
-    assert not isinstance(made[0].now.X, np.memmap)
-    np.testing.assert_array_equal(made[0].now.X, X)
+    asked = ("POST", "/predict", {"json": {"items": ["4", "1"]}})
+    _, _, (first, _, second) = serve("--features X.npy", asked, lambda: anew("X.npy"), asked)
+    expected = serve.classifier.predict_proba(X.iloc[[4, 1]])
+    for answer in (first, second):
+        np.testing.assert_allclose(answer.json()["probabilities"], expected, atol=1e-6)
+
+
+def anew(path):
+    """Write zeros over the numbers of a file, which stays the same file."""
+    np.load(path, mmap_mode="r+")[:] = 0

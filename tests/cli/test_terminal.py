@@ -6,16 +6,15 @@ import os
 import re
 import subprocess
 import sys
-from unittest import mock
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 from rich.text import Text
 from tests.cli.conftest import forget_consoles
+from tests.spawned import as_typed
 
-from complabel._opening import fault
 from complabel.cli import _app, _console
 from complabel.files import UnmatchedItemsWarning
 
@@ -48,7 +47,6 @@ DOORS = {
     "log": lambda text: [log := _console.Log(text), setattr(log, "_logged", -1e9), log(text)],
     "hint": lambda text: _app._hint(UnmatchedItemsWarning(text), UnmatchedItemsWarning),
     "warning": lambda text: _app._hint(UserWarning(text), UserWarning, "a.py", 3),
-    "error": lambda text: complabel_error(text),
 }
 
 
@@ -56,10 +54,6 @@ def table_of(text):
     table = _console.new_table(text, text, numbers=[text])
     table.add_row(text, Text(text))
     return table
-
-
-def complabel_error(text):
-    _console.complain(f"error: {fault(text, text)}")
 
 
 @pytest.mark.parametrize("width", [20, 120])
@@ -71,8 +65,10 @@ def test_nothing_that_steers_leaves_by_any_door(door, width, text):
     with (
         contextlib.redirect_stdout(io.StringIO()) as out,
         contextlib.redirect_stderr(out),
-        mock.patch.dict(os.environ, {"NO_COLOR": "1", "COLUMNS": str(width)}),
+        pytest.MonkeyPatch.context() as patch,
     ):
+        patch.setenv("NO_COLOR", "1")
+        patch.setenv("COLUMNS", str(width))
         forget_consoles()
         DOORS[door](text)
         forget_consoles()
@@ -82,13 +78,24 @@ def test_nothing_that_steers_leaves_by_any_door(door, width, text):
     assert not {*written} & {*map(chr, range(0x7F, 0xA0)), *"\u202a\u202b\u202d\u202e\u2066\u2028"}
 
 
-def test_progress_on_a_terminal_shows_names_without_what_steers(monkeypatch):
-    file = io.StringIO()
-    console = _console._Console(file=file, force_terminal=True, width=80, color_system=None)
-    monkeypatch.setattr(_console, "errors", lambda: console)
+@pytest.fixture
+def terminal(monkeypatch):
+    """Let what this process writes go to a terminal of some kind and width."""
+
+    def terminal(kind, width):
+        for name, value in {"TERM": kind, "COLUMNS": width, "LINES": 50, "FORCE_COLOR": 1}.items():
+            monkeypatch.setenv(name, str(value))
+        forget_consoles()
+
+    yield terminal
+    forget_consoles()
+
+
+def test_progress_on_a_terminal_shows_names_without_what_steers(terminal, capsys):
+    terminal("xterm", 80)
     with _console.working("reading \x1b]0;title\x07") as far:
         far("b\u202ec")
-    written = file.getvalue()
+    written = capsys.readouterr().err
     assert "\\x1b]0;title" in written
     assert not {"\x07", "\u202e"} & {*written}
     assert "\x1b]" not in written
@@ -116,20 +123,18 @@ def test_a_log_gets_a_line_every_half_minute(monkeypatch, capsys):
 
 
 @pytest.fixture
-def shown(monkeypatch):
+def shown(terminal, capsys):
     """Show a table of two methods on a terminal of some width; return the lines."""
 
     def show(width, *, overflow="ellipsis", figure="0.148±0.005"):
-        file = io.StringIO()
-        console = Console(width=width, file=file, force_terminal=True, color_system=None)
-        monkeypatch.setattr(_console, "output", lambda: console)
+        terminal("dumb", width)  # without colours
         table = _console.new_table("scene: [2407] x 294", "method")
         table.add_column("Hamming\nloss", justify="right", no_wrap=overflow != "fold")
         table.add_column("where", overflow=overflow)
         table.add_row(Text("Ridge [new]"), figure, "https://example.org/a-long-address")
         table.add_row(Text("Prior"), "", "a few words")
         _console.show(table)
-        return [line.rstrip() for line in file.getvalue().splitlines()]
+        return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
     return show
 
@@ -155,28 +160,32 @@ def test_words_that_may_be_folded_ask_for_little(shown):
     assert any("Ridge [new]" in x and "0.148±0.005" in x for x in shown(50, overflow="fold"))
 
 
+PYTHON = Path(sys.executable)
+INSIDE = PYTHON.relative_to(PYTHON.parents[1])
+
+
 @pytest.mark.parametrize(
     ("program", "on_path", "expected"),
     [
-        ("/env/bin/complabel", "/env/bin/complabel", "complabel fit"),
-        ("complabel", None, "complabel fit"),
-        ("env/bin/complabel", None, "env/bin/complabel fit"),
-        ("/src/complabel/__main__.py", None, "env/bin/python -m complabel fit"),
+        ("/env/bin/complabel", True, "complabel fit"),
+        ("complabel", False, "complabel fit"),
+        ("env/bin/complabel", False, "env/bin/complabel fit"),
+        ("/src/complabel/__main__.py", False, f"{INSIDE} -m complabel fit"),
     ],
 )
 def test_the_next_command_starts_as_this_one_did(monkeypatch, tmp_path, program, on_path, expected):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [program])
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "env" / "bin" / "python"))
-    monkeypatch.setattr(_console.shutil, "which", lambda name: on_path)
-    assert _console.command("fit") == expected
+    monkeypatch.chdir(PYTHON.parents[1])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if on_path:
+        (tmp_path / "complabel").touch(0o755)
+    with as_typed(program):
+        assert _console.command("fit") == expected
 
 
 def test_an_interpreter_elsewhere_is_named_in_full(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["/src/complabel/__main__.py"])
-    monkeypatch.setattr(sys, "executable", "/env/bin/python")
-    assert _console.command("fit") == "/env/bin/python -m complabel fit"
+    with as_typed("/src/complabel/__main__.py"):
+        assert _console.command("fit") == f"{PYTHON} -m complabel fit"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -6,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import special
 from tests.reports.small import HOSTILE, PEOPLE, about_people, an_audit, do_not_draw, draw_labels
+from tests.spawned import as_typed
 from tests.trust.small import Stated
 
 from complabel.answers import Answers
@@ -68,11 +68,9 @@ def pages(seen, estimated, tmp_path_factory):
     """A page of each kind."""
     people, doubtful = about_people()
     demo = tmp_path_factory.mktemp("demo") / "page.html"
-    with pytest.MonkeyPatch.context() as patch:
-        words = ("demo", "--pictures", "100", "--out")
-        patch.setattr(sys, "argv", ["complabel", *words, str(demo)])
-        with pytest.raises(SystemExit):
-            main()
+    words = ("complabel", "demo", "--pictures", "100", "--out", demo)
+    with as_typed(*words), pytest.raises(SystemExit):
+        main()
     audited, both = an_audit(HOSTILE), np.random.default_rng(0).random((2, 50, 4)) * [1, 1, 1, 0]
     beside = {"agreements": {"<i>": agreement(*both)}, "others": {"<i>": audited}}
     return {
