@@ -130,7 +130,7 @@ def use(origin: Seed, folder: Path) -> str:
     start = path.read_bytes()[: 2**16]
     for each in FORMATS:
         assert isinstance(each.recognizes(Head(path, start)), bool)
-    own, options = FORMAT[origin.format], Options(**origin.options)
+    own, options = FORMAT.get(origin.format, origin.format), Options(**origin.options)
     labels: list[str] | None = None
     if origin.format in TABULAR:  # such a format leaves some of the checks to the driver
         table, tally = import_answers(path, format=own, options=options)

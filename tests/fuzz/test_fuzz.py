@@ -1,6 +1,7 @@
 """The two commands: mutants are read or cleanly refused, and what is neither is told."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,17 +66,15 @@ def test_the_same_seed_and_index_give_the_same_mutant(target):
     assert len({tuple(files.values()) for files in first}) > 50
 
 
-def break_readers(monkeypatch, broken):
-    monkeypatch.setattr(mutants, "KINDS", [mutants.Kind({"a.csv": b"0 1:1\n"}, broken)])
+def broken_kind(broken):
+    return mutants.Kind({"a.csv": b"0 1:1\n"}, broken)
 
 
-def break_importers(monkeypatch, broken):
+def broken_seed(broken):
     own = Format(
         "own", "of this test", lambda head: True, lambda path, options, tally: broken(path)
     )
-    monkeypatch.setattr(importers, "FORMAT", {"own": own})
-    monkeypatch.setattr(importers, "FORMATS", (own,))
-    monkeypatch.setattr(importers, "SEEDS", [importers.Seed("own", "a.csv", b"a,b\n1,2\n")])
+    return importers.Seed(own, "a.csv", b"a,b\n1,2\n")
 
 
 @pytest.mark.parametrize(
@@ -92,37 +91,32 @@ def break_importers(monkeypatch, broken):
     ids=repr,
 )
 @pytest.mark.parametrize(
-    ("target", "break_it", "name"),
-    [
-        (readers.TARGET, break_readers, "a.csv"),
-        (importers.TARGET, break_importers, "a.csv"),
-    ],
+    ("target", "origin"),
+    [(readers.TARGET, broken_kind), (importers.TARGET, broken_seed)],
     ids=["readers", "importers"],
 )
-def test_a_find_is_told_kept_and_replayed(
-    monkeypatch, tmp_path, capsys, target, break_it, name, raised, told
-):
+def test_a_find_is_told_kept_and_replayed(tmp_path, capsys, target, origin, raised, told):
     def broken(path):
         raise raised
 
     if len(str(raised)) > driver.LONGEST and not target.showable:
         return
-    break_it(monkeypatch, broken)
+    files = {"a.csv": b"0 1:1\n"}
+    target = replace(target, make=lambda *_: (origin(broken), files))
     assert driver.main(target, ["--mutants", "2", "--seed", "5", "--out", str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert f"mutant 1 of seed 5: {told}" in out
     assert "2 finds" in out
-    assert (tmp_path / "5-1" / name).read_bytes() == target.make(5, 1)[1][name]
+    assert (tmp_path / "5-1" / "a.csv").read_bytes() == files["a.csv"]
     assert driver.main(target, ["--only", "1", "--seed", "5"]) == 1
     assert "Traceback" in capsys.readouterr().out
 
 
-def test_a_table_of_which_no_answers_can_be_made_is_a_find(monkeypatch, tmp_path):
+def test_a_table_of_which_no_answers_can_be_made_is_a_find(tmp_path):
     piece = {"item": ["a"], "label": ["sea"], "answer": ["no"]}  # nothing says what was asked
-    break_importers(monkeypatch, lambda path: [piece])
     driver.write(tmp_path, {"a.csv": b""})
     with pytest.raises(AssertionError, match="no answers"):
-        importers.use(importers.SEEDS[0], tmp_path)
+        importers.use(broken_seed(lambda path: [piece]), tmp_path)
 
 
 @pytest.mark.slow

@@ -153,21 +153,24 @@ def test_nothing_is_said_before_there_is_something():
     assert "nobody has said so far that a label applies" in state["advice"]
 
 
-def test_what_it_computes_is_said_while_it_does(monkeypatch):
+def test_what_it_computes_is_said_while_it_does():
     learner, said = Learner(DATA.X, range(N_ITEMS)), []
-    ask = Learner._ask
 
-    def asked(self, *what):
-        said.append(self.state())
-        return ask(self, *what)
+    class Told(News):
+        def about(self, things):
+            said.append(learner.state())
+            return News(*vars(self).values()).about(things)
 
-    monkeypatch.setattr(Learner, "_ask", asked)
-    learner.update(news_of(*answered(15)))
+    def update(n_answers):
+        news = news_of(*answered(n_answers))
+        learner.update(lambda mark: Told(*vars(news(mark)).values()))
+
+    update(15)
     assert learner.now() is None
     assert "5 more items" in learner.state()["advice"]
-    learner.update(news_of(*answered(30)))
-    learner.update(news_of(*answered(33)))
-    first, second, third = said[1::2]  # each time it is asked what it knows, and told the rest
+    update(30)
+    update(33)
+    first, second, third = said
     for count, state in ((15, first), (30, second)):
         assert f"learning from {count} answers" in state["advice"]
         assert state["curve"] == []

@@ -176,7 +176,7 @@ def test_pictures_are_predicted_as_their_features_are(shown):
     np.testing.assert_allclose(alone.json()["probabilities"], expected[1:2], atol=6e-8)
 
 
-def test_pictures_that_cannot_be_read_are_named_and_none_is_answered(shown, monkeypatch):
+def test_pictures_that_cannot_be_read_are_named_and_none_is_answered(shown):
     client, (good, *_), _ = shown
     bomb = io.BytesIO()
     Image.new("1", (20_000, 20_000)).save(bomb, "PNG")  # 50 kB, which unpack to 1.2 GB
@@ -189,10 +189,11 @@ def test_pictures_that_cannot_be_read_are_named_and_none_is_answered(shown, monk
     assert (answer.status_code, "pictures[1] is not base64" in answer.text) == (400, True)
     assert client.post("/predict", json=in_base64(*[good] * 5)).status_code == 413
     assert "learned from pictures" in client.post("/predict", json={"texts": ["sea"]}).text
-    monkeypatch.setattr("complabel.live._model.MOST_PIXELS", 3_000)  # one has 1,200
-    assert client.post("/predict", json=in_base64(good, good)).status_code == 200
-    told = client.post("/predict", json=in_base64(good, good, good)).json()["error"]
-    assert "1 of 3 pictures cannot be read: pictures[2]: it has 1,200 pixels" in told
+    large = io.BytesIO()
+    Image.new("1", (7_000, 7_000)).save(large, "PNG")  # two of them stay below the limit
+    sent = in_base64(large.getvalue(), large.getvalue(), large.getvalue(), good)
+    told = client.post("/predict", json=sent).json()["error"]
+    assert "1 of 4 pictures cannot be read: pictures[2]: it has 49,000,000 pixels" in told
 
 
 @pytest.mark.parametrize(
@@ -261,9 +262,24 @@ def test_another_name_of_this_machine_is_answered_only_with_a_token(client):
     assert status(token=None) == 403
 
 
-def test_a_failure_is_told_without_its_details(path, monkeypatch):
-    monkeypatch.setattr(Model, "predict", lambda *_: 1 / 0)
-    app = predicting(ModelFile(path), most_rows=9)
+class Doing(ComplementaryRidgeClassifier):
+    """Does something before each prediction."""
+
+    def predict_with_proba(self, X):
+        self.does()
+        return super().predict_with_proba(X)
+
+
+def doing(path, does):
+    """Return a file of a model that does something before each prediction."""
+    file, classifier = ModelFile(path), Doing().fit(X, EXCLUDED)
+    classifier.does = does
+    file.now = Model(classifier, "v")
+    return file
+
+
+def test_a_failure_is_told_without_its_details(path):
+    app = predicting(doing(path, lambda: 1 / 0), most_rows=9)
     asks = TestClient(app, raise_server_exceptions=False)
     answer = asks.post("/predict", json={"rows": X[:1].tolist()})
     assert answer.status_code == 500
@@ -304,17 +320,9 @@ def test_requests_answered_together_get_the_same_as_each_alone(classifier):
             assert str(one) == str(other)
 
 
-def test_predictions_do_not_keep_others_waiting(path, monkeypatch):
+def test_predictions_do_not_keep_others_waiting(path):
     begun, go_on = threading.Event(), threading.Event()
-    file = ModelFile(path)
-    predict = Model.predict
-
-    def slow(model, rows):
-        begun.set()
-        assert go_on.wait(10)
-        return predict(model, rows)
-
-    monkeypatch.setattr(Model, "predict", slow)
+    file = doing(path, lambda: (begun.set(), go_on.wait(10)))
 
     async def ask():
         transport = httpx.ASGITransport(predicting(file, most_rows=9))
