@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -107,23 +108,9 @@ def small_files() -> Callable[[int], contextlib.AbstractContextManager[None]]:
 
 
 @pytest.fixture
-def half_written(
-    monkeypatch: pytest.MonkeyPatch,
-) -> Callable[[BaseException], contextlib.AbstractContextManager[None]]:
-    """Call it with an error; in the block, half of a file is written before it is raised."""
-    write_bytes = Path.write_bytes
-
-    @contextlib.contextmanager
-    def stopping(error: BaseException) -> Iterator[None]:
-        def half(path: Path, data: bytes) -> None:
-            write_bytes(path, data[: len(data) // 2])
-            raise error
-
-        with monkeypatch.context() as patch:
-            patch.setattr(Path, "write_bytes", half)
-            yield
-
-    return stopping
+def large(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Call it with bytes: features of more are large, in place of those of more than 1 GiB."""
+    return partial(monkeypatch.setattr, "complabel.files._features._LARGE")
 
 
 @pytest.fixture

@@ -196,12 +196,12 @@ def test_rows_without_answers_change_nothing_and_are_not_looked_at(run, folder, 
         np.testing.assert_array_equal(array, found[1][name], err_msg=name)
 
 
-def test_a_large_file_with_few_answered_rows_is_scored(run, monkeypatch):
+def test_a_large_file_with_few_answered_rows_is_scored(run, large):
     pd.DataFrame(DATA.X, columns=COLUMNS).assign(item=ITEMS).to_parquet("X.parquet")
     rows = Path("asked.csv").read_text().splitlines()
     Path("few.csv").write_text("\n".join(rows[: len(rows) // 3]))
     size = DATA.X.shape[1] * 8
-    monkeypatch.setattr("complabel.files._features._LARGE", size * (len(ITEMS) - 1))
+    large(size * (len(ITEMS) - 1))
     code, _, err = run(
         "fit", "few.csv", "--features", "X.parquet", "--label-names", "labels.txt", *LARGE
     )
@@ -209,10 +209,10 @@ def test_a_large_file_with_few_answered_rows_is_scored(run, monkeypatch):
     assert "not scored" not in err
 
 
-def test_a_large_parquet_file_is_read_in_pieces(run, monkeypatch):
+def test_a_large_parquet_file_is_read_in_pieces(run, large):
     whole, _ = fit_to_asked()
     pd.DataFrame(DATA.X, columns=COLUMNS).assign(item=ITEMS).to_parquet("X.parquet")
-    monkeypatch.setattr("complabel.files._features._LARGE", 1)
+    large(1)
     code, out, err = run(
         "fit", "asked.csv", "--features", "X.parquet", "--label-names", "labels.txt", *LARGE
     )

@@ -110,11 +110,12 @@ def test_a_part_that_was_made_otherwise_is_made_anew(tmp_path, tickets, change):
     assert (rest.calls, made.n_kept_from_before) == (2, 0)
 
 
-def test_long_texts_make_small_parts(tmp_path, tickets, monkeypatch):
-    monkeypatch.setattr("complabel.features._make._MOST_CHARACTERS", 8)
-    lengths = Lengths(rows=100)
-    make_features(open_source(tickets, text="body"), lengths.encoder(), tmp_path / "X.npz")
-    assert lengths.calls == 2  # of 12, and of 6, 0 and 28 characters
+def test_long_texts_make_small_parts(tmp_path):
+    texts = "".join(f"t{n},{'x' * n * 10**6}\n" for n in (9, 6, 0, 3))  # 8 million fill a part
+    (tmp_path / "long.csv").write_text(f"item,body\n{texts}")
+    lengths, source = Lengths(rows=100), open_source(tmp_path / "long.csv", text="body")
+    make_features(source, lengths.encoder(), tmp_path / "X.npz")
+    assert lengths.calls == 2  # of 9, and of 6, 0 and 3 million characters
 
 
 def test_a_folder_of_pictures_is_read_with_its_paths_as_names(tmp_path):
