@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -105,12 +104,6 @@ def small_files() -> Callable[[int], contextlib.AbstractContextManager[None]]:
             resource.setrlimit(resource.RLIMIT_FSIZE, (usual, most))
 
     return limited
-
-
-@pytest.fixture
-def large(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Call it with bytes: features of more are large, in place of those of more than 1 GiB."""
-    return partial(monkeypatch.setattr, "complabel.files._features._LARGE")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import pytest
 from tests.cli.conftest import BUILT
 from tests.spawned import python
 
-from complabel.experiments.cli import _options as options
 from complabel.experiments.datasets import CATALOG, EMBEDDED
 from complabel.experiments.paper import PLANS, TABLES
 from complabel.methods import METHODS
@@ -63,10 +62,10 @@ def test_other_shells_complete(complete, shell):
     assert "ridge" in complete("complabel benchmark scene --method rid", shell)
 
 
-def test_names_are_those_that_there_are():
-    assert {*options.complete_catalog()} == {*CATALOG, *EMBEDDED}
-    assert options.complete_plan("") == [*PLANS, "data/", "plan.toml"]
-    assert options.complete_method() == list(METHODS)
+def test_names_are_those_that_there_are(complete):
+    assert {*complete("complabel datasets --download ").split()} == {*CATALOG, *EMBEDDED}
+    assert complete("complabel study run ").split() == [*PLANS, "data/", "plan.toml"]
+    assert complete("complabel benchmark scene --method ").split() == list(METHODS)
 
 
 def test_files_are_those_that_may_be_datasets(complete):

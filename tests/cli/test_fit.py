@@ -196,6 +196,12 @@ def test_rows_without_answers_change_nothing_and_are_not_looked_at(run, folder, 
         np.testing.assert_array_equal(array, found[1][name], err_msg=name)
 
 
+@pytest.fixture
+def large(monkeypatch):
+    """Call it with bytes: features of more are large, in place of those of more than 1 GiB."""
+    return lambda n_bytes: monkeypatch.setattr("complabel.files._features._LARGE", n_bytes)
+
+
 def test_a_large_file_with_few_answered_rows_is_scored(run, large):
     pd.DataFrame(DATA.X, columns=COLUMNS).assign(item=ITEMS).to_parquet("X.parquet")
     rows = Path("asked.csv").read_text().splitlines()

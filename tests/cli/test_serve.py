@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -94,13 +96,9 @@ def test_features_of_another_width_are_refused(serve):
 
 def test_an_array_that_is_written_anew_in_its_place_is_no_longer_read(serve):
     np.save("X.npy", X.to_numpy())
+    anew = partial(np.load("X.npy", mmap_mode="r+").fill, 0)
     asked = ("POST", "/predict", {"json": {"items": ["4", "1"]}})
-    _, _, (first, _, second) = serve("--features X.npy", asked, lambda: anew("X.npy"), asked)
+    _, _, (first, _, second) = serve("--features X.npy", asked, anew, asked)
     expected = serve.classifier.predict_proba(X.iloc[[4, 1]])
     for answer in (first, second):
         np.testing.assert_allclose(answer.json()["probabilities"], expected, atol=1e-6)
-
-
-def anew(path):
-    """Write zeros over the numbers of a file, which stays the same file."""
-    np.load(path, mmap_mode="r+")[:] = 0

@@ -161,31 +161,28 @@ def test_words_that_may_be_folded_ask_for_little(shown):
 
 
 PYTHON = Path(sys.executable)
-INSIDE = PYTHON.relative_to(PYTHON.parents[1])
+MAIN = "/src/complabel/__main__.py"
 
 
 @pytest.mark.parametrize(
-    ("program", "on_path", "expected"),
+    ("program", "on_path", "place", "expected"),
     [
-        ("/env/bin/complabel", True, "complabel fit"),
-        ("complabel", False, "complabel fit"),
-        ("env/bin/complabel", False, "env/bin/complabel fit"),
-        ("/src/complabel/__main__.py", False, f"{INSIDE} -m complabel fit"),
+        ("/env/bin/complabel", True, "/", "complabel fit"),
+        ("complabel", False, "/", "complabel fit"),
+        ("env/bin/complabel", False, "/", "env/bin/complabel fit"),
+        (MAIN, False, PYTHON.parents[1], f"bin/{PYTHON.name} -m complabel fit"),
+        (MAIN, False, "/dev", f"{PYTHON} -m complabel fit"),  # the interpreter is elsewhere
     ],
 )
-def test_the_next_command_starts_as_this_one_did(monkeypatch, tmp_path, program, on_path, expected):
-    monkeypatch.chdir(PYTHON.parents[1])
+def test_the_next_command_starts_as_this_one_did(
+    monkeypatch, tmp_path, program, on_path, place, expected
+):
+    monkeypatch.chdir(place)
     monkeypatch.setenv("PATH", str(tmp_path))
     if on_path:
         (tmp_path / "complabel").touch(0o755)
     with as_typed(program):
         assert _console.command("fit") == expected
-
-
-def test_an_interpreter_elsewhere_is_named_in_full(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    with as_typed("/src/complabel/__main__.py"):
-        assert _console.command("fit") == f"{PYTHON} -m complabel fit"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Sentence encoders in files: rows by hand, the same in any company; and what is refused."""
 
-import importlib.util
 import json
-import types
 
 import numpy as np
 import pytest
@@ -174,23 +172,11 @@ def test_a_package_that_is_missing_is_named(tmp_path, without, package):
         text_features(["a"], model=model)
 
 
-def test_the_default_is_the_best_that_is_installed(tmp_path, monkeypatch):
+def test_the_default_is_the_best_that_is_installed(tmp_path, monkeypatch, without):
     pytest.importorskip("wordllama")
     folder = write_model(tmp_path / "complabel_minilm")
-    real, hidden = importlib.util.find_spec, {"wordllama", "complabel_minilm"}
-    ours = types.SimpleNamespace(origin=str(folder / "__init__.py"))
-
-    def found(name):
-        return None if name in hidden else ours if name == "complabel_minilm" else real(name)
-
-    monkeypatch.setattr("importlib.util.find_spec", found)
-    with warns(NetworkWarning, '"complabel[texts]"', "model='words'"):
-        assert encoder_for("text").model == "words"
-    with raises(InputError, "minilm", "complabel-minilm"):
-        encoder_for("text", "minilm")
-    hidden.remove("wordllama")
-    assert encoder_for("text").model == "wordllama"
-    hidden.clear()
+    (folder / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
     with raises(InputError, "model.onnx"):
         encoder_for("text")
     digests = {name: sentences.digest((folder / name).read_bytes()) for name in sentences._DIGESTS}
@@ -198,3 +184,10 @@ def test_the_default_is_the_best_that_is_installed(tmp_path, monkeypatch):
     encoder = encoder_for("text")
     assert (encoder.model, encoder.file) == ("minilm", "")
     assert encoder_of(encoder.recipe).recipe == encoder.recipe
+    without("complabel_minilm")
+    assert encoder_for("text").model == "wordllama"
+    without("complabel_minilm", "wordllama")
+    with warns(NetworkWarning, '"complabel[texts]"', "model='words'"):
+        assert encoder_for("text").model == "words"
+    with raises(InputError, "minilm", "complabel-minilm"):
+        encoder_for("text", "minilm")

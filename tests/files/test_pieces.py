@@ -50,14 +50,6 @@ def test_a_dask_array_has_row_groups_as_blocks_small_ones_together(path, monkeyp
     np.testing.assert_array_equal(array.compute(scheduler="sync"), X)
 
 
-def test_only_large_files_are_left_on_disk_if_nothing_is_said(path, large):
-    assert isinstance(read_features(path, in_pieces=None).X, np.ndarray)
-    large(X.nbytes - 1)
-    found = read_features(path, in_pieces=None)
-    assert hasattr(found.X, "pieces")
-    assert isinstance(read_features(path).X, np.ndarray)
-
-
 def test_ids_in_a_file_of_their_own(tmp_path):
     pq.write_table(pa.table(columns_of(X[:25])), tmp_path / "X.parquet")
     ids = write(tmp_path, IDS[:25])

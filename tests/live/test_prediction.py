@@ -262,19 +262,16 @@ def test_another_name_of_this_machine_is_answered_only_with_a_token(client):
     assert status(token=None) == 403
 
 
-class Doing(ComplementaryRidgeClassifier):
-    """Does something before each prediction."""
-
-    def predict_with_proba(self, X):
-        self.does()
-        return super().predict_with_proba(X)
-
-
 def doing(path, does):
     """Return a file of a model that does something before each prediction."""
-    file, classifier = ModelFile(path), Doing().fit(X, EXCLUDED)
-    classifier.does = does
-    file.now = Model(classifier, "v")
+
+    class Doing(ComplementaryRidgeClassifier):
+        def predict_with_proba(self, X):
+            does()
+            return super().predict_with_proba(X)
+
+    file = ModelFile(path)
+    file.now = Model(Doing().fit(X, EXCLUDED), "v")
     return file
 
 

@@ -7,11 +7,9 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
-from markupsafe import Markup
 from tests.frequencies.test_strata import asked_about, half_and_half, world
 
 from complabel.frequencies import audit_machine
-from complabel.reports import Chart
 
 
 class Page(HTMLParser):
@@ -106,8 +104,3 @@ def draw_labels():
     Y = (np.random.default_rng(100).random((400, 4)) < [0.1, 0.2, 0.3, 0.4]).astype(np.uint8)
     Y[Y.all(axis=1), 0] = 0
     return Y
-
-
-def do_not_draw(patch):
-    """Leave the drawing of charts out, which takes most of the time."""
-    patch.setattr(Chart, "svg", lambda chart, ident: Markup(f"<svg id='{ident}'></svg>"))

@@ -13,9 +13,5 @@ def nothing_at_hand(monkeypatch, tmp_path_factory):
 @pytest.fixture
 def catalog(monkeypatch):
     """Put entries into the catalog as if they stood in catalog.toml."""
-
-    def add(entries):
-        both = {**CATALOG, **entries}
-        monkeypatch.setattr("complabel.experiments.datasets._catalog.CATALOG", both)
-
-    return add
+    name = "complabel.experiments.datasets._catalog.CATALOG"
+    return lambda entries: monkeypatch.setattr(name, {**CATALOG, **entries})

@@ -1,7 +1,5 @@
 """Fits side by side, against fits alone: equal bit for bit."""
 
-from itertools import groupby
-
 import numpy as np
 import pytest
 import torch
@@ -11,7 +9,7 @@ from complabel._training import one_thread
 from complabel.datasets import make_synthetic
 from complabel.errors import InputError
 from complabel.experiments.losses import CTLLoss, GDFLoss
-from complabel.experiments.methods import ComplementaryLossClassifier, GDFClassifier
+from complabel.experiments.methods import BCEClassifier, ComplementaryLossClassifier, GDFClassifier
 from complabel.losses import MLCLLoss
 from complabel.methods import (
     METHODS,
@@ -69,28 +67,16 @@ def test_folds_seeds_and_rates_are_as_alone(name, as_csr):
 
 
 def test_those_of_a_size_are_trained_together():
-    calls = []
-
-    class Noting(GDFLoss):
-        def __init__(self, number):
-            super().__init__()
-            self.number = number
-
-        def logit_gradient(self, logits, complementary):
-            calls.append(self.number)
-            return super().logit_gradient(logits, complementary)
-
-    more = [{"learning_rate": rate} for rate in RATES]
-    more += [{"weight_decay": 0.1}, {"optimizer": "adam"}]
+    calls, kinds = [], [GDFClassifier] * 6 + [BCEClassifier]
+    more = [*({"learning_rate": rate} for rate in RATES), {"weight_decay": 0.1}, {}]
     classifiers = [
-        ComplementaryLossClassifier(loss=Noting(number), **SETTINGS, **each)
-        for number, each in enumerate(more)
+        kind(**SETTINGS, **each, callback=lambda *_, number=number: calls.append(number))
+        for number, (kind, each) in enumerate(zip(kinds, more, strict=True))
     ]
     parts = [given(fold) for fold in [*FOLDS, FOLDS[0], FOLDS[0]]]
     assert fit_side_by_side(classifiers, parts) == [None] * 7
-    turns = [number for number, _ in groupby(calls)]
-    # Alone: one of fewer batches, another decay, another optimizer.
-    assert [turns.count(number) == 1 for number in range(7)] == [False] * 4 + [True] * 3
+    alone = [4] * 3 + [5] * 3 + [6] * 3  # fewer batches, other decay, another optimizer
+    assert calls == [0, 1, 2, 3] * 3 + alone  # after each epoch
 
 
 @pytest.mark.parametrize("batch_size", [7, 200, 1000], ids=["small", "one", "more than rows"])
