@@ -22,8 +22,7 @@ def typed(capsys):
     """Type a command of complabel's, and return its output."""
 
     def call(line):
-        words = line.removeprefix("$ ").split()
-        with as_typed(*words), pytest.raises(SystemExit) as ended:
+        with as_typed(*line.removeprefix("$ ").split()), pytest.raises(SystemExit) as ended:
             main()
         printed = capsys.readouterr()
         assert not ended.value.code, printed.err

@@ -47,7 +47,6 @@ def test_methods_of_installed_packages_are_listed_and_failures_are_said(run, mon
     monkeypatch.syspath_prepend(tmp_path)
     installed = tmp_path / "own-1.0.dist-info"
     installed.mkdir()
-    (installed / "METADATA").write_text("Name: own\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text(
         "[complabel.methods]\nown = own_listed_method:Own\ngone = no_such_module:X\n"
     )

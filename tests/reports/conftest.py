@@ -70,8 +70,7 @@ def pages(seen, estimated, tmp_path_factory):
     """A page of each kind."""
     people, doubtful = about_people()
     demo = tmp_path_factory.mktemp("demo") / "page.html"
-    words = ("complabel", "demo", "--pictures", "100", "--out", demo)
-    with as_typed(*words), pytest.raises(SystemExit):
+    with as_typed("complabel", "demo", "--pictures", 100, "--out", demo), pytest.raises(SystemExit):
         main()
     audited, both = an_audit(HOSTILE), np.random.default_rng(0).random((2, 50, 4)) * [1, 1, 1, 0]
     beside = {"agreements": {"<i>": agreement(*both)}, "others": {"<i>": audited}}
