@@ -26,7 +26,7 @@ from complabel.errors import InputError
 from complabel.frequencies import NOTHING, Strata, by_machine, checked_machines, what_is_left
 
 # Of later questions, this share is spread as the first ones, so that no stratum goes unseen.
-_SPREAD = 0.2
+SPREAD = 0.2
 # Before that many questions about a stratum and a label, on average, there is nothing to follow.
 _FIRST = 1.0
 _TINY = 1e-12
@@ -65,8 +65,8 @@ def draw_against(
         for word in np.unique(strata.says)
     )
     first = n_known < _FIRST * n_parts
-    n_spread = n if first else int(np.ceil(_SPREAD * n))
-    spread, planned = _spread(strata, free, n_spread, rng)
+    n_spread = n if first else int(np.ceil(SPREAD * n))
+    spread, planned = spread_questions(strata, free, n_spread, rng)
     more = spread
     if not first:
         left = what_is_left(answers, strata)
@@ -112,11 +112,13 @@ def _planned_before(answers: Answers, strata: Strata, pairs: Ints) -> Array:
     if not n_before:
         return planned
     n = min(n_before, int(pairs.sum()))
-    expected = _spread(strata, pairs, n, np.random.default_rng(0))[1]
+    expected = spread_questions(strata, pairs, n, np.random.default_rng(0))[1]
     return np.where(planned > 0, planned, expected)
 
 
-def _spread(strata: Strata, free: Ints, n: int, rng: np.random.Generator) -> tuple[Ints, Array]:
+def spread_questions(
+    strata: Strata, free: Ints, n: int, rng: np.random.Generator
+) -> tuple[Ints, Array]:
     """Give yes and no equal numbers of n questions, as far as pairs last; return what is expected.
 
     Pairs of which the machine says nothing have their share of the questions.

@@ -26,6 +26,7 @@ from complabel.cli._inspect import consensus, inspect
 from complabel.cli._lists import methods
 from complabel.cli._options import spread
 from complabel.cli._outputs import GuardedCommand
+from complabel.cli._plan import plan
 from complabel.cli._predict import decide, onnx, predict, show_
 from complabel.cli._servers import annotate, serve
 from complabel.errors import ComplabelError, manual_page
@@ -81,6 +82,7 @@ _PAGES = {
     "import": "answers",
     "labelstudio-config": "tools",
     "onnx": "models",
+    "plan": "questions",
     "predict": "models",
     "serve": "models",
     "show": "models",
@@ -127,7 +129,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-_add(app, "Ask", demo, annotate, ask, labelstudio_config, import_, inspect, consensus)
+_add(app, "Ask", demo, annotate, ask, plan, labelstudio_config, import_, inspect, consensus)
 _add(app, "Learn", features, fit, show_, methods)
 _add(app, "Judge", audit, evaluate, decide)
 _add(app, "Use", predict, serve, onnx)

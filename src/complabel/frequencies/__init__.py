@@ -26,12 +26,14 @@ from complabel.frequencies._machine import MachineAudit, MachineRates, audit_mac
 from complabel.frequencies._machine_files import MachineFiles as MachineFiles
 from complabel.frequencies._machine_files import read_machines
 from complabel.frequencies._machine_strata import NOTHING as NOTHING
+from complabel.frequencies._machine_strata import YES as YES
 from complabel.frequencies._machine_strata import Strata as Strata
 from complabel.frequencies._machine_strata import scores_of as scores_of
 from complabel.frequencies._sequential import answers_left as answers_left
 from complabel.frequencies._sequential import beside_predictions as beside_predictions
 from complabel.frequencies._sequential import interval_at_goal as interval_at_goal
 from complabel.frequencies._sequential import interval_whenever as interval_whenever
+from complabel.frequencies._strata import drawn_chances as drawn_chances
 from complabel.frequencies._strata import what_is_left as what_is_left
 
 __all__ = [

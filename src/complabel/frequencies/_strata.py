@@ -384,6 +384,25 @@ def what_is_left(answers: Answers, strata: Strata) -> tuple[Array, Array]:
     return Asked.of(strata, strata.audit(answers)).frequencies().by_cell()
 
 
+def drawn_chances(
+    answers: Answers, strata: Strata, n: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return n draws (n, C, K) of the chance that a label applies in each cell, and what is known.
+
+    What is known (C, K) is as much as so many answers tell.
+    """
+    posterior = Asked.of(strata, strata.audit(answers)).frequencies()
+    mean, variance = (np.clip(each, _TINY, 1 - _TINY) for each in posterior.by_cell())
+    draws = np.broadcast_to(mean, (n, *mean.shape)).copy()
+    for part in posterior.parts:
+        within = part.pairs / np.maximum(part.pairs.sum(axis=0), _TINY)
+        of_stratum = np.clip((within * mean[part.cells]).sum(axis=0), _TINY, 1 - _TINY)
+        drawn = np.clip(part.posterior.draw(n, rng), _TINY, 1 - _TINY)
+        shift = (special.logit(drawn) - special.logit(of_stratum))[:, np.newaxis]
+        draws[:, part.cells] = special.expit(special.logit(mean[part.cells]) + shift)
+    return draws, np.maximum(mean * (1 - mean) / variance - 1, 0)
+
+
 def _least_share(shares: Array) -> float:
     """Return a share below those of labels that a machine says of one item."""
     some = shares[shares > 0]
