@@ -1,6 +1,7 @@
 """What a package index shows, and what the files about the project say."""
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -70,3 +71,23 @@ def test_the_oldest_versions_tested_are_the_minima():
     tested = dict(line.split("==") for line in lines if not line.startswith("#"))
     for name, bound in minima():
         assert tested[name] in (bound, f"{bound}.0"), name
+
+
+def test_the_skill_for_coding_agents_says_what_commands_take():
+    """The front matter that agents read, and each command of the skill, as the parser takes it."""
+    yaml, typer = pytest.importorskip("yaml"), pytest.importorskip("typer")
+    from complabel.cli._app import app
+
+    path = CHECKOUT / "src/complabel/.agents/skills/complabel/SKILL.md"
+    _, head, text = re.split(r"^---$", path.read_text(encoding="utf-8"), maxsplit=2, flags=re.M)
+    about = yaml.safe_load(head)
+    assert about["name"] == path.parent.name == "complabel"
+    assert 100 < len(about["description"]) <= 1024
+    assert len(text.split()) < 700
+    group = typer.main.get_command(app)
+    lines = re.findall(r"^\$ complabel (.*)$|`complabel ([a-z]+ \S+ -.*?)`", text, flags=re.M)
+    assert len(lines) == 11
+    for line in map("".join, lines):
+        name, *words = shlex.split(line)
+        command = group.get_command(group.make_context("complabel", [name]), name)
+        command.make_context(name, words)
