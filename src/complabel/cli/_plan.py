@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from complabel.cli import _options as options
 from complabel.cli._console import command, explain, save_json, say, working
 from complabel.cli._inputs import Settled, names_in
 from complabel.cli._options import argument, option
 from complabel.errors import InputError
+
+if TYPE_CHECKING:
+    from complabel.answers import Answers
 
 _AT_ONCE = 200
 
@@ -57,31 +61,13 @@ def plan(
     It counts yes or no questions, and items of which all labels are ticked. With a machine's
     labels, it also says of how many labels you will know whether you can use them.
     """
-    from complabel.answers import Answers
     from complabel.asking import plan_answers
-    from complabel.files import read_item_names
 
-    item_names = None if items is None else read_item_names(items)
-    machine: Any = None
-    if against:
-        machines = reading.machines(against, item_names, label_names, only_yes=only_yes, apart=True)
-        machine = [*machines.said.values()]
-        item_names, names = machines.item_names, machines.label_names
-        people = reading.people(answers, machines) if answers else None
-    else:
-        names = list(names_in(label_names) or ())
-        people = reading.answers(answers, item_names, label_names) if answers else None
     if guess is not None and (against or answers):
         raise InputError(
             "--guess is given beside ANSWERS or --against, which tell more; leave it out"
         )
-    if people is None:
-        if not item_names or not names:
-            raise InputError(
-                "nothing says which items and labels there are: give --items and --label-names,"
-                " answers so far, or --against"
-            )
-        people = Answers.from_table({"item": [], "label": []}, items=item_names, label_names=names)
+    people, machine = _read(answers, against, items, label_names, reading, only_yes)
     of: Any = {"within": within} if within else {}
     with working("forecasting"):
         forecast = plan_answers(people, machine, guess=guess, **of)
@@ -103,3 +89,35 @@ def plan(
         out="questions.csv",
     )
     say(f"next: {ask}")
+
+
+def _read(
+    answers: list[Path] | None,
+    against: list[Path] | None,
+    items: Path | None,
+    label_names: Path | None,
+    reading: Settled,
+    only_yes: bool,
+) -> tuple[Answers, Any]:
+    """Return people's answers so far, of which there may be none, and what machines say."""
+    from complabel.answers import Answers
+    from complabel.files import read_item_names
+
+    machine: Any = None
+    item_names = None if items is None else read_item_names(items)
+    names: Sequence[str] = names_in(label_names) or ()
+    if against:
+        machines = reading.machines(against, item_names, label_names, only_yes=only_yes, apart=True)
+        machine = [*machines.said.values()]
+        item_names, names = machines.item_names, machines.label_names
+        if answers:
+            return reading.people(answers, machines), machine
+    elif answers:
+        return reading.answers(answers, item_names, label_names), machine
+    if not item_names or not names:
+        raise InputError(
+            "nothing says which items and labels there are: give --items and --label-names, answers"
+            " so far, or --against"
+        )
+    nothing: Any = {"item": [], "label": []}
+    return Answers.from_table(nothing, items=item_names, label_names=names), machine
