@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 warnings.simplefilter("ignore")
                 each = [sitting(Y, machine, within, draw) for draw in range(given.draws)]
             takes = np.array([n for n, _ in each])
-            cells = [f"{np.nanmedian(takes):.0f}"]
+            cells = [f"{np.median(takes):.0f}"]
             for middle, low, high in np.array([forecasts for _, forecasts in each]).transpose(
                 1, 2, 0
             ):
