@@ -251,15 +251,14 @@ def read_features(
         if in_pieces or n_kept * pieces.shape[1] * pieces.dtype.itemsize > _LARGE:
             ids_of = _ids_of(source)
             return Features(pieces, ids_of, source.feature_names, *source.origin)
-    for block_ids, block in source.blocks(_ROWS, rows):
+    X = source.kept(rows)
+    for block_ids, block in source.blocks(_ROWS, rows, X):
         ids += block_ids
-        if source.X is None:
+        if X is None:
             blocks.append(block)
     if rows is None:
         source.refuse_repeated_ids(ids)
-    X = np.concatenate(blocks) if source.X is None else source.X
-    if source.X is not None and rows is not None and not rows.all():
-        X = X[rows]
+    X = np.concatenate(blocks) if X is None else X
     return Features(X, as_items(ids), source.feature_names, *source.origin)
 
 
@@ -425,14 +424,29 @@ class _Source:
         column = self.table.columns[0]
         return sum(len(piece[column]) for piece in self.table.pieces(others=[column]))
 
-    def blocks(self, n_rows: int, rows: Bools | None = None) -> Iterator[tuple[Sequence[str], Any]]:
-        """Yield ids and checked matrices of at most ``n_rows`` rows, of which ``rows`` are kept."""
+    def kept(self, rows: Bools | None) -> Any:
+        """Return the ``rows`` of X that are kept; None if X is in a table."""
+        if self.X is None or rows is None:
+            return self.X
+        refuse_other_length(self.path, rows, self.n_rows)
+        return self.X if rows.all() else self.X[rows]
+
+    def blocks(
+        self, n_rows: int, rows: Bools | None = None, kept: Any = None
+    ) -> Iterator[tuple[Sequence[str], Any]]:
+        """Yield ids and checked matrices of at most ``n_rows`` rows, of which ``rows`` are kept.
+
+        ``kept`` are these rows of X, if it is no table.
+        """
         place = self.table.place if self.table is not None else "row {}".format
         rest = map(str, itertools.count()) if self.ids is None else iter(self.ids)
         if rows is not None:
             rest = itertools.compress(rest, rows)
         row = 0
-        for piece_ids, piece in self._pieces(rows):
+        pieces: Iterable[tuple[list[str] | None, Any]] = [(None, self.X if kept is None else kept)]
+        if self.table is not None and self.columns is not None:
+            pieces = _matrices(self.table, self.id_column, self.columns, _TURN, rows=rows)
+        for piece_ids, piece in pieces:
             for start in range(0, piece.shape[0], n_rows):
                 block = piece[start : start + n_rows]
                 count = block.shape[0]
@@ -451,13 +465,6 @@ class _Source:
             raise fault(self.path, "there are no rows; add one for each item")
         if self.ids is not None and rows is None and row < len(self.ids):
             raise self.other_count(row)
-
-    def _pieces(self, rows: Bools | None) -> Iterable[tuple[list[str] | None, Any]]:
-        if self.table is not None and self.columns is not None:
-            return _matrices(self.table, self.id_column, self.columns, _TURN, rows=rows)
-        if rows is not None:
-            refuse_other_length(self.path, rows, self.n_rows)
-        return [(None, self.X if rows is None or rows.all() else self.X[rows])]
 
     def refuse_repeated_ids(self, ids: Sequence[str]) -> None:
         """Refuse ids of a table or an archive that occur twice; a file of ids is checked before."""
