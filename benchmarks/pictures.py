@@ -23,6 +23,7 @@ _WAYS = {
     "free-biased-audit-200": "the same, and 200 yes/no questions",
     "free": "name a label that it is not\n(all come to mind alike)",
     "asked": "yes or no: does this label apply?\n(a random one for each picture)",
+    "positive-biased": "name a label that it is\n(some come to mind more easily)",
     "ticked-25pc": "tick all labels that apply\n(a quarter of the pictures)",
 }
 _TRUTH = "all true labels, for comparison"
@@ -64,9 +65,9 @@ def bars(ways: pd.DataFrame, truth: pd.Series, path: Path) -> None:
     found[_TRUTH] = float(truth["scene"])
     for title, value in found.items():
         print(f"{value:.3f}  {' '.join(title.split())}")
-    colours = [_INK, _ACCENT, _INK, _ACCENT, _ACCENT, "none"]
+    colours = [_INK, _ACCENT, _INK, _ACCENT, _ACCENT, _ACCENT, "none"]
     # Words stand above each bar, so the picture is narrow and its letters stay large on a phone.
-    figure, axes = plt.subplots(figsize=(4.3, 5.2), layout="constrained")
+    figure, axes = plt.subplots(figsize=(4.3, 6.0), layout="constrained")
     rows = [1.5 * at for at in range(len(found))]
     drawn = axes.barh(rows, found.values(), color=colours, height=0.45)
     drawn[-1].set(edgecolor=_INK, linestyle="--")

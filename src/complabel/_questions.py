@@ -195,7 +195,7 @@ _TABLE = (
         question="positive",
         title="labels of a menu that apply, named",
         asks="which one of these M random labels applies?",
-        drawn="{labels} that apply named from a random menu of M",
+        drawn="{labels} named as applying, from a random menu of M",
         drawn_short="that applies, from menus of M",
     ),
     QuestionKind(
@@ -203,7 +203,7 @@ _TABLE = (
         question="positive",
         title="labels that apply, named freely",
         asks="which one of all labels applies?",
-        drawn="{labels} that apply named freely",
+        drawn="{labels} named freely as applying",
         drawn_short="that applies, named freely",
     ),
     QuestionKind(name="excluded", question="excluded", title="labels ruled out"),
