@@ -55,8 +55,8 @@ class QuestionKind:
         """Read a kind as it is typed, such as "ticked-10".
 
         With ``n_labels``, no more labels may be on offer. The words ``others`` may be typed, too:
-        "free", which is "named", "excluded", and those that the caller reads itself. Messages call
-        the word ``parameter``.
+        "free", which is "named", "excluded", "tagged", and those that the caller reads itself.
+        Messages call the word ``parameter``.
         """
         text = str(word)
         if text in others and text in _OTHERS:
@@ -147,6 +147,11 @@ JUDGING = ("asked", "ticked")
 """Questions whose answers say of each label on offer whether it applies."""
 CHOOSING = {"named": "no", "positive": "yes"}
 """Questions to which people name labels of their choice, and what is said of these."""
+LISTING = {"excluded": "no", "tagged": "yes"}
+"""Questions whose answers list labels, each with a chance of its own, and what is said of these.
+They say nothing of the others."""
+RATES_OF_LISTS = {"excluded": "exclusion_rates", "tagged": "exposure"}
+"""What these chances are called: (K,), of a label of which it is true."""
 
 _TABLE = (
     QuestionKind(
@@ -207,6 +212,7 @@ _TABLE = (
         drawn_short="that applies, named freely",
     ),
     QuestionKind(name="excluded", question="excluded", title="labels ruled out"),
+    QuestionKind(name="tagged", question="tagged", title="labels that apply, as tags"),
 )
 
 KINDS = {kind.name: kind for kind in _TABLE}
@@ -217,7 +223,7 @@ BY_QUESTION = {kind.question: kind for kind in _TABLE}
 """A kind for each question that a table of answers may have; all such kinds are held alike."""
 BY_STEM = {kind.stem: kind for kind in ASKED}
 """The same by what is typed before a number. The word of a table's question is one of them, too."""
-_OTHERS = {"free": "named", "excluded": "excluded"}
+_OTHERS = {"free": "named"} | {word: word for word in LISTING}
 ASKED_QUESTIONS = tuple(dict.fromkeys(kind.question for kind in ASKED))
 """What a table says of questions that people may be asked."""
 

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from complabel.answers import Answers
+from complabel.answers import QUESTIONS, Answers
 
-MASKS = ("named", "absent", "relevant", "excluded", "positive", "offered")
+MASKS = ("named", "absent", "relevant", "excluded", "positive", "tagged", "offered")
 
 
 @st.composite
@@ -21,7 +21,7 @@ def records(draw, *, min_labels=2):
 
     found = []
     for _ in range(draw(st.integers(0, 8))):
-        question = draw(st.sampled_from(["named", "asked", "ticked", "excluded", "positive"]))
+        question = draw(st.sampled_from(QUESTIONS))
         said = dict.fromkeys(MASKS, frozenset())
         chooses = question in ("named", "positive")
         offered = subset(everything, 2 if chooses else 1)
@@ -32,9 +32,10 @@ def records(draw, *, min_labels=2):
             same, other = ("absent", "relevant")[:: 1 if question == "named" else -1]
             said[same] = subset(everything - offered)
             said[other] = subset(everything - chosen - said[same])
-        elif question == "excluded":
-            said["excluded"] = subset(offered)
-            said["relevant"] = subset(everything - said["excluded"])
+        elif question in ("excluded", "tagged"):
+            said[question] = subset(offered)
+            other = "relevant" if question == "excluded" else "absent"
+            said[other] = subset(everything - said[question])
         else:
             said["absent"] = subset(offered)
             said["relevant"] = offered - said["absent"]
@@ -122,7 +123,9 @@ def left(record, n_labels, question):
 
 def affirmed(record, n_labels):
     """The labels that an answer says to apply."""
-    return record["relevant"] | record["positive"] | left(record, n_labels, "named")
+    return (
+        record["relevant"] | record["positive"] | record["tagged"] | left(record, n_labels, "named")
+    )
 
 
 def denied(record, n_labels):

@@ -27,6 +27,10 @@ FAULTY = [
     ({"relevant": row("fog"), "offered": row("sky"), "question": "asked"}, "label 'fog'"),
     ({"absent": row("fog"), "excluded": row("sky"), "question": "asked"}, "label 'sky'"),
     ({"excluded": row("fog", "sky"), "offered": row("sky", "sea")}, "label 'fog'"),
+    ({"tagged": row("fog", "sky"), "offered": row("sky", "sea")}, "label 'fog'"),
+    ({"tagged": row("sky"), "absent": row("sky")}, "label 'sky'"),
+    ({"tagged": row("sky"), "relevant": row("fog")}, "label 'fog'"),
+    ({"tagged": row("sky"), "question": "asked"}, "label 'sky'"),
     ({"named": row("sky", "fog"), "asked_for": 1}, ("answer 0", "item 0", "2 labels")),
     ({"named": row("sky"), "offered": row("sky", "sea"), "asked_for": 3}, ("answer 0", "3")),
     ({"named": row("sky"), "asked_for": 0}, ("asked_for 0", "question 'named'")),
@@ -59,7 +63,7 @@ FAULTY = [
 @pytest.mark.parametrize(("arrays", "message"), FAULTY)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_an_answer_that_cannot_be_is_refused_with_its_place(form, arrays, message):
-    masks = {"named", "absent", "relevant", "excluded", "offered"}
+    masks = {"named", "absent", "relevant", "excluded", "tagged", "offered"}
     given = {name: form(values) if name in masks else values for name, values in arrays.items()}
     with raises(AnnotationError, message):
         Answers.from_arrays(**given, label_names=NAMES)

@@ -23,10 +23,13 @@ def table(*rows, columns=("item", "label", "answer")):
 
 def rows_of(found):
     """The rows of a table that say what records say."""
-    words = {"named": "no", "absent": "no", "excluded": "no", "relevant": "yes", "positive": "yes"}
+    words = dict.fromkeys(("named", "absent", "excluded"), "no")
+    words |= dict.fromkeys(("relevant", "positive", "tagged"), "yes")
     for at, record in enumerate(found):
         said = [(label, words[name]) for name in words for label in record[name]]
-        for label, word in said or [(None, "no" if record["question"] == "positive" else "yes")]:
+        for label, word in said or [
+            (None, "no" if record["question"] in ("positive", "tagged") else "yes")
+        ]:
             yield {
                 "answer_id": f"a{at}",
                 "item": record["item"],
@@ -46,7 +49,8 @@ def rows_of(found):
 def with_the_same_meaning(found):
     """Records that a table can tell: what was struck off is by not being offered."""
     struck = {"named": "absent", "positive": "relevant"}
-    besides = {"named": "relevant", "excluded": "relevant", "positive": "absent"}
+    besides = {"named": "relevant", "excluded": "relevant"}
+    besides |= {"positive": "absent", "tagged": "absent"}
     return [
         record | ({struck[question]: frozenset()} if question in struck else {})
         for record in found

@@ -75,7 +75,7 @@ def resolved_by_hand(found, n_labels, policy):
             kept.append(record | rest | {"offered": record["offered"]})
             continue
         rest["offered"] = on_offer(record, n_labels) - out
-        marks = rest["absent"] | rest["relevant"] | rest["excluded"]
+        marks = rest["absent"] | rest["relevant"] | rest["excluded"] | rest["tagged"]
         if marks and rest["offered"]:
             kept.append(record | rest)
     return kept
@@ -96,7 +96,7 @@ def test_statements_are_all_that_answers_say(given_records):
         return left(record, n_labels, question) - record[told]
 
     expected = {
-        (at, record["item"], label, kind, kind in ("relevant", "positive", "implied"))
+        (at, record["item"], label, kind, kind in ("relevant", "positive", "tagged", "implied"))
         for at, record in enumerate(ordered)
         for kind in STATEMENT_KINDS
         for label in labels(record, kind)

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.losses.answers_reference import rate_of
 
-from complabel.answers import Answers
+from complabel.answers import QUESTIONS, Answers
 
-MASKS = ("offered", "named", "absent", "relevant", "excluded", "positive")
-KINDS = ("named", "asked", "ticked", "excluded", "positive")
+MASKS = ("offered", "named", "absent", "relevant", "excluded", "positive", "tagged")
+KINDS = QUESTIONS
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,10 @@ def cases(draw, *, questions=KINDS, **given):
             row["offered"] = draw(of_some)
             rows.append(row | tell(draw, truth, row["offered"], rate_of(annotator, rates), of))
     settings = {"error_rates": rates}
-    if "excluded" in questions:
-        shares = st.lists(st.floats(0.05, 0.95), min_size=n_labels, max_size=n_labels)
-        settings["exclusion_rates"] = draw(st.floats(0.05, 0.95) | shares)
+    for question, name in (("excluded", "exclusion_rates"), ("tagged", "exposure")):
+        if question in questions:
+            shares = st.lists(st.floats(0.05, 0.95), min_size=n_labels, max_size=n_labels)
+            settings[name] = draw(st.floats(0.05, 0.95) | shares)
     if of["propensities"] and draw(st.booleans()):
         settings["propensities"] = np.exp(draw(some_logits(1, n_labels, 2.3))[0])
     answers = container(rows, n_items, n_labels, whole_as_none=draw(st.booleans()))
@@ -136,9 +137,18 @@ def _name(draw, truth, offered, rate, of):
 
 def _name_positive(draw, truth, offered, rate, of):
     """Name labels that apply: what would be named if all that does not apply did."""
-    other = {"named": "positive", "absent": "relevant", "relevant": "absent"}
-    other |= {"all_apply": "none_applies", "asked_for": "asked_for"}
-    return {other[name]: told for name, told in _name(draw, ~truth, offered, rate, of).items()}
+    told = _name(draw, ~truth, offered, rate, of)
+    return {_MIRRORED.get(name, name): each for name, each in told.items()}
+
+
+def _tag(draw, truth, offered, rate, of):
+    """Tag some of the labels on offer that apply; some others are denied."""
+    tags = _exclude(draw, ~truth, offered, rate, of)["excluded"]
+    return {"tagged": tags, "absent": ~truth & draw(masks(len(truth)))}
+
+
+_MIRRORED = {"named": "positive", "absent": "relevant", "relevant": "absent"}
+_MIRRORED |= {"all_apply": "none_applies"}
 
 
 _TELL = {
@@ -147,4 +157,5 @@ _TELL = {
     "ticked": _judge,
     "excluded": _exclude,
     "positive": _name_positive,
+    "tagged": _tag,
 }

@@ -23,6 +23,7 @@ class Answer:
     relevant: np.ndarray
     excluded: np.ndarray
     asked_for: int = 0
+    tagged: np.ndarray | None = None
     all_apply: str = "answer"  # of the question "positive": if none applies
     mistakes: float = 0.0
     missed: np.ndarray | float = 0.0
@@ -53,6 +54,7 @@ def answers_log_likelihood_reference(
     propensities=None,
     error_rates=0.0,
     exclusion_rates=None,
+    exposure=None,
     missed=0.0,
     invented=0.0,
 ):
@@ -60,9 +62,10 @@ def answers_log_likelihood_reference(
     by_item = read_answers(answers, error_rates, missed=missed, invented=invented)
     rates = (error_rates, missed, invented)
     mistakes = any(bool(np.any(np.asarray(each) > 0)) for each in rates)
+    listed = {"exclusion_rates": exclusion_rates, "exposure": exposure}
     return np.array(
         [
-            item_log_likelihood(z, of_item, propensities, exclusion_rates, mistakes=mistakes)
+            item_log_likelihood(z, of_item, propensities, listed, mistakes=mistakes)
             for z, of_item in zip(logits, by_item, strict=True)
         ]
     )
@@ -87,7 +90,7 @@ def read_answers(answers, error_rates=0.0, *, missed=0.0, invented=0.0, unknown_
     """
     masks = {
         name: getattr(answers, name).toarray() > 0
-        for name in ("offered", "named", "absent", "relevant", "excluded")
+        for name in ("offered", "named", "absent", "relevant", "excluded", "tagged")
     }
     positive = answers.question == "positive"
     masks["named"][positive] = answers.positive.toarray()[positive] > 0
@@ -116,8 +119,16 @@ def rate_of(annotator, error_rates, unknown_last=False):
     return error_rates[annotator]
 
 
-def item_log_likelihood(logits, answers, propensities=None, exclusion_rates=None, *, mistakes=None):
+def rates_of_lists(settings, n_labels):
+    """Return the rates of both kinds of lists by label; NaN where a setting lacks them."""
+    names = ("exclusion_rates", "exposure")
+    return {name: np.ones(n_labels) * settings.get(name, np.nan) for name in names}
+
+
+def item_log_likelihood(logits, answers, propensities=None, listed=None, *, mistakes=None):
     """Return the log-likelihood of one item's answers, composite over groups of namings.
+
+    ``listed`` are the rates of lists.
 
     ``mistakes`` says whether anybody may make some, be it about another item: it decides what is
     joint. Where nobody does, who names fewer labels than asked for tells a fact of each on offer.
@@ -125,7 +136,8 @@ def item_log_likelihood(logits, answers, propensities=None, exclusion_rates=None
     n_labels = len(logits)
     sets = label_sets(n_labels)
     weights = np.ones(n_labels) if propensities is None else np.asarray(propensities, dtype=float)
-    rates = np.broadcast_to(np.nan if exclusion_rates is None else exclusion_rates, n_labels)
+    given = {name: rates for name, rates in (listed or {}).items() if rates is not None}
+    rates = rates_of_lists(given, n_labels)
     if mistakes is None:
         mistakes = any(answer.mistakes > 0 or errs(answer) for answer in answers)
     before = prior(logits, sets)
@@ -171,7 +183,7 @@ def prior(logits, sets):
     return np.where(sets, p, q).prod(axis=1)
 
 
-def chance_of_facts(answer, sets, exclusion_rates):
+def chance_of_facts(answer, sets, listed):
     """Return the chance (2^K,) of what an answer says of single labels, for each label set."""
     chance = np.ones(len(sets))
     judged = answer.question in ("asked", "ticked")
@@ -186,9 +198,13 @@ def chance_of_facts(answer, sets, exclusion_rates):
         chance *= np.where(sets[:, k], missed[k], 1 - invented[k])
     if answer.question == "excluded":
         for k in answer.menu:
-            rate = exclusion_rates[k]
+            rate = listed["exclusion_rates"][k]
             applies, does_not = (0.0, rate) if answer.excluded[k] else (1.0, 1 - rate)
             chance *= np.where(sets[:, k], applies, does_not)
+    if answer.question == "tagged":
+        for k in answer.menu:
+            rate = listed["exposure"][k]
+            chance *= np.where(sets[:, k], rate, 0.0) if answer.tagged[k] else 1 - rate * sets[:, k]
     return chance
 
 

@@ -13,6 +13,7 @@ from tests.losses.answers_reference import (
     answers_gradient_reference,
     answers_log_likelihood_reference,
     item_log_likelihood,
+    rates_of_lists,
     read_answers,
 )
 
@@ -58,7 +59,7 @@ def test_several_namings_and_facts(case):
     check(case)
 
 
-@given(cases(questions=("asked", "ticked", "excluded")))
+@given(cases(questions=("asked", "ticked", "excluded", "tagged")))
 def test_facts_alone_are_exact_to_rounding(case):
     check(case, tolerance=1e-13)
 
@@ -78,7 +79,7 @@ def test_gradients_of_propensities_and_rates(case, seed):
     answers, n_labels = case.answers, case.logits.shape[1]
     rng = np.random.default_rng(seed)
     log_w, odds = rng.normal(size=n_labels), rng.normal(size=len(answers.annotator_names) + 1)
-    known = {"exclusion_rates": np.broadcast_to(case.settings["exclusion_rates"], n_labels)}
+    known = rates_of_lists(case.settings, n_labels)
     likelihood = AnswersLikelihood(answers, with_error_rates=True, **known)
     found = likelihood(
         torch.tensor(case.logits),
@@ -88,10 +89,9 @@ def test_gradients_of_propensities_and_rates(case, seed):
 
     def total(log_w, odds):
         # The rate at the end is that of unknown annotators, whose code is -1.
-        of = {"propensities": np.exp(log_w), "error_rates": 1 / (1 + np.exp(-odds)), **known}
-        by_item = read_answers(answers, of["error_rates"], unknown_last=True)
+        by_item = read_answers(answers, 1 / (1 + np.exp(-odds)), unknown_last=True)
         return sum(
-            item_log_likelihood(z, row, of["propensities"], of["exclusion_rates"], mistakes=True)
+            item_log_likelihood(z, row, np.exp(log_w), known, mistakes=True)
             for z, row in zip(case.logits, by_item, strict=True)
         )
 

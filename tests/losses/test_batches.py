@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.losses.answers_cases import cases
+from tests.losses.answers_reference import rates_of_lists
 from tests.refusals import raises
 
 from complabel.answers import Answers
@@ -19,17 +20,16 @@ from complabel.losses import AnswersLikelihood
 from complabel.simulate import draw_answers
 
 Y = make_synthetic(120, n_features=3, n_labels=7, random_state=0).Y
-QUESTIONS = ("free", "menu-2", "menu-4", "asked", "ticked", "excluded")
+LISTED = rates_of_lists({"exclusion_rates": 0.4, "exposure": 0.4}, 7)
+QUESTIONS = ("free", "menu-2", "menu-4", "asked", "ticked", "excluded", "tagged")
 
 
 def likelihood_of(case):
     """The likelihood of a case, and the arguments of its calls."""
     n_labels, settings = case.logits.shape[1], case.settings
     rates = np.asarray(settings["error_rates"], dtype=float)
-    excluded = np.broadcast_to(settings.get("exclusion_rates", 0.5), n_labels)
-    found = AnswersLikelihood(
-        case.answers, exclusion_rates=excluded, with_error_rates=rates.max() > 0
-    )
+    listed = rates_of_lists(settings, n_labels)
+    found = AnswersLikelihood(case.answers, **listed, with_error_rates=rates.max() > 0)
     given = {}
     if found.with_error_rates:
         known = np.broadcast_to(rates, len(case.answers.annotator_names))
@@ -43,7 +43,9 @@ def some_answers(questions, seed=0):
     """Answers to all these questions about about half of the items each, several by item."""
     rng, parts = np.random.default_rng(seed), []
     for question in questions:
-        rates = {"exclusion_rates": 0.4} if question == "excluded" else {}
+        rates = {"excluded": {"exclusion_rates": 0.4}, "tagged": {"exposure": 0.4}}.get(
+            question, {}
+        )
         drawn = draw_answers(Y, question=question, random_state=seed, **rates)
         parts.append(drawn.only(rng.random(drawn.n_answers) < 0.5))
     return Answers.concatenate(parts)
@@ -66,7 +68,7 @@ def test_any_rows_of_any_answers(case, data):
 @pytest.mark.parametrize("questions", [*((each,) for each in QUESTIONS), QUESTIONS], ids=str)
 def test_batches_add_up_to_all_items(questions, mistakes):
     answers = some_answers(questions)
-    known = {"exclusion_rates": np.full(7, 0.4), "with_error_rates": mistakes}
+    known = {**LISTED, "with_error_rates": mistakes}
     logits = torch.randn(Y.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     given = {"log_propensities": torch.linspace(-1, 1, 7, dtype=torch.float64)}
     if mistakes:
@@ -156,7 +158,7 @@ def tensors(part):
 def test_it_moves_with_the_network_that_it_is_part_of():
     answers = some_answers(QUESTIONS)
     answers = answers.with_weight(np.arange(answers.n_answers) % 2 / 2 + 0.5)
-    known = {"exclusion_rates": np.full(7, 0.4)}
+    known = LISTED
     network = torch.nn.Linear(3, 7)
     network.likelihood = AnswersLikelihood(answers, **known)
     logits = torch.randn(4, 7, dtype=torch.float64)

@@ -11,6 +11,7 @@ from tests.losses.answers_reference import (
     chance_of_naming,
     label_sets,
     prior,
+    rates_of_lists,
     read_answers,
 )
 from tests.losses.test_mistakes import judged, mistaken
@@ -24,19 +25,19 @@ def enumerated(case):
     by_item = read_answers(case.answers, missed=settings["missed"], invented=settings["invented"])
     n_labels = case.logits.shape[1]
     sets, weights = label_sets(n_labels), np.ones(n_labels)
-    excluded = np.broadcast_to(settings.get("exclusion_rates", np.nan), n_labels)
+    listed = rates_of_lists(settings, n_labels)
     found = []
     for z, answers in zip(case.logits, by_item, strict=True):
         known = prior(z, sets)
         for answer in answers:
-            known = known * chance_of_facts(answer, sets, excluded)
+            known = known * chance_of_facts(answer, sets, listed)
             if answer.question in ("named", "positive"):
                 known *= chance_of_naming(answer, sets, weights)
         found.append(known @ sets / known.sum())
     return np.array(found)
 
 
-def log_odds(logits, answers, *, missed, invented, exclusion_rates=None):
+def log_odds(logits, answers, *, missed, invented, **listed):
     """Call the method; rates of unknown annotators are the mean."""
 
     def rates(values):
@@ -45,9 +46,8 @@ def log_odds(logits, answers, *, missed, invented, exclusion_rates=None):
             return float(values)
         return torch.tensor(np.concatenate([values, values.mean(axis=0, keepdims=True)]))
 
-    if exclusion_rates is not None:
-        exclusion_rates = np.broadcast_to(exclusion_rates, answers.n_labels)
-    likelihood = AnswersLikelihood(answers, exclusion_rates=exclusion_rates, with_error_rates=True)
+    listed = rates_of_lists(listed, answers.n_labels)
+    likelihood = AnswersLikelihood(answers, **listed, with_error_rates=True)
     z = torch.tensor(np.asarray(logits), dtype=torch.float64)
     return likelihood.log_odds(z, missed=rates(missed), invented=rates(invented)).numpy()
 

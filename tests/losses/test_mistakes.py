@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.examples import examples
 from tests.losses.answers_cases import Case, cases, container
-from tests.losses.answers_reference import item_log_likelihood, read_answers
+from tests.losses.answers_reference import item_log_likelihood, rates_of_lists, read_answers
 from tests.losses.test_answers_likelihood import (
     check,
     check_single_precision,
@@ -121,8 +121,8 @@ def test_gradients_of_propensities_and_rates(case, seed, by_label):
     rng = np.random.default_rng(seed)
     shape = (2, len(answers.annotator_names) + 1, n_labels if by_label else 1)
     log_w, odds = rng.normal(size=n_labels), rng.normal(size=shape)
-    excluded = np.broadcast_to(case.settings["exclusion_rates"], n_labels)
-    likelihood = AnswersLikelihood(answers, exclusion_rates=excluded, with_error_rates=True)
+    known = rates_of_lists(case.settings, n_labels)
+    likelihood = AnswersLikelihood(answers, **known, with_error_rates=True)
     missed, invented = torch.sigmoid(torch.tensor(odds))
     found = likelihood(
         torch.tensor(case.logits),
@@ -136,7 +136,7 @@ def test_gradients_of_propensities_and_rates(case, seed, by_label):
         missed, invented = np.broadcast_to(1 / (1 + np.exp(-odds)), (*shape[:2], n_labels))
         by_item = read_answers(answers, missed=missed, invented=invented, unknown_last=True)
         return sum(
-            item_log_likelihood(z, row, np.exp(log_w), excluded, mistakes=True)
+            item_log_likelihood(z, row, np.exp(log_w), known, mistakes=True)
             for z, row in zip(case.logits, by_item, strict=True)
         )
 
@@ -149,8 +149,8 @@ def test_batches_and_differentiable_values(case, rows):
     rows = [row % len(case.logits) for row in rows]
     n_labels = case.logits.shape[1]
     n_annotators = len(case.answers.annotator_names)
-    excluded = np.broadcast_to(case.settings["exclusion_rates"], n_labels)
-    likelihood = AnswersLikelihood(case.answers, exclusion_rates=excluded, with_error_rates=True)
+    known = rates_of_lists(case.settings, n_labels)
+    likelihood = AnswersLikelihood(case.answers, **known, with_error_rates=True)
     rates = {
         "missed": torch.linspace(0.1, 0.5, n_annotators + 1, dtype=torch.float64),
         "invented": torch.full((n_annotators + 1, n_labels), 0.1, dtype=torch.float64),

@@ -15,7 +15,8 @@ from complabel.frequencies import estimate_label_frequencies
 from complabel.simulate import SCHEMES, draw_answers, draw_complementary, draw_propensities
 
 POSITIVES = ["positive", "positive-menu-2", "positive-menu-3"]
-QUESTIONS = ["named", "menu-2", "menu-3", "asked", "ticked", "ticked-3", "excluded", *POSITIVES]
+RATES = {"excluded": "exclusion_rates", "tagged": "exposure"}
+QUESTIONS = ["named", "menu-2", "menu-3", "asked", "ticked", "ticked-3", *RATES, *POSITIVES]
 N = 20_000
 PATTERN = np.array([1, 0, 0, 1, 0])  # labels 1, 2 and 4 do not apply
 MANY = np.tile(PATTERN, (N, 1))
@@ -23,11 +24,7 @@ MANY = np.tile(PATTERN, (N, 1))
 
 def options(question, **others):
     """Those that the question needs, and some others."""
-    return (
-        {"question": question}
-        | ({"exclusion_rates": 0.5} if question == "excluded" else {})
-        | others
-    )
+    return {"question": question} | ({RATES[question]: 0.5} if question in RATES else {}) | others
 
 
 def varied(n_items=200, n_labels=5, seed=0):
@@ -176,11 +173,12 @@ def test_where_fewer_do_not_apply_than_asked_for_all_of_them_are_named():
     np.testing.assert_array_equal(many.known_relevant, Y[:2])
 
 
+@pytest.mark.parametrize("question", RATES)
 @pytest.mark.parametrize("rates", [0.3, [0.1, 0.9, 0.0, 0.5, 1.0]])
-def test_labels_are_ruled_out_at_their_rates(rates):
-    answers = draw_answers(MANY, question="excluded", exclusion_rates=rates, random_state=5)
-    shares = answers.excluded.sum(axis=0) / N
-    expected = np.broadcast_to(rates, 5) * (PATTERN == 0)
+def test_labels_are_listed_at_their_rates(question, rates):
+    answers = draw_answers(MANY, question=question, random_state=5, **{RATES[question]: rates})
+    shares = getattr(answers, question).sum(axis=0) / N
+    expected = np.broadcast_to(rates, 5) * ((question == "tagged") == PATTERN)
     np.testing.assert_allclose(shares, expected, atol=0.02)
     np.testing.assert_array_equal(
         shares[(expected == 0) | (expected == 1)], expected[(expected == 0) | (expected == 1)]
@@ -270,7 +268,7 @@ def test_annotators_make_mistakes_at_their_own_rates(question):
     assert_shares(np.bincount(answers.annotator), [1, 1, 1])
     judged = sparse.csr_array(answers.named + answers.absent + answers.excluded)
     wrong = (judged.toarray() & PATTERN).any(axis=1)
-    wrong |= (answers.positive.toarray() & (1 - PATTERN)).any(axis=1)
+    wrong |= ((answers.positive + answers.tagged).toarray() & (1 - PATTERN)).any(axis=1)
     shares = np.bincount(answers.annotator, wrong) / np.bincount(answers.annotator)
     assert shares[0] == 0
     assert shares[1] > shares[2] > 0
@@ -365,6 +363,8 @@ def test_a_data_frame_names_the_labels():
         ({"propensities": [1, 2, np.nan, 3, 4]}, "propensities"),
         ({"exclusion_rates": 0.5}, ("exclusion_rates", "question 'excluded'")),
         ({"question": "excluded"}, "exclusion_rates"),
+        ({"question": "tagged", "exclusion_rates": 0.5}, "exclusion_rates"),
+        ({"question": "tagged"}, "exposure"),
         ({"question": "excluded", "exclusion_rates": [0.5, 0.5]}, ("exclusion_rates", "2 entries")),
         ({"random_state": "a"}, "random_state"),
     ],

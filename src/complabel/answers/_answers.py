@@ -71,6 +71,8 @@ class Answers(AnswerArrays):
     - "positive": name ``asked_for`` labels that *apply*. These are ``positive``, and no sample of
       all that apply: the annotator chooses. If fewer are named, no other offered label applies.
       More may be known: ``absent``, and ``relevant`` of labels that are not offered.
+    - "tagged": a list of labels that *apply*, as many as somebody cared to give. These are
+      ``tagged``. Nothing is known about the other labels, unless they are ``absent``.
 
     Attributes
     ----------
@@ -106,7 +108,8 @@ class Answers(AnswerArrays):
         that this does not happen.
     none_applies : ndarray of shape (n_answers,), dtype str
         The same of a "positive" answer, if no offered label applies.
-    offered, named, absent, relevant, excluded, positive : sparse.csr_array (n_answers, n_labels)
+    offered, named, absent, relevant, excluded, positive, tagged : sparse.csr_array \
+            (n_answers, n_labels)
         Of dtype uint8: 1 where the answer says this about the label. A row of ``offered`` without
         entries means all labels. All arrays are read-only.
 
@@ -137,6 +140,7 @@ class Answers(AnswerArrays):
         relevant: IndicatorLike | None = None,
         excluded: IndicatorLike | None = None,
         positive: IndicatorLike | None = None,
+        tagged: IndicatorLike | None = None,
         offered: IndicatorLike | None = None,
         question: str | ArrayLike | None = None,
         item: ArrayLike | None = None,
@@ -155,8 +159,8 @@ class Answers(AnswerArrays):
 
         Parameters
         ----------
-        named, absent, relevant, excluded, positive : array-like or sparse (n_answers, n_labels), \
-                optional
+        named, absent, relevant, excluded, positive, tagged : array-like or sparse \
+                (n_answers, n_labels), optional
             What the answers say, 0/1. At least one mask is needed. If the question is "ticked",
             ``relevant`` alone has what people ticked because it applies, and the other offered
             labels do not; ``absent`` alone has what they ticked because it does not apply, and the
@@ -166,10 +170,11 @@ class Answers(AnswerArrays):
             is "asked", it means the judged labels.
         question : str, array-like of shape (n_answers,), or None, default=None
             None infers it from the first rule that fits: "named" if the answer names a label,
-            "positive" if it names one that applies, "excluded" if it excludes one, "asked" if it
-            judges one. An answer that marks nothing is "named" if ``named`` was given and a menu
-            was offered: all labels of the menu apply. If ``positive`` was given, it is "positive":
-            none applies. If ``excluded`` but neither of them was given, it is "excluded".
+            "positive" if it names one that applies, "excluded" if it excludes one, "tagged" if it
+            tags one, "asked" if it judges one. An answer that marks nothing is "named" if ``named``
+            was given and a menu was offered: all labels of the menu apply. If ``positive`` was
+            given, it is "positive": none applies. If neither of them was given, it is "excluded"
+            or "tagged": an empty list.
         item : array-like of shape (n_answers,) of int, optional
             Row of X that each answer is about, in any order; by default 0, 1, 2, ...
         annotator : array-like of shape (n_answers,), optional
@@ -198,7 +203,7 @@ class Answers(AnswerArrays):
         >>> Answers.from_arrays(absent=[[1, 0, 0], [0, 0, 0]], relevant=[[0, 0, 0], [0, 1, 0]])
         Answers(2 items, 3 labels, 2 answers: 2 asked)
         """
-        marks = (named, absent, relevant, excluded, positive, offered)
+        marks = (named, absent, relevant, excluded, positive, tagged, offered)
         indicators = dict(zip(MASKS, marks, strict=True))
         marked = [name for name, values in indicators.items() if values is not None]
         masks, names = read_masks(indicators, label_names)
@@ -254,17 +259,19 @@ class Answers(AnswerArrays):
               columns except ``label`` and ``answer``. A row without an id is one answer.
             - ``label``: a name. A gap means all offered labels: with "yes", in an answer of one
               row that is "named" or "ticked", it says that all offered labels apply. With "no", in
-              an answer of one row that is "positive", it says that none applies.
+              an answer of one row that is "positive", it says that none applies; in one that is
+              "tagged", that there are no tags.
             - ``answer``: "no", "yes" or "unsure"; yes, y, true, 1, n, false, 0, ? and skip mean
-              one of them, too. A gap is "no" in "named" and "excluded", and "yes" in "positive"
-              beside a label. It is refused in "asked", and in a "ticked" answer without "yes" or
-              "no". Rows with "unsure" say nothing; an answer of only such rows is left out.
+              one of them, too. A gap is "no" in "named" and "excluded", and "yes" in "positive" and
+              "tagged" beside a label. It is refused in "asked", and in a "ticked" answer without
+              "yes" or "no". Rows with "unsure" say nothing; an answer of only these is left out.
             - ``question``: its "no" marks the label as named, absent or excluded; its "yes" marks
-              it as positive or relevant. An answer that is "ticked" and has only "yes" ticked what
-              applies: the other offered labels do not. One that has only "no" ticked what does not
-              apply: the others do. If it has both, each offered label needs a row; "unsure" says
-              that the label was not offered. A gap beside a "yes" is a label that was not ticked;
-              so it is beside a "no" if there is a ``probability``. Otherwise such a gap is refused.
+              it as positive, tagged or relevant. An answer that is "ticked" and has only "yes"
+              ticked what applies: the other offered labels do not. One that has only "no" ticked
+              what does not apply: the others do. If it has both, each offered label needs a row;
+              "unsure" says that the label was not offered. A gap beside a "yes" is a label that was
+              not ticked; so it is beside a "no" if there is a ``probability``. Otherwise such a gap
+              is refused.
               Where the question is a gap, ``question`` below holds. If that is None, too, an
               answer is "named" if it has ``asked_for``, if its label is a gap, or if it has
               ``offered`` and only "no". It is "asked" if it has a ``probability``, or if this or
@@ -284,7 +291,8 @@ class Answers(AnswerArrays):
         label_names : sequence of str, or None, default=None
             All labels, in the order of the masks' columns. By default all that occur, sorted; a
             warning says so if answers are about all labels.
-        question : {"named", "asked", "ticked", "excluded", "positive"} or None, default=None
+        question : {"named", "asked", "ticked", "excluded", "positive", "tagged"} or None, \
+                default=None
             The question of all answers that have none in the column ``question``.
         contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         trusted : sequence of str, default=()

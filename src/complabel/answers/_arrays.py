@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy import sparse
 
 from complabel._parameters import AnyArray, Array, Bools, Indicator, Ints
-from complabel._questions import CHOOSING, JUDGING, KINDS, QuestionKind
+from complabel._questions import CHOOSING, JUDGING, KINDS, LISTING, QuestionKind
 from complabel.answers._masks import (
     IndicatorLike,
     Mask,
@@ -37,13 +37,16 @@ from complabel.answers._names import (
 )
 from complabel.errors import AnnotationError
 
-MASKS = ("named", "absent", "relevant", "excluded", "positive", "offered")
+MASKS = ("named", "absent", "relevant", "excluded", "positive", "tagged", "offered")
 COLUMNS = (
     *("question", "annotator", "asked_for", "probability", "drawn", "seconds", "weight"),
     *("all_apply", "none_applies"),
 )
 
-STATEMENT_KINDS = ("named", "absent", "excluded", "relevant", "positive", "implied", "implied_no")
+STATEMENT_KINDS = (
+    *("named", "absent", "excluded", "relevant", "positive", "tagged"),
+    *("implied", "implied_no"),
+)
 """What ``Statements.kind`` stands for: a mark of an answer, or what is implied. A label is implied
 to apply if it was offered and not named, although more labels that do not apply were asked for. If
 more labels that apply were asked for, it is implied that it does not."""
@@ -51,7 +54,7 @@ MARKS = STATEMENT_KINDS[:-2]
 """The masks of what answers say."""
 
 # For each of STATEMENT_KINDS
-_APPLIES = np.array([False, False, False, True, True, True, False])
+_APPLIES = np.array([False, False, False, True, True, True, True, False])
 BY_CHOICE = [STATEMENT_KINDS.index(kind) for kind in ("named", "positive", "implied", "implied_no")]
 """The kinds of statements that follow from what people chose to name, as places."""
 
@@ -147,6 +150,7 @@ class AnswerArrays:
     relevant: Mask
     excluded: Mask
     positive: Mask
+    tagged: Mask
 
     def __post_init__(self) -> None:
         masks = [getattr(self, name) for name in MASKS]
@@ -195,7 +199,7 @@ class AnswerArrays:
     @property
     def known_relevant(self) -> Indicator:
         """1 where an answer says or implies that the label applies; as ``complementary``."""
-        return self._by_item(self.relevant, self.positive, self.implied)
+        return self._by_item(self.relevant, self.positive, self.tagged, self.implied)
 
     @property
     def judges(self) -> Bools:
@@ -217,6 +221,16 @@ class AnswerArrays:
     def chosen(self) -> Mask:
         """The labels that answers name, whether they apply or not, (n_answers, n_labels)."""
         return as_mask(self.named + self.positive)
+
+    @property
+    def lists(self) -> Bools:
+        """Which answers, (n_answers,), list labels, and say nothing of the others."""
+        return np.isin(self.question, [*LISTING])
+
+    @property
+    def listed(self) -> Mask:
+        """The labels of lists, whether they apply or not, (n_answers, n_labels)."""
+        return as_mask(self.excluded + self.tagged)
 
     @property
     def if_none(self) -> NDArray[np.str_]:
@@ -380,20 +394,15 @@ def mirrored(answers: A) -> A:
     """Return what the answers say if each label that applies is one that does not.
 
     A label that applies is then named by the question "named", and what is true of naming labels
-    that do not apply is true of it. The labels that a rule excluded have no mirror image: they are
-    left out.
+    that do not apply is true of it.
     """
-    sides = {"named": "positive", "absent": "relevant", "all_apply": "none_applies"}
+    sides = {"named": "positive", "absent": "relevant", "excluded": "tagged"}
+    sides |= {"all_apply": "none_applies"}
     sides |= {other: side for side, other in sides.items()}
-    other_question = np.select(
-        [answers.question == "named", answers.question == "positive"],
-        ["positive", "named"],
-        answers.question,
-    )
-    nothing = as_mask(sparse.csr_array(answers.excluded.shape, dtype=np.uint8))
+    words, place = np.unique(answers.question, return_inverse=True)
+    others = np.array([sides.get(word, word) for word in words.tolist()], dtype="<U8")
     changed: dict[str, Any] = {side: getattr(answers, other) for side, other in sides.items()}
-    mirror = replace(answers, question=other_question, excluded=nothing, **changed)
-    return mirror.only(answers.question != "excluded")
+    return replace(answers, question=others[place], **changed)
 
 
 def _places_of(
@@ -498,17 +507,16 @@ def read_questions(
             )
         return stated
     has = {name: counts_of(mask) > 0 for name, mask in masks.items()}
+    chosen = ("named", "positive", *LISTING)
     questions = np.select(
-        [has["named"], has["positive"], has["excluded"], has["absent"] | has["relevant"]],
-        ["named", "positive", "excluded", "asked"],
+        [*(has[word] for word in chosen), has["absent"] | has["relevant"]],
+        [*chosen, "asked"],
         default="",
     )
     if "named" in marked:  # a menu was offered and nothing named: all its labels apply
         questions[(questions == "") & has["offered"]] = "named"
-    elif "positive" in marked:  # no label on offer applies
-        questions[questions == ""] = "positive"
-    elif "excluded" in marked:  # no label was excluded
-        questions[questions == ""] = "excluded"
+    elif lists := [word for word in chosen[1:] if word in marked]:
+        questions[questions == ""] = lists[0]  # no label applies, or none is on the list
     blank = np.flatnonzero(questions == "")
     if len(blank):
         also = f" ({len(blank)} answers in all)" if len(blank) > 1 else ""

@@ -22,7 +22,7 @@ from complabel.answers._masks import (
     union,
     without,
 )
-from complabel.answers._names import QUESTIONS, check_label_names
+from complabel.answers._names import check_label_names
 from complabel.errors import AnnotationError, InputError
 
 _MIN_LABELS = 3
@@ -170,10 +170,10 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
     named, offered, absent = answers.named, answers.offered, answers.absent
     positive, relevant = answers.positive, answers.relevant
     listed = counts_of(offered) > 0  # rows without entries offer every label
-    is_named, is_asked, is_ticked, is_excluded, is_positive = (
-        answers.question == word for word in QUESTIONS
+    is_named, is_positive, is_tagged = (
+        answers.question == word for word in ("named", "positive", "tagged")
     )
-    judged = is_asked | is_ticked
+    judged, tagged = answers.judges, answers.tagged
     yield (
         keep_rows(named, ~is_named),
         "names {label}, but its question is not 'named'; give it question 'named', or give the "
@@ -185,6 +185,16 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
         " 'positive', or give the label as relevant",
     )
     yield (
+        keep_rows(tagged, ~is_tagged),
+        "tags {label}, but its question is not 'tagged'; give it question 'tagged', or give the"
+        " label as relevant",
+    )
+    yield (
+        keep_rows(relevant, is_tagged),
+        "is a list of tags, and gives {label} as relevant; give the label as tagged, or as a"
+        " separate answer",
+    )
+    yield (
         without(keep_rows(union(named, positive), listed), offered),
         "names {label}, which was not offered; add it to offered, or correct what is named",
     )
@@ -193,8 +203,8 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
         "names {label} and gives it as relevant; a label either applies or does not, correct one",
     )
     yield (
-        common(positive, union(absent, answers.excluded)),
-        "names {label} as one that applies, and gives it as absent or excluded; correct one",
+        common(union(positive, tagged), union(absent, answers.excluded)),
+        "names or tags {label} because it applies, and gives it as absent or excluded; correct one",
     )
     yield (
         common(answers.relevant, union(absent, answers.excluded)),
@@ -228,8 +238,8 @@ def _faulty_marks(answers: AnswerArrays) -> Iterator[tuple[Mask, str]]:
         "separate answer",
     )
     yield (
-        without(keep_rows(answers.excluded, is_excluded & listed), offered),
-        "excludes {label}, which was not offered; add it to offered, or correct excluded",
+        without(keep_rows(answers.listed, answers.lists & listed), offered),
+        "excludes or tags {label}, which was not offered; add it to offered, or correct the list",
     )
 
 

@@ -44,7 +44,7 @@ COLUMNS = (
 # no tool's do.
 IF_NONE = ("all_apply", "none_applies")
 USED_COLUMNS = (*(name for name in COLUMNS if name != "time"), "weight", *IF_NONE)
-NAMED, ASKED, TICKED, EXCLUDED, POSITIVE = range(5)  # in the order of QUESTIONS
+NAMED, ASKED, TICKED, EXCLUDED, POSITIVE, TAGGED = range(6)  # in the order of QUESTIONS
 _MENU = 'it must be a list of labels, as text a JSON list, such as ["sea", "sky"]'
 
 

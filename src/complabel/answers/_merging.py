@@ -24,8 +24,8 @@ def merge_labels(answers: Answers, merged: Mapping[str, str]) -> Answers:
 
     - Who says yes about a part says yes. Who says no about *all* parts says no, in one answer or in
       several about the item; a no about some of them says nothing. Unknown people are not joined.
-    - Where all parts were on offer, a "ticked" or "excluded" answer becomes one about the merged
-      label, with its ``probability`` and with what it says in ``drawn``.
+    - Where all parts were on offer, a "ticked", "excluded" or "tagged" answer becomes one about
+      the merged label, with its ``probability`` and with what it says in ``drawn``.
     - What follows otherwise becomes an answer that is "asked", without ``probability``: the yes
       about a part is kept and the no is not, which is no random sample. In the old answer, the
       parts are not on offer any more; it is left out if nothing else was.
@@ -85,8 +85,9 @@ def _merge(answers: Answers, parts: Ints, new: str) -> Answers:
     narrowed = ~whole & (n_offered > 0)  # without the parts, all labels are not all any more
     offered = union(keep_rows(answers.offered, ~narrowed), spell_out(answers.offered, narrowed))
     changes["offered"] = offered = put(offered, whole & is_listed)
+    one_is_enough = ("relevant", "positive", "tagged")
     for name in MARKS:
-        mask, least = getattr(answers, name), 1 if name in ("relevant", "positive") else n_parts
+        mask, least = getattr(answers, name), 1 if name in one_is_enough else n_parts
         changes[name] = put(mask, whole & (counts_of(mask[:, parts]) >= least))
     chose, n_left = narrowed & answers.chooses, counts_of(offered)
     n_named = counts_of(changes["named"]) + counts_of(changes["positive"])

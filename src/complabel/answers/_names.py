@@ -15,7 +15,7 @@ from complabel._parameters import Indicator, Ints
 from complabel.answers._masks import MAX_NAMED, IndicatorLike, check_indicator
 from complabel.errors import AnnotationError, InputError
 
-Question: TypeAlias = Literal["named", "asked", "ticked", "excluded", "positive"]
+Question: TypeAlias = Literal["named", "asked", "ticked", "excluded", "positive", "tagged"]
 """The question that an answer belongs to."""
 
 QUESTIONS: tuple[Question, ...] = get_args(Question)

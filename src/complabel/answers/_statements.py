@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from complabel._parameters import Bools, Ints, check_choice
+from complabel._questions import CHOOSING, LISTING
 from complabel._settings import setting
 from complabel.answers._arrays import BY_CHOICE, MARKS, AnswerArrays, Statements
 from complabel.answers._masks import (
@@ -174,11 +175,16 @@ def about_positives(answers: AnswerArrays) -> str:
 
     It ends an error's clause about what is missing.
     """
-    n = int(np.count_nonzero(answers.question == "positive"))
-    if not n:
+    words = [
+        f"{n:,} answers to the question '{word}'"
+        for word in (*CHOOSING, *LISTING)
+        if "yes" in (CHOOSING.get(word), LISTING.get(word))
+        and (n := int(np.count_nonzero(answers.question == word)))
+    ]
+    if not words:
         return ""
     return (
-        f" ({n:,} answers to the question 'positive' name labels that apply, which people choose:"
+        f" ({' and '.join(words)} name labels that apply, which people choose:"
         " these are no sample, and say nothing of the other labels)"
     )
 

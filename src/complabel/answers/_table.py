@@ -19,6 +19,7 @@ from complabel.answers._codes import (
     IF_NONE,
     NAMED,
     POSITIVE,
+    TAGGED,
     TICKED,
     CodedTable,
     Column,
@@ -85,7 +86,7 @@ def read_table(
         rows.agreed(name, table.read(name, ALL_APPLY.index, advice).numbers()) for name in IF_NONE
     )
     if_all = np.where(if_all == -1, rows.agreed("question", by_kind.numbers()), if_all)
-    rows = rows.with_positive(stated == POSITIVE)
+    rows = rows.with_positive(np.isin(stated, (POSITIVE, TAGGED)))
     if label_names is None:
         refuse_odd_labels(names, are_answered=bool(table["answer"].values))
     marks = _Marks(rows, label[rows.rows], offered, asked_for, ~np.isnan(probability), names)
@@ -265,14 +266,14 @@ class _Marks:
 
         A "no" does not tell that somebody was asked; a probability or another's "yes" does.
         """
-        blank, positive = self.label == -1, stated == POSITIVE
+        blank, positive, tagged = self.label == -1, stated == POSITIVE, stated == TAGGED
         everything, nothing = (self.any(blank & (self.rows.words == word)) for word in (_YES, _NO))
         no, yes = (self.any(~blank & (self.rows.words == word)) for word in (_NO, _YES))
         choice = no & ~yes & (counts_of(self.offered) > 0)
         inferred = np.where((self.asked_for > 0) | everything | choice, NAMED, ASKED)
         questions = np.where(stated == -1, inferred, stated)
         self._refuse(
-            nothing & ~positive,
+            nothing & ~positive & ~tagged,
             "has no label; fill it in. If the table lists what applies, complabel import reads it"
             " with --answer yes, and says what a row without a label means with --unselected",
         )
@@ -282,12 +283,19 @@ class _Marks:
             "says 'yes' about all offered labels and 'no' about one; correct one of the two",
         )
         self._refuse(
-            positive & everything,
-            "names no label that applies; fill the label in, or say 'no' if no label applies",
+            (positive | tagged) & everything,
+            "names no label that applies; fill the label in, or say 'no' if no label applies, or if"
+            " there are no tags",
         )
         self._refuse(
-            positive & nothing & yes,
-            "says that no label on offer applies, and that one does; correct one of the two",
+            (positive | tagged) & nothing & yes,
+            "says that no label on offer applies or is a tag, and that one is; correct one of the"
+            " two",
+        )
+        self._refuse(
+            tagged & no & ~(tagged & (yes | nothing)).any(),
+            "is 'tagged' and says 'no' about a label, and no list has a tag that says 'yes'; say"
+            " 'yes' about labels that apply. If rules say which do not, the question is 'excluded'",
         )
         self._refuse(
             positive & no & ~yes & ~nothing,
@@ -311,16 +319,17 @@ class _Marks:
                 " named a label that does not apply, asked if somebody was asked about this label,"
                 " ticked if all that do not apply were ticked in a list, excluded if a rule says"
                 " it",
-                [{"question": name} for name in QUESTIONS if name != QUESTIONS[POSITIVE]],
+                [{"question": name} for name in QUESTIONS[:POSITIVE]],
             )
         return questions
 
     def masks(self, questions: Ints) -> dict[str, Mask]:
         question = questions[self.rows.answer]
         no = self.rows.words == _NO
-        absent = self._mask(no & np.isin(question, (ASKED, TICKED, POSITIVE)))
+        absent = self._mask(no & np.isin(question, (ASKED, TICKED, POSITIVE, TAGGED)))
         yes, positive = self.rows.words == _YES, question == POSITIVE
-        relevant = self._mask(yes & ~positive)
+        tagged = question == TAGGED
+        relevant = self._mask(yes & ~positive & ~tagged)
         offered, is_ticked = self.offered, questions == TICKED
         if is_ticked.any():
             unsure = self._mask((self.rows.words == _UNSURE) & (question == TICKED))
@@ -344,6 +353,7 @@ class _Marks:
             "relevant": relevant,
             "excluded": self._mask(no & (question == EXCLUDED)),
             "positive": self._mask(yes & positive),
+            "tagged": self._mask(yes & tagged),
             "offered": keep_rows(offered, counts_of(offered) < offered.shape[1]),
         }
 
@@ -463,10 +473,10 @@ def table_of(answers: AnswerArrays) -> dict[str, Any]:
     """Return the columns of ``Answers.to_table``."""
     question, marks = answers.question, [getattr(answers, name) for name in MARKS]
     # A "named" or "excluded" answer without a "no" has a row that says so, and so has a "positive"
-    # one without a "yes". What was struck from a menu stands in an answer of its own.
-    bare = counts_of(answers.chosen) + counts_of(answers.excluded) == 0
-    blank = np.flatnonzero(bare & np.isin(question, ("named", "excluded", "positive")))
-    positive = question == "positive"
+    # or "tagged" one without a "yes". What was struck from a menu stands in an answer of its own.
+    bare = counts_of(answers.chosen) + counts_of(answers.listed) == 0
+    blank = np.flatnonzero(bare & ~answers.judges)
+    positive = np.isin(question, ("positive", "tagged"))
     row = np.concatenate([*map(rows_of, marks), blank])
     label = np.concatenate([*(mask.indices for mask in marks), np.full(len(blank), -1)])
     kind = np.repeat(np.arange(len(marks) + 1), [*(mask.nnz for mask in marks), len(blank)])

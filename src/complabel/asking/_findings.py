@@ -192,12 +192,14 @@ def _frequencies(context: Context) -> Findings:
         " apply to an item."
     )
     words = {"bounds": bounds, "advice": ask}
-    if "excluded" in seen.questions:
-        yield "exclusion-rates-unknown", words | {"advice": ask + " Even 50 help a lot." * (n > 50)}
+    few_help = words | {"advice": ask + " Even 50 help a lot." * (n > 50)}
+    for word, finding in (("excluded", "exclusion-rates-unknown"), ("tagged", "exposure-unknown")):
+        if word in seen.questions:
+            yield finding, few_help
     if {"named", "positive"} & set(seen.questions):
         often = "apply rarely" if "named" in seen.questions else "apply often"
         yield "choice-unchecked", words | {"often": often}
-    if not {"excluded", "named", "positive"} & set(seen.questions):
+    if not {"excluded", "named", "positive", "tagged"} & set(seen.questions):
         yield "frequencies-unknown", words
 
 

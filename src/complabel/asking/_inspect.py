@@ -38,7 +38,7 @@ from complabel.frequencies import (
     LabelFrequencies,
     estimate_label_frequencies,
     judged_at_random,
-    rates_of_exclusion,
+    rates_of_lists,
 )
 
 _MOST_APART = 5  # people whose answers are looked at apart from the others
@@ -223,7 +223,7 @@ def _what_is_known(
         columns["low"], columns["high"] = estimate.intervals.T
         if estimate.propensities is not None:
             columns["propensity"] = estimate.propensities
-        rates = rates_of_exclusion(answers, np.minimum(estimate.values, 1 - 1e-6))
+        rates = rates_of_lists(answers, np.minimum(estimate.values, 1 - 1e-6))
         if rates is not None:
             columns["exclusion_rate"] = rates
     summary = Knowledge(

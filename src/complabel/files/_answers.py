@@ -16,6 +16,7 @@ import numpy as np
 
 from complabel._opening import StrPaths, existing_ones, explained
 from complabel._parameters import AnyArray, Bools, check_choice
+from complabel._questions import JUDGING
 from complabel._settings import setting
 from complabel.answers import (
     ANSWER_WORDS,
@@ -168,7 +169,7 @@ def read_answers(
         warning. By default all items of the files, sorted.
     label_names : sequence of str, or None, default=None
         All labels, in the order of the columns. By default those of the files, sorted.
-    question : {"named", "asked", "ticked", "excluded", "positive"} or None, default=None
+    question : {"named", "asked", "ticked", "excluded", "positive", "tagged"} or None, default=None
         The question of all rows that have none in the column ``question``.
     contradictions : {"error", "drop", "majority", "trust-relevant", "keep"}, default="error"
         Contradictions are settled over all files: a majority in one may be a minority in all.
@@ -436,7 +437,7 @@ def read_judgments(
             if (wrong := (sure < 0) | (sure > 1)).any():
                 text = f"has confidence {sure[wrong][0]:g}; it must be from 0 to 1"
                 raise rows.refusal(int(wrong.argmax()), text)
-            chosen = [QUESTIONS.index(word) for word in ("named", "excluded", "positive")]
+            chosen = [QUESTIONS.index(word) for word in QUESTIONS if word not in JUDGING]
             judges = ~np.isin(rows.held_as(question), chosen)
         codes = []
         for name, values in names.items():

@@ -20,8 +20,10 @@ from complabel.frequencies._estimate import (
     frequencies_with_propensities as frequencies_with_propensities,
 )
 from complabel.frequencies._estimate import given_frequencies as given_frequencies
-from complabel.frequencies._estimate import rates_of_exclusion as rates_of_exclusion
+from complabel.frequencies._estimate import rates_of_lists as rates_of_lists
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
+from complabel.frequencies._exposure import estimate_exposure as estimate_exposure
+from complabel.frequencies._exposure import shared_exposure as shared_exposure
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
 from complabel.frequencies._machine_files import MachineFiles as MachineFiles
 from complabel.frequencies._machine_files import read_machines

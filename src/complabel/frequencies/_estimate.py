@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from complabel._parameters import AnyArray, Array, check_array
-from complabel._questions import CHOOSING
+from complabel._questions import CHOOSING, LISTING
 from complabel.answers import Answers, about_positives
 from complabel.errors import InputError
 from complabel.frequencies._counts import Audit, Counts, Named
@@ -384,7 +384,7 @@ def checked_probabilities(
 # The sum of class frequencies may differ from 1 by this much: they are often given rounded.
 _ROUNDING = 1e-6
 # Rates are kept away from 0 and 1: no sample proves that a label is never or always excluded.
-_RATES = (1e-3, 1 - 1e-3)
+RATES = (1e-3, 1 - 1e-3)
 
 
 def check_auto_or_given(label_frequencies: Any) -> None:
@@ -418,14 +418,23 @@ def given_frequencies(values: Any, classes: AnyArray, *, one_applies: bool) -> A
     return frequencies
 
 
-def rates_of_exclusion(answers: Answers, frequencies: Array) -> Array | None:
-    """Return how often each label (K,) is excluded where it does not apply; None: no exclusions."""
+def rates_of_lists(answers: Answers, frequencies: Array, word: str = "excluded") -> Array | None:
+    """Return how often each label (K,) is listed where it may be; None: there are no such lists."""
     # Label k is excluded for the share e_k (1 - pi_k) of the items looked at; this is solved for e.
-    rules = answers.question == "excluded"
-    if not rules.any():
+    # It is tagged for the share e_k pi_k.
+    if not (answers.question == word).any():
         return None
-    listed = answers.offered[rules]
-    everything = int((np.diff(listed.indptr) == 0).sum())
-    looked_at = np.asarray(listed.sum(axis=0), dtype=np.float64) + everything
-    excluded = np.asarray(answers.excluded[rules].sum(axis=0), dtype=np.float64)
-    return np.asarray(np.clip(excluded / np.maximum(looked_at, 1) / (1 - frequencies), *_RATES))
+    listed, looked_at = listed_counts(answers, word)
+    of_these = frequencies if LISTING[word] == "yes" else 1 - frequencies
+    return np.asarray(np.clip(listed / np.maximum(looked_at, 1) / of_these, *RATES))
+
+
+def listed_counts(answers: Answers, word: str) -> tuple[Array, Array]:
+    """Return how many lists have each label (K,), and how many are about it."""
+    lists = answers.only(answers.question == word)
+    everything = int((np.diff(lists.offered.indptr) == 0).sum())
+    looked_at, listed = (
+        np.asarray(mask.sum(axis=0), dtype=np.float64)
+        for mask in (lists.offered, getattr(lists, word))
+    )
+    return listed, looked_at + everything

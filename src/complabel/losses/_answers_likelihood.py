@@ -1,9 +1,10 @@
 r"""The likelihood of any mix of answers about items.
 
 Labels are independent given x, with p_k = sigmoid(z_k). *Facts* are answers that judge one label,
-and rules that exclude it. They multiply the probabilities of its two cases (it applies, or not), so
-they shift its logit. *Namings* pick some of the labels on offer. Their probability, given the
-facts, is one integral for one naming, and also for several namings of one label from one menu.
+rules that exclude it, and lists of tags. They multiply the probabilities of its two cases (it
+applies, or not), so they shift its logit. *Namings* pick some of the labels on offer. Their
+probability, given the facts, is one integral for one naming, and also for several namings of one
+label from one menu.
 Further namings of an item are multiplied, each given the facts. This composite likelihood is
 consistent, but it ignores what several answers say together.
 """
@@ -52,6 +53,8 @@ class AnswersLikelihood(torch.nn.Module):
         :meth:`complabel.answers.Answers.with_weight`.
     exclusion_rates : ndarray of shape (K,) or None, default=None
         How often a label that does not apply is excluded.
+    exposure : ndarray of shape (K,) or None, default=None
+        How often a label that applies is tagged.
     with_error_rates : bool, default=False
         Whether annotators make mistakes. If so, each call takes their ``error_rates``, or the rates
         of labels that they ``missed`` and ``invented``.
@@ -72,7 +75,7 @@ class AnswersLikelihood(torch.nn.Module):
     AnnotationError
         If the answers contradict each other and ``with_error_rates`` is False.
     InputError
-        If labels were excluded and ``exclusion_rates`` is None.
+        If labels were excluded and ``exclusion_rates`` is None, or tagged without ``exposure``.
 
     See Also
     --------
@@ -99,6 +102,7 @@ class AnswersLikelihood(torch.nn.Module):
         answers: Answers,
         *,
         exclusion_rates: Array | None = None,
+        exposure: Array | None = None,
         with_error_rates: bool = False,
         dtype: torch.dtype = torch.float64,
         device: torch.device | str = "cpu",
@@ -106,6 +110,7 @@ class AnswersLikelihood(torch.nn.Module):
         super().__init__()
         where: Any = {"dtype": dtype, "device": torch.device(device)}
         where["with_error_rates"] = with_error_rates
+        listed: Any = {"exclusion_rates": exclusion_rates, "exposure": exposure}
         self.shape = answers.shape
         self.dtype = dtype
         self.with_error_rates = with_error_rates
@@ -116,7 +121,7 @@ class AnswersLikelihood(torch.nn.Module):
         with torch.inference_mode(False):
             self._layers = [
                 _Layer(
-                    lay_out_facts(part, exclusion_rates=exclusion_rates, **where),
+                    lay_out_facts(part, **listed, **where),
                     lay_out_namings(part, **where),
                     None if weights is None else self._tensor(torch.from_numpy(weights)),
                 )
@@ -444,6 +449,7 @@ def answers_log_likelihood(
     missed: ArrayLike = 0.0,
     invented: ArrayLike = 0.0,
     exclusion_rates: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
 ) -> Tensor:
     """Compute the log-probability of all that people answered about each item.
 
@@ -465,9 +471,11 @@ def answers_log_likelihood(
         says that a label does not apply if it does (missed), and that it applies if it does not
         (invented). One number for all, one for each annotator, or one for each annotator and label;
         unknown annotators have the mean. Who names labels chooses among those that they perceive.
-        Rules that exclude labels have their own rates, and make no mistakes.
+        Rules that exclude labels, and tags, have their own rates, and no mistakes.
     exclusion_rates : float, array-like of shape (K,) or None, default=None
         Probability, in [0, 1], that a label that does not apply is excluded; needed if some are.
+    exposure : float, array-like of shape (K,) or None, default=None
+        Probability, in [0, 1], that a label that applies is tagged; needed if some are.
 
     Returns
     -------
@@ -489,8 +497,8 @@ def answers_log_likelihood(
 
     Notes
     -----
-    Judged labels and exclusions are treated exactly, as are, in addition, namings of one label each
-    from the same menu, or one naming of several labels. All other namings of an item are
+    Judged labels, exclusions and tags are treated exactly, as are, in addition, namings of one
+    label each from the same menu, or one naming of several labels. All other namings of an item are
     multiplied, each given the facts; so are several namings if there are mistakes. That is a
     composite likelihood. Integrals are exact to rounding up to 24 labels, and have a relative error
     below 1e-8 beyond.
@@ -501,18 +509,26 @@ def answers_log_likelihood(
     >>> asked = Answers.from_arrays(relevant=[[1, 0, 0]], offered=[[1, 0, 0]])  # "is it 0?": yes
     >>> float(answers_log_likelihood(torch.zeros(1, 3), asked).exp())
     0.5
+
+    Each label applies with a chance of .5, and is tagged with .8 if it does; one is, two are not:
+
+    >>> tags = Answers.from_arrays(tagged=[[1, 0, 0]])
+    >>> chance = answers_log_likelihood(torch.zeros(1, 3), tags, exposure=0.8).exp()
+    >>> f"{float(chance):.3f} = {0.5 * 0.8 * (1 - 0.5 * 0.8) ** 2:.3f}"
+    '0.144 = 0.144'
     """
     rates = _rates_of_mistakes(answers, error_rates, missed, invented)
-    excluded = None
-    if exclusion_rates is not None:
-        excluded = check_rates("exclusion_rates", exclusion_rates, answers.n_labels, "label")
+    listed: Any = {
+        name: None if values is None else check_rates(name, values, answers.n_labels, "label")
+        for name, values in (("exclusion_rates", exclusion_rates), ("exposure", exposure))
+    }
     if not logits.is_floating_point():
         raise InputError(f"logits are {logits.dtype}; give floats, the values before a sigmoid")
     # In half precision, the log-odds of settled labels (1e30) and small probabilities overflow.
     precise = logits if logits.dtype == torch.float64 else logits.float()
     likelihood = AnswersLikelihood(
         answers,
-        exclusion_rates=excluded,
+        **listed,
         with_error_rates=bool(rates),
         dtype=precise.dtype,
         device=precise.device,

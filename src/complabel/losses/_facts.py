@@ -10,7 +10,7 @@ probability A / (A + B). So facts shift the logit of p.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -22,14 +22,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from complabel._parameters import AnyArray, Array
+from complabel._questions import LISTING, RATES_OF_LISTS
 from complabel.answers import BY_CHOICE, STATEMENT_KINDS, Answers, Statements, sure_statements
 from complabel.errors import AnnotationError, InputError
 from complabel.losses._evaluation import Evaluation, Judged, Point, Ragged, by_label, on_offer
 
 # Log-odds of a label that a fact settles. They are finite, because 0 * inf would give nan.
 _SETTLED = 1e30
-
-_EXCLUDED = STATEMENT_KINDS.index("excluded")
 
 
 @dataclass(frozen=True)
@@ -145,6 +144,7 @@ def lay_out_facts(
     answers: Answers,
     *,
     exclusion_rates: Array | None,
+    exposure: Array | None,
     with_error_rates: bool,
     dtype: torch.dtype,
     device: torch.device,
@@ -160,7 +160,8 @@ def lay_out_facts(
         np.where(by_choice, complete[statements.answer], ~judging[statements.answer])
     )
     judged = statements.only(~by_choice & judging[statements.answer])
-    known, *logs = _both_cases(answers, certain, exclusion_rates)
+    rates = {"excluded": exclusion_rates, "tagged": exposure}
+    known, *logs = _both_cases(answers, certain, rates)
     pairs = np.concatenate([known, judged.pair])
     if len(pairs) == 0:
         return None
@@ -169,8 +170,8 @@ def lay_out_facts(
     log_chances = np.zeros((2, len(position)))
     for row, values in zip(log_chances, logs, strict=True):
         np.add.at(row, of_known, values)
-    must_apply = position[np.isneginf(log_chances[1])]
-    _refuse_contradictions(answers, statements, must_apply, with_error_rates=with_error_rates)
+    impossible = [position[np.isneginf(each)] for each in log_chances]
+    _refuse_contradictions(answers, statements, impossible, with_error_rates=with_error_rates)
 
     def floats(values: Array) -> Tensor:
         return torch.as_tensor(values, dtype=dtype, device=device)
@@ -196,41 +197,45 @@ def lay_out_facts(
 
 
 def _both_cases(
-    answers: Answers, certain: Statements, rates: Array | None
+    answers: Answers, certain: Statements, rates: Mapping[str, Array | None]
 ) -> tuple[NDArray[np.int64], Array, Array]:
     """Return pairs of item and label, and log-probabilities of facts about them in both cases."""
-    # A label that a rule spared is a fact, too: it is less likely if the label does not apply.
+    # A label that a list spares is a fact, too: it is less likely if the label may be listed.
     if_applies = np.where(certain.applies, 0.0, -np.inf)
     if_not = np.where(certain.applies, -np.inf, 0.0)
-    rows = np.flatnonzero(answers.question == "excluded")
-    if not len(rows):
-        return certain.pair, if_applies, if_not
-    excluded = np.flatnonzero(certain.kind == _EXCLUDED)
-    rates = _checked(answers, certain.only(certain.kind == _EXCLUDED), rates)
-    row, label = np.nonzero(on_offer(answers, rows) - answers.excluded[rows].toarray())
-    spared = answers.item[rows[row]].astype(np.int64) * answers.n_labels + label
-    with np.errstate(divide="ignore"):
-        if_not[excluded] = np.log(rates)[certain.label[excluded]]
-        log_spared = np.log1p(-rates)[label]
-    return (
-        np.concatenate([certain.pair, spared]),
-        np.concatenate([if_applies, np.zeros(len(spared))]),
-        np.concatenate([if_not, log_spared]),
-    )
+    pairs, logs = [certain.pair], [[if_applies], [if_not]]
+    for word, said in LISTING.items():
+        rows = np.flatnonzero(answers.question == word)
+        if not len(rows):
+            continue
+        side, other = (logs[0], logs[1]) if said == "yes" else (logs[1], logs[0])
+        listed = np.flatnonzero(certain.kind == STATEMENT_KINDS.index(word))
+        chances = _checked(answers, certain.only(listed), rates[word], word)
+        spares = on_offer(answers, rows) - getattr(answers, word)[rows].toarray()
+        row, label = np.nonzero(spares)
+        pairs.append(answers.item[rows[row]].astype(np.int64) * answers.n_labels + label)
+        with np.errstate(divide="ignore"):
+            side[0][listed] = np.log(chances)[certain.label[listed]]
+            side.append(np.log1p(-chances)[label])
+        other.append(np.zeros(len(label)))
+    return np.concatenate(pairs), np.concatenate(logs[0]), np.concatenate(logs[1])
 
 
-def _checked(answers: Answers, excluded: Statements, rates: Array | None) -> Array:
+def _checked(answers: Answers, listed: Statements, rates: Array | None, word: str) -> Array:
+    name = RATES_OF_LISTS[word]
+    of_these = "applies" if LISTING[word] == "yes" else "does not apply"
     if rates is None:
         raise InputError(
-            "the answers hold labels that a rule or a report excluded; give exclusion_rates: how"
-            " often a label that does not apply is excluded"
+            f"the answers hold labels that were {word}; give {name}: how often a label"
+            f" that {of_these} is {word}",
+            parameter=name,
         )
-    for wrong in np.flatnonzero(rates[excluded.label] == 0)[:1]:
-        label = excluded.label[wrong]
+    for wrong in np.flatnonzero(rates[listed.label] == 0)[:1]:
+        label = listed.label[wrong]
         raise InputError(
             f"label {_name_of(answers.label_names, label)} of item"
-            f" {_name_of(answers.item_names, excluded.item[wrong])} was excluded, but"
-            f" exclusion_rates[{label}] is 0; give a rate above 0"
+            f" {_name_of(answers.item_names, listed.item[wrong])} was {word}, but"
+            f" {name}[{label}] is 0; give a rate above 0"
         )
     return rates
 
@@ -238,15 +243,20 @@ def _checked(answers: Answers, excluded: Statements, rates: Array | None) -> Arr
 def _refuse_contradictions(
     answers: Answers,
     statements: Statements,
-    must_apply: NDArray[np.int64],
+    impossible: Sequence[NDArray[np.int64]],
     *,
     with_error_rates: bool,
 ) -> None:
     """Refuse answers after which a label can neither apply nor not apply."""
-    # ``must_apply`` are pairs that a rule with an exclusion rate of 1 looked at and spared.
+    # ``impossible`` are pairs that cannot apply, and those that must: also by lists with a rate of
+    # 1 that spared them.
     sure = statements.only(sure_statements(answers, statements, with_error_rates=with_error_rates))
-    denied = must_apply[np.isin(must_apply, sure.pair[~sure.applies])]
-    wrong = np.union1d(sure.contradicted, denied)
+    never, must = impossible
+    denied = [
+        pairs[np.isin(pairs, sure.pair[sure.applies == applies])]
+        for pairs, applies in ((never, True), (must, False))
+    ]
+    wrong = np.unique(np.concatenate([sure.contradicted, *denied, np.intersect1d(never, must)]))
     if len(wrong) == 0:
         return
     item, label = divmod(int(wrong[0]), answers.n_labels)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from complabel._parameters import AnyArray, Array, Bools, Features, Ints
-from complabel.answers import STATEMENT_KINDS, Answers, Statements, pair_rows
+from complabel.answers import Answers, Statements, pair_rows
 from complabel.errors import InputError
 from complabel.methods._base import WeightedClassifier
 from complabel.methods._door import check_new, refuse_other_number_of_rows
@@ -36,6 +36,7 @@ class Answered:
     # annotators last. None: no mistakes.
     rates: Array | None
     exclusion_rates: Array | None  # (K,)
+    exposure: Array | None = None  # (K,)
 
     def fallible(self) -> Answered:
         """Return the same, but everybody may err."""
@@ -53,6 +54,7 @@ class Answered:
         likelihood = AnswersLikelihood(
             self.answers,
             exclusion_rates=self.exclusion_rates,
+            exposure=self.exposure,
             with_error_rates=self.rates is not None,
         )
         parameters = {}
@@ -110,8 +112,8 @@ class ConsensusMixin(WeightedClassifier):
 
         Notes
         -----
-        Exact for judgements, exclusions and, besides them, one naming of an item. Several namings
-        are combined as if they were independent given the rest.
+        Exact for judgements, exclusions, tags and, besides them, one naming of an item. Several
+        namings are combined as if they were independent given the rest.
 
         A model without mistakes repeats what people say. Give rates to ``fit``, or let it find
         them.
@@ -149,11 +151,11 @@ class ConsensusMixin(WeightedClassifier):
         Notes
         -----
         Everybody may err here: in a model without mistakes, with a rate of .01 for both cases. What
-        rules exclude is not listed.
+        rules exclude, and tags, are not listed.
         """
         features, answers = self._read_answered(X, answers)
         statements = answers.statements()
-        statements = statements.only(statements.kind != STATEMENT_KINDS.index("excluded"))
+        statements = statements.only(~answers.lists[statements.answer])
         answered = self._answered(answers).fallible()
         odds, others = self._beliefs(
             features, answered, statements, answered.people(answers, statements)

@@ -358,7 +358,7 @@ def _warn_of_untold_labels(targets: Targets) -> None:
     said: Any = targets.answers  # of labels that somebody was asked about
     told = targets.complementary.any(axis=0)
     told |= np.asarray(said.relevant[said.judges].sum(axis=0)) > 0
-    if (positive := said.question == "positive").any():
+    if (positive := np.isin(said.question, ("positive", "tagged"))).any():
         # Where another label was named because it applies, this one is less likely to apply.
         offered = said.offered[positive]
         told |= (offered.sum(axis=0) > 0) | (np.diff(offered.indptr) == 0).any()

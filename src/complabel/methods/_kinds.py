@@ -22,6 +22,7 @@ class AnswerKinds:
     menus: int  # namings from random menus that offer "all of these apply", or "none"
     pairs: int  # menus of two labels
     excluded: int
+    tagged: int
     positives: int  # namings of labels that apply, which also count above
     negatives: int  # namings of labels that do not
     all: int
@@ -30,8 +31,14 @@ class AnswerKinds:
     def determining(self) -> int:
         """The number of answers that determine the cardinality."""
         # The number of labels that a rule leaves bounds how many apply. If the cardinality were
-        # searched, held-out exclusions would prefer values at the end of the grid.
-        return self.judged + self.pairs + self.excluded
+        # searched, held-out exclusions would prefer values at the end of the grid. Tags count here
+        # as their exposure is known; a fit that does not know it reads them otherwise.
+        return self.judged + self.pairs + self.excluded + self.tagged
+
+    @property
+    def tell_numbers(self) -> bool:
+        """Whether they tell how the numbers of labels of items differ, as what applies does."""
+        return self.positives > 0 or self.tagged > 0
 
     @property
     def of_both(self) -> bool:
@@ -55,6 +62,7 @@ class AnswerKinds:
             menus=int(menus.sum()),
             pairs=int((menus & (answers.n_offered == 2)).sum()),
             excluded=int((answers.question == "excluded").sum()),
+            tagged=int((answers.question == "tagged").sum()),
             positives=int((answers.question == "positive").sum()),
             negatives=int((answers.question == "named").sum()),
             all=answers.n_answers,

@@ -31,7 +31,7 @@ from complabel.frequencies import (
     drawn_at_random,
     estimate_label_frequencies,
     given_frequencies,
-    rates_of_exclusion,
+    rates_of_lists,
 )
 from complabel.methods._base import ComplementaryClassifier
 from complabel.methods._matching import class_shifts, label_shifts
@@ -177,7 +177,7 @@ class FrequencyMatchedClassifier(ComplementaryClassifier):
                 frequencies = self._frequencies(answers, predictions=p)
         self.label_frequencies_ = frequencies
         self.shift_ = self._shifts(self.scale_ * scores, frequencies)
-        self._exclusion_rates = rates_of_exclusion(answers, frequencies)
+        self._exclusion_rates = rates_of_lists(answers, frequencies)
 
     def _frequencies(self, answers: Answers, *, predictions: Array | None = None) -> Array:
         """Return the frequencies (K,), given or estimated; store errors and propensities."""
@@ -365,9 +365,9 @@ def likeliest_scale(
 
 def evidence_of(answers: Answers, log_propensities: Array | None) -> LogLikelihood | None:
     """Return the log-likelihood of answers with independent labels; None if no answer is left."""
-    # Exclusions are left out: features may predict the rules, and not the labels. So are items with
+    # Lists are left out: features may predict the rules, and not the labels. So are items with
     # contradictions, of which some answers are mistakes.
-    kept = answers.only(answers.question != "excluded")
+    kept = answers.only(~answers.lists)
     clear = kept.answered
     clear[kept.contradictions()[:, 0]] = False
     items = np.flatnonzero(clear)
@@ -386,6 +386,7 @@ def log_likelihood_of(
 
     from complabel.losses import AnswersLikelihood
 
+    answers = answers.only(answers.question != "tagged")  # these methods do not read tags
     likelihood = AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
     log_w = None if log_propensities is None else torch.from_numpy(log_propensities)
 

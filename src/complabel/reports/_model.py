@@ -43,10 +43,11 @@ _OF_LABELS = {
     "threshold": "thresholds_",
     "propensity": "propensities_",
     "exclusion_rate": "exclusion_rates_",
+    "exposure": "exposure_",
 }
 # Which of STATEMENT_KINDS say so.
 _SIDES = {
-    "yes": ("relevant", "positive", "implied"),
+    "yes": ("relevant", "positive", "tagged", "implied"),
     "no": ("named", "absent", "excluded", "implied_no"),
 }
 _OF_PEOPLE = {"missed": "missed_", "invented": "invented_", "error_rate": "error_rates_"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
@@ -21,7 +22,7 @@ from complabel._parameters import (
     check_random_state,
     check_real,
 )
-from complabel._questions import QuestionKind
+from complabel._questions import LISTING, RATES_OF_LISTS, QuestionKind
 from complabel._settings import setting
 from complabel.answers import (
     Answers,
@@ -49,6 +50,7 @@ def draw_answers(
     invented: float | ArrayLike = 0.0,
     propensities: ArrayLike | None = None,
     exclusion_rates: ArrayLike | None = None,
+    exposure: ArrayLike | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Answers:
     """Draw the answers of simulated people who are asked a question about each item.
@@ -65,6 +67,7 @@ def draw_answers(
         - "ticked": tick all labels that apply.
         - "ticked-M", such as "ticked-5": the same, on a form with M labels drawn at random.
         - "excluded": every label that does not apply is excluded with its exclusion rate.
+        - "tagged": every label that applies is tagged with its exposure.
         - "positive": name one of all labels that applies, or say that none does.
         - "positive-menu-M": the same of M labels drawn at random.
     scheme, sharpness
@@ -79,22 +82,24 @@ def draw_answers(
     error_rate : float or array-like of shape (n_annotators,), default=0.0
         How often an answer is drawn at random from all answers that the question allows, from 0
         to 1. Where labels are named, that is any set of at most ``asked_for`` offered labels (at
-        least one label without a menu). For "asked" it is yes or no; for "ticked" and "excluded",
-        yes or no for each label separately. With an array, an annotator with one of these rates
-        is drawn for each answer.
+        least one label without a menu). For "asked" it is yes or no; for "ticked", "excluded"
+        and "tagged", yes or no for each label separately. With an array, an annotator with one of
+        these rates is drawn for each answer.
     missed, invented : float or array-like of shape (n_annotators,) or (n_annotators, n_labels), \
             default=0.0
         One-sided mistakes: how often a person does not see that a label applies, and how often
         they think that one applies which does not, from 0 to 1; each label separately. People
         answer truthfully about the labels that they see. If they name any label and think that
         all apply, they say so. With arrays, an annotator with these rates is drawn for each
-        answer. Not together with ``error_rate``, and not for "excluded".
+        answer. Not together with ``error_rate``, and not for "excluded" and "tagged".
     propensities : array-like of shape (n_labels,) or None, default=None
         How easily each label comes to mind, above 0. Among the labels that can be named, the next
         one is named with a probability proportional to its propensity. By default all are equal.
     exclusion_rates : float, array-like of shape (n_labels,) or None, default=None
         How often a label that does not apply is excluded, from 0 to 1. Required for the question
         "excluded", and not allowed for others.
+    exposure : float, array-like of shape (n_labels,) or None, default=None
+        The same of labels that apply, and of the question "tagged".
     random_state : int, numpy.random.Generator or None, default=None
         Items, menus, choices, mistakes and annotators are drawn from separate streams, so a
         change to one of them leaves the others as they are.
@@ -124,7 +129,8 @@ def draw_answers(
     Answers(2 items, 3 labels, 2 answers: 2 named)
     """
     names = label_names_of(Y)
-    asking = _Asking.of(Y, question, scheme, sharpness, asked_for, propensities, exclusion_rates)
+    rates = {"excluded": exclusion_rates, "tagged": exposure}
+    asking = _Asking.of(Y, question, scheme, sharpness, asked_for, propensities, rates)
     check_integer("answers_per_item", answers_per_item, at_least=1)
     check_real("items_share", items_share, above=0, at_most=1)
     mistakes = _Mistakes.of(error_rate, missed, invented, asking)
@@ -227,10 +233,10 @@ class _Mistakes:
                 f" {len(rates[0])}; give as many annotators, or one number"
             )
         has_kinds = any(map(np.any, rates[1:]))
-        if has_kinds and asking.kind.name == "excluded":
+        if has_kinds and asking.kind.name in LISTING:
             raise InputError(
-                "missed and invented are for questions to people; rules that exclude labels have"
-                " exclusion_rates"
+                "missed and invented are for questions to people; lists of labels have"
+                f" {RATES_OF_LISTS[asking.kind.name]}"
             )
         if has_kinds and rates[0].any():
             raise InputError(
@@ -274,7 +280,7 @@ class _Asking:
     relevant: Indicator
     log_weights: Any
     asked_for: int  # at most the number of labels on offer
-    exclusion_rates: Array
+    rates: Array  # of labels to be listed
 
     @classmethod
     def of(
@@ -285,11 +291,11 @@ class _Asking:
         sharpness: float,
         asked_for: int,
         propensities: ArrayLike | None,
-        exclusion_rates: ArrayLike | None,
+        rates_of_lists: Mapping[str, ArrayLike | None],
     ) -> Self:
         relevant = check_indicator(Y, name="relevant")
         n_labels = relevant.shape[1]
-        kind = QuestionKind.parse(question, n_labels, others=("free", "excluded"))
+        kind = QuestionKind.parse(question, n_labels, others=("free", *LISTING))
         free = kind.name == "named"
         check_choice("scheme", scheme, SCHEMES)
         check_integer("asked_for", asked_for, at_least=1)
@@ -304,11 +310,14 @@ class _Asking:
             raise InputError(
                 f"asked_for must be 1 for the question {question!r}: it names no labels"
             )
-        if (kind.name == "excluded") != (exclusion_rates is not None):
-            raise InputError(
-                "exclusion_rates are for the question 'excluded', which needs one rate, or one for"
-                f" each label; the question is {question!r}"
-            )
+        for word, values in rates_of_lists.items():
+            if (kind.name == word) != (values is not None):
+                name = RATES_OF_LISTS[word]
+                raise InputError(
+                    f"{name} is for the question {word!r}, which needs one rate, or one for each"
+                    f" label; the question is {question!r}",
+                    parameter=name,
+                )
         if free:  # every row must have a label that can be named
             every = scheme == "biased"
             relevant = check_complementary(relevant, allow_unanswered=not every, name="relevant")
@@ -317,19 +326,21 @@ class _Asking:
             log_weights = _log_propensities(propensities, n_labels)
         if scheme == "biased":
             log_weights = log_weights + sharpness * log_dissimilarity(relevant)
-        rates = 0.0 if exclusion_rates is None else exclusion_rates
+        rates = rates_of_lists.get(kind.name)
         return cls(
             kind,
             relevant,
             log_weights,
             min(asked_for, kind.n_offered(n_labels)),
-            _check_rates("exclusion_rates", rates, n_labels),
+            np.zeros(1)
+            if rates is None
+            else _check_rates(RATES_OF_LISTS[kind.name], rates, n_labels),
         )
 
     @property
     def drawn(self) -> str:
         if self.kind.name == "excluded":
-            return RULE
+            return RULE  # tags are given by people
         return "" if math.isnan(self.probability) else RANDOM
 
     @property
@@ -352,9 +363,10 @@ class _Asking:
             offered = self._offer(streams.menus)
             applies = _mistaken(self.relevant, by_label, streams.errors)
             return {"offered": offered, "relevant": offered & applies, "absent": offered & ~applies}
-        hit = streams.choices.random(self.relevant.shape) < self.exclusion_rates
-        excluded = (hit & (self.relevant == 0)).astype(np.uint8)
-        return {"excluded": _mistaken(excluded, by_label, streams.errors)}
+        hit = streams.choices.random(self.relevant.shape) < self.rates
+        side = self.relevant == (LISTING[self.kind.name] == "yes")
+        listed = (hit & side).astype(np.uint8)
+        return {self.kind.name: _mistaken(listed, by_label, streams.errors)}
 
     def _offer(self, stream: np.random.Generator) -> Indicator:
         """Draw the labels (n, K) on offer: a random menu for each item, or all labels."""

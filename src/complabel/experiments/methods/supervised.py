@@ -68,6 +68,7 @@ class SupervisedClassifier(SelectionLikelihoodClassifier):
     missed: float = 0.0
     invented: float = 0.0
     exclusion_rates: None = None
+    exposure: None = None
     warm_start: bool = False
     device: str = "cpu"
 

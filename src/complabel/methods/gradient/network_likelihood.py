@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike
 
 from complabel._parameters import Array, Constraints, Features, Real
+from complabel._questions import RATES_OF_LISTS
 from complabel._training import descend
 from complabel.answers import Answers
 from complabel.errors import InputError
@@ -54,6 +55,8 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
     exclusion_rates : None, float or array-like of shape (K,), default=None
         The probability, in [0, 1], that a rule or report excludes a label that does not apply. It
         must be given if the answers hold exclusions.
+    exposure : None, float or array-like of shape (K,), default=None
+        The same of labels that apply, and of tags.
     cardinality : float or None, default=None
         c, the expected number of relevant labels per row: the mean of (sum_k p_k - c)^2 is added to
         the loss. None leaves this out, but is 1 for one class per row. If all labels were named
@@ -116,6 +119,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
     missed: float = 0.0
     invented: float = 0.0
     exclusion_rates: ArrayLike | None = None
+    exposure: ArrayLike | None = None
     cardinality: float | None = None
     learning_rate: float = 0.001
     batch_size: int = 64
@@ -125,9 +129,7 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         self._forget("propensities_")
         mistakes = self._mistakes()
         log_w, trains = self._start_of_propensities(answers)
-        rates = self.exclusion_rates
-        if rates is not None:
-            rates = check_rates("exclusion_rates", rates, answers.n_labels, "label")
+        listed = self._rates_of_lists(answers.n_labels)
         generator = self._generator()
         settings = self._settings(X, generator, "classifier")
         centre = self._centre(X)
@@ -138,14 +140,12 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
                 None if log_w is None else torch.nn.Parameter(torch.tensor(log_w, **where), trains)
             )
             objective = _Objective(
-                AnswersLikelihood(
-                    answers, exclusion_rates=rates, with_error_rates=bool(mistakes), **where
-                ),
+                AnswersLikelihood(answers, **listed, with_error_rates=bool(mistakes), **where),
                 log_propensities=start,
                 mistakes=mistakes,
                 cardinality=1.0 if self.cardinality is None and self._single else self.cardinality,
                 weights=torch.tensor(answers.item_weight, **where),
-                of_mean_item=AnswerKinds.of(answers).positives > 0,
+                of_mean_item=AnswerKinds.of(answers).tell_numbers,
             )
             descend(network, rows, objective, others=objective.trained, **settings)
         for trained in objective.trained:
@@ -154,6 +154,14 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
         if log_w is not None:
             self.propensities_ = np.exp(log_w)
         self._keep(network, X, centre)
+
+    def _rates_of_lists(self, n_labels: int) -> dict[str, Any]:
+        """Return the rates of lists, checked, by the names that the likelihood gives them."""
+        given = {name: getattr(self, name) for name in RATES_OF_LISTS.values()}
+        return {
+            name: None if rates is None else check_rates(name, rates, n_labels, "label")
+            for name, rates in given.items()
+        }
 
     def _mistakes(self) -> dict[str, float]:
         """Return the rates of mistakes by the names that the likelihood gives them."""
@@ -188,21 +196,19 @@ class NetworkLikelihoodClassifier(ConsensusMixin, GradientClassifier):
             answers,
             propensities=getattr(self, "propensities_", None),
             **self._mistakes(),
-            exclusion_rates=self.exclusion_rates,
+            **self._rates_of_lists(answers.n_labels),
         )
         return np.asarray(log_likelihood.numpy())
 
     def _answered(self, answers: Answers, /) -> Answered:
-        mistakes, excluded = self._mistakes(), self.exclusion_rates
-        if excluded is not None:
-            excluded = check_rates("exclusion_rates", excluded, answers.n_labels, "label")
+        mistakes, listed = self._mistakes(), self._rates_of_lists(answers.n_labels)
         rates = None
         if mistakes:
             # The same for everybody: an error rate, or rates of missed and of invented labels.
             n_rates = len(answers.annotator_names) + 1
             rates = np.outer([*mistakes.values()], np.ones(n_rates))
             rates = rates[0] if len(rates) == 1 else rates[:, :, np.newaxis]
-        return Answered(answers, getattr(self, "propensities_", None), rates, excluded)
+        return Answered(answers, getattr(self, "propensities_", None), rates, **listed)
 
 
 @dataclass(frozen=True)

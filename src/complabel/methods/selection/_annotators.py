@@ -1,4 +1,4 @@
-"""What a fit knows about annotators, and exclusions as namings for fits without their rates."""
+"""What a fit knows about annotators, and lists as namings for fits without their rates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel._parameters import Array, Bools
-from complabel.answers import Answers
+from complabel._questions import LISTING
+from complabel.answers import Answers, mirrored
 
 if TYPE_CHECKING:  # they import torch, which showing a model does not need
     from complabel.methods.selection._known import Setting
@@ -26,6 +27,7 @@ class Annotators:
     exclusion_rates: Array | None
     # Of missed and invented labels (2, R + 1, 1 or K), those of all others last.
     one_sided: Array | None = None
+    exposure: Array | None = None
 
     def shown(self) -> dict[str, Array | float | None]:
         """Return the attributes of the classifier that say what is known about people."""
@@ -34,6 +36,7 @@ class Annotators:
             "error_rate_": self.error_rate,
             "error_rates_": self.error_rates,
             "exclusion_rates_": self.exclusion_rates,
+            "exposure_": self.exposure,
         }
         if self.one_sided is not None:
             for name, rates in zip(("missed", "invented"), self.one_sided, strict=True):
@@ -59,8 +62,9 @@ class Annotators:
             # those who answered most. Code -1 (unknown) takes the last rate.
             mean = float(rates[likelihood.answers.annotator].mean())
             of_names = np.array(rates[:-1])
-        names = likelihood.answers.annotator_names
-        return cls(names, weights, of_names, mean, likelihood.known.exclusion_rates, one_sided)
+        names, known = likelihood.answers.annotator_names, likelihood.known
+        excluded, tagged = known.exclusion_rates, known.exposure
+        return cls(names, weights, of_names, mean, excluded, one_sided, tagged)
 
     def likelihood(self, answers: Answers) -> Likelihood:
         """Return new answers with the properties of their annotators, matched by name."""
@@ -68,8 +72,8 @@ class Annotators:
         from complabel.methods.selection._likelihood import Likelihood
 
         weights = answers.item_weight if answers.weighted else None
-        if self.exclusion_rates is None:
-            answers = named_where_excluded(answers)
+        for word, listed in (("excluded", self.exclusion_rates), ("tagged", self.exposure)):
+            answers = named_where_listed(answers, word) if listed is None else answers
         rates = None
         if self.error_rates is not None:
             by_name = dict(zip(self.names, self.error_rates, strict=True))
@@ -79,12 +83,14 @@ class Annotators:
             place = {name: number for number, name in enumerate(self.names)}
             of_those = [place.get(name, -1) for name in answers.annotator_names]
             rates = self.one_sided[:, [*of_those, -1]]
-        known = KnownRates(self.propensities, rates, self.exclusion_rates)
+        known = KnownRates(self.propensities, rates, self.exclusion_rates, self.exposure)
         return Likelihood(answers, known, weights)
 
 
-def named_where_excluded(answers: Answers) -> Answers:
-    """Return answers in which excluded labels are treated as named from those looked at."""
+def named_where_listed(answers: Answers, word: str) -> Answers:
+    """Return answers in which the labels of a kind of lists are named from those looked at."""
+    if LISTING[word] == "yes":
+        return mirrored(named_where_listed(mirrored(answers), "excluded"))
     # What exclusions also mark, or exclude from a menu of one, becomes a judgement.
     rules = answers.question == "excluded"
     if not rules.any():
@@ -97,6 +103,7 @@ def named_where_excluded(answers: Answers) -> Answers:
     made = Answers.from_arrays(
         named=(answers.named + _only(named, answers.excluded))[kept],
         positive=answers.positive[kept],
+        tagged=answers.tagged[kept],
         absent=_only(~rules, answers.absent)[kept],
         relevant=_only(~rules, answers.relevant)[kept],
         offered=answers.offered[kept],

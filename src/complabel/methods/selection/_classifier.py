@@ -15,7 +15,7 @@ from complabel.methods.selection._model import SelectionModel, plain_annotators,
 # Attributes that only some fits set. Each fit deletes those of the fit before.
 _ONLY_SOME = (
     *(name for name, each in SelectionModel._fitted.items() if may_miss(each)),
-    *("coef_", "intercept_", "propensities_", "error_rates_", "exclusion_rates_"),
+    *("coef_", "intercept_", "propensities_", "error_rates_", "exclusion_rates_", "exposure_"),
     *("missed_", "invented_", "missed_by_label_", "invented_by_label_", "_last_fit"),
 )
 
@@ -32,7 +32,7 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     A person who names a label that applies does so with the mirror image of this: p and 1 - p are
     exchanged. If there is a menu, k runs over the labels on offer. A person who is asked whether
     label j applies says "yes" with probability p_j. A label that does not apply is excluded with
-    its exclusion rate. A fit minimizes ::
+    its exclusion rate, and one that applies is tagged with its exposure. A fit minimizes ::
 
         mean over rows of [- log q + (sum_k p_k - c)^2]  +  alpha ||W||_F^2  +  prior of b
 
@@ -118,6 +118,12 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         about random labels. Without these, excluded labels are treated as named freely, with a
         warning. The rates are never fitted: features can predict a rule, and the likelihood would
         mistake this for a high rate.
+    exposure : None, float or array-like of shape (K,), default=None
+        The probability, in [0, 1], that a label that applies is tagged. With None, it follows from
+        given ``label_frequencies``, or from yes/no answers about random labels: exposures are drawn
+        from one beta distribution, so that some 200 answers tell them even of many labels. If these
+        are too few, a given ``cardinality`` tells one exposure that all labels share. Without it,
+        tags are treated as labels that people named because they apply. A warning says so.
     cv : int, default=3
         Number of folds of the training data for the automatic choices.
     warm_start : bool, default=False
@@ -165,6 +171,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         The same by label, means over annotators, if they differ by label.
     exclusion_rates_ : ndarray of shape (K,)
         Exclusion rates, if they were given or follow from random answers.
+    exposure_ : ndarray of shape (K,)
+        Exposures, if they were given, or follow from random answers or the cardinality.
     cv_results_ : dict of ndarrays of shape (n_settings,)
         The settings that were tried, as in scikit-learn's searches. Only if something was chosen.
 
@@ -205,8 +213,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     AssumedUniformWarning
         If people named labels that apply, and nothing tells how many apply. If labels were named
         freely, and the fit assumes that all come to mind equally (give ``propensities="equal"`` if
-        they do), if the rates of exclusions are not known, or if mistakes shall be found and the
-        answers do not tell them.
+        they do), if the rates of exclusions or tags are not known, or if mistakes shall be found
+        and the answers do not tell them.
 
     See Also
     --------
@@ -292,9 +300,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
     def _answered(self, answers: Answers, /) -> Answered:
         likelihood = self._annotators.likelihood(answers)
         known = likelihood.known
-        return Answered(
-            likelihood.answers, known.propensities, known.error_rates, known.exclusion_rates
-        )
+        listed = known.exclusion_rates, known.exposure
+        return Answered(likelihood.answers, known.propensities, known.error_rates, *listed)
 
     def _report(self, stage: str, number: int, most: int | None, loss: float) -> None:
         if self.callback is not None:

@@ -67,6 +67,7 @@ class KnownRates:
     # Error rates (R + 1,), that of unknown annotators last; or those of OneSided (2, R + 1, L).
     error_rates: Array | None = None
     exclusion_rates: Array | None = None  # (K,)
+    exposure: Array | None = None  # (K,)
     frequencies: LabelFrequencies | None = None
 
     def frequencies_at(self, cardinality: float | None) -> LabelFrequencies:
@@ -95,5 +96,5 @@ class KnownRates:
 
     def leave_biases_open(self, setting: Setting) -> bool:
         """Return whether nothing but the biases decides how often a label is chosen."""
-        others = self.frequencies, self.error_rates, self.exclusion_rates
+        others = self.frequencies, self.error_rates, self.exclusion_rates, self.exposure
         return all(each is None for each in (*others, setting.spread, setting.error_rates))

@@ -111,7 +111,7 @@ class Likelihood:
         w = 1.0 if self.known.propensities is None else self.known.propensities
         ruled_out, chosen = (
             np.asarray(mask.T @ answers.weight) / w
-            for mask in (answers.named + answers.excluded, answers.positive)
+            for mask in (answers.named + answers.excluded, answers.positive + answers.tagged)
         )
         p = np.full(len(chosen), expected / len(chosen))
         if chosen.any() and cardinality is not None:
@@ -170,6 +170,7 @@ class Likelihood:
             self._laid_out[with_error_rates, dtype] = AnswersLikelihood(
                 self.answers,
                 exclusion_rates=self.known.exclusion_rates,
+                exposure=self.known.exposure,
                 with_error_rates=with_error_rates,
                 dtype=dtype,
                 device=self.device,

@@ -76,6 +76,7 @@ class SelectionModel(Predictor):
             "error_rates": (None, Numbers("annotators")),
             "error_rate": Real(at_least=0, at_most=1),
             "exclusion_rates": (None, Numbers("K")),
+            "exposure": (MISSING, None, Numbers("K")),
             "one_sided": (None, Numbers("sides", "people", "columns of rates")),
         },
     }
@@ -104,6 +105,7 @@ class SelectionModel(Predictor):
         missed: str | ArrayLike = 0.0,
         invented: str | ArrayLike = 0.0,
         exclusion_rates: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
         cv: int = 3,
         warm_start: bool = False,
         threshold: str = "probability",
@@ -124,6 +126,7 @@ class SelectionModel(Predictor):
         self.missed = missed
         self.invented = invented
         self.exclusion_rates = exclusion_rates
+        self.exposure = exposure
         self.cv = cv
         self.warm_start = warm_start
         self.threshold = threshold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -26,11 +26,13 @@ from complabel.errors import AnnotationError, InputError
 from complabel.frequencies import (
     LabelFrequencies,
     drawn_at_random,
+    estimate_exposure,
     estimate_label_frequencies,
     frequencies_with_propensities,
     given_frequencies,
     judged_at_random,
-    rates_of_exclusion,
+    rates_of_lists,
+    shared_exposure,
 )
 from complabel.losses import AnswersLikelihood, check_rates
 from complabel.methods._door import warn_assumed, warn_user
@@ -41,7 +43,7 @@ from complabel.methods._kinds import (
     refuse_undetermined_propensities,
     warn_of_free_namings,
 )
-from complabel.methods.selection._annotators import Annotators, named_where_excluded
+from complabel.methods.selection._annotators import Annotators, named_where_listed
 from complabel.methods.selection._blocks import SomeRows
 from complabel.methods.selection._features import PreparedFeatures, feature_maps, landmark_rows
 from complabel.methods.selection._known import KnownRates, OneSided
@@ -217,7 +219,7 @@ def _with_what_is_said(interval: tuple[float, float], answers: Answers) -> tuple
     Where labels that apply were named, the least is what answers say. Labels that exclude each
     other, such as one for each item, are named as if more of them applied.
     """
-    if not (answers.question == "positive").any():
+    if not np.isin(answers.question, ("positive", "tagged")).any():
         return interval
     said = float(answers.known_relevant[answers.answered].sum(axis=1).mean())
     least, most = min(said, interval[0]), interval[1]
@@ -262,6 +264,10 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
     """Return what a fit learns from, and the values to choose from; features are left open."""
     weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
+    exposure = _exposure(classifier, kinds, answers)
+    if exposure is None and kinds.tagged:
+        answers = named_where_listed(answers, "tagged")
+        kinds = AnswerKinds.of(answers)
     frequencies = _frequencies(classifier, kinds, answers)
     propensities = given_propensities(classifier.propensities, answers.n_labels)
     spreads: Sequence[float | None] = [None]
@@ -272,8 +278,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
         spreads = _spreads(classifier, kinds, answers.n_labels)
     rates = _exclusion_rates(classifier, kinds, answers, frequencies)
     if rates is None and kinds.excluded:
-        answers = named_where_excluded(answers)
-    known_rates, error_rates = _rates_of_mistakes(classifier, answers, rates)
+        answers = named_where_listed(answers, "excluded")
+    listed = {"exclusion_rates": rates, "exposure": exposure}
+    known_rates, error_rates = _rates_of_mistakes(classifier, answers, listed)
     space = Space(
         features=(),
         cardinalities=_cardinalities(classifier, kinds, answers, frequencies),
@@ -282,10 +289,10 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
         spreads=spreads,
         error_rates=error_rates,
         by_annotator=classifier.error_rate == "per-annotator",
-        of_each=not kinds.positives,  # positives tell how the numbers of labels of items differ
+        of_each=not kinds.tell_numbers,
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
-    known = KnownRates(propensities, known_rates, rates, frequencies)
+    known = KnownRates(propensities, known_rates, rates, exposure, frequencies)
     mean_weight = 1.0 if weights is None else float(weights.mean())
     return Likelihood(answers, known, weights, mean_weight), space
 
@@ -407,15 +414,15 @@ def _spreads(classifier: Any, kinds: AnswerKinds, n_labels: int) -> Sequence[flo
 
 
 def _rates_of_mistakes(
-    classifier: Any, answers: Answers, exclusion_rates: Array | None
+    classifier: Any, answers: Answers, listed: Mapping[str, Any]
 ) -> tuple[Array | None, Sequence[float | OneSided | None]]:
     """Return the given rates of any mistakes, or None, and the rates to choose from."""
     known = given_mistakes(classifier, answers)
     if known is None:
-        return _error_rates(classifier, answers, exclusion_rates)
+        return _error_rates(classifier, answers, listed)
     if not isinstance(known, str):
         return known, [None]
-    contradictory = _contradict(answers, exclusion_rates)
+    contradictory = _contradict(answers, listed)
     repeats = Repeats.of(answers)
     if not (repeats.tell or contradictory):
         warn_of_unknown_mistakes(repeats)
@@ -423,16 +430,16 @@ def _rates_of_mistakes(
     return None, [first_rates(answers, repeats) if contradictory else None]
 
 
-def _contradict(answers: Answers, exclusion_rates: Array | None) -> bool:
+def _contradict(answers: Answers, listed: Mapping[str, Any]) -> bool:
     try:
-        AnswersLikelihood(answers, exclusion_rates=exclusion_rates)
+        AnswersLikelihood(answers, **listed)
     except AnnotationError:
         return True
     return False
 
 
 def _error_rates(
-    classifier: Any, answers: Answers, exclusion_rates: Array | None
+    classifier: Any, answers: Answers, listed: Mapping[str, Any]
 ) -> tuple[Array | None, Sequence[float | None]]:
     """Return the given error rates (R + 1,) or None, and the rates to choose from."""
     # A common rate is chosen by held-out answers. Fitted together with the map, it would be too
@@ -446,7 +453,7 @@ def _error_rates(
             )
         return None, [_FIRST_ERROR_RATE]
     if error_rate == "auto":
-        if _contradict(answers, exclusion_rates):
+        if _contradict(answers, listed):
             return None, [rate for rate in _ERROR_RATES if rate >= _LEAST_OF_CONTRADICTIONS]
         return None, [None, *_ERROR_RATES]
     if error_rate == 0:
@@ -471,10 +478,50 @@ def _exclusion_rates(
     if frequencies is None and kinds.judged >= answers.n_labels:
         frequencies = _estimated(classifier, answers)
     if frequencies is not None:
-        return rates_of_exclusion(answers, frequencies.values)
+        return rates_of_lists(answers, frequencies.values)
     warn_assumed(
         "a rule or a report excluded labels, but it is not known how often it excludes a label that"
         " does not apply, so these labels are treated as named freely. Give exclusion_rates, or ask"
         " yes/no questions about random labels of some items"
     )
     return None
+
+
+def _exposure(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Array | None:
+    """Return how often each label that applies is tagged (K,), if that is given or follows."""
+    if isinstance(classifier.exposure, str):
+        raise InputError(
+            f"exposure is {classifier.exposure!r}; give None, a number or one number per label",
+            parameter="exposure",
+        )
+    if classifier.exposure is not None:
+        return check_rates("exposure", classifier.exposure, answers.n_labels, "label")
+    if not kinds.tagged:
+        return None
+    if classifier.label_frequencies not in (None, "auto"):
+        return rates_of_lists(answers, np.asarray(classifier.label_frequencies), "tagged")
+    found = estimate_exposure(answers, **_one_sided(classifier))
+    if found is not None and are_determined(found.interval):
+        return found.values
+    if isinstance(classifier.cardinality, int | float):
+        warn_assumed(
+            "the fit assumes that people tag each label as readily as any other, as tags alone do"
+            " not tell; the order of an item's labels and their probabilities depend on it. Ask"
+            " some 200 yes/no questions about random labels (complabel ask -n 200)"
+        )
+        return shared_exposure(answers, classifier.cardinality)
+    warn_assumed(
+        "tags do not tell how many labels apply, nor how readily each is tagged: a label that few"
+        " items have may be rare, or seldom tagged. The order of items for each label is right;"
+        " probabilities, and thresholds on them, are not known. Ask some 200 yes/no questions about"
+        " random labels (complabel ask -n 200), or give exposure or cardinality"
+    )
+    return None
+
+
+def _one_sided(classifier: Any) -> dict[str, float]:
+    """Return the mean rates of missed and invented labels, as far as they were given."""
+    both = {name: getattr(classifier, name) for name in ("missed", "invented")}
+    if any(isinstance(rates, str) for rates in both.values()):
+        return {}
+    return {name: float(np.mean(rates)) for name, rates in both.items()}

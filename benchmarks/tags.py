@@ -1,0 +1,133 @@
+"""Lists of tags with exposure by label: the exact fit beside "what is not tagged does not apply".
+
+Of two thirds of the items, each label that applies is tagged with an exposure of its own, drawn
+from .2 to .8 by label. "fit" is SelectionLikelihoodClassifier: as it is, with the number of labels
+per item given ("told"), and beside 200 yes/no questions about random pairs ("asked"). All rivals
+are logistic regressions of each label. "AN" takes every label without a tag for "no". "PW" weighs
+tags by one over the propensity of Jain et al. (2016), with A = .55 and B = 1.5, as PSP losses do:
+a tag is "yes" with 1 / p and "no" with 1 - 1 / p (Natarajan's unbiased loss, kept from 0). "Platt"
+is AN, whose logits are shifted and scaled by the 200 questions, for all labels alike; "by label"
+also has a shift of each label, with the penalty that the questions themselves choose (folds).
+Penalties and scalings are those for which held-out tags are likeliest under AN. Printed are average
+precision and log-loss of a pair on the true labels of the other third, means over draws.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import special
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+
+from complabel._training import one_thread
+from complabel.answers import Answers
+from complabel.methods import SelectionLikelihoodClassifier
+from complabel.metrics import average_precision
+from complabel.simulate import draw_answers
+from few_forms import over_largest
+from positives import ASKED, PENALTIES, of_set, standardized
+
+SETS = ("digits", "scene", "yeast", "mirflickr", "corel5k")
+METHODS = ("AN", "PW", "Platt", "by label", "fit", "told", "asked")
+
+
+def weighted(X: Any, tags: Any, Z: Any, C: float, weight: Any) -> Any:
+    """Return the probabilities of labels (n, K); each tag of label k counts ``weight`` (K,)."""
+    found = np.full((Z.shape[0], tags.shape[1]), 1e-3)
+    for label, y in enumerate(tags.T):
+        if y.any() and not y.all():
+            w = np.where(y == 1, weight[label], 1.0)
+            model = LogisticRegression(C=C, max_iter=300).fit(X, y, sample_weight=w)
+            found[:, label] = model.predict_proba(Z)[:, 1]
+    return found
+
+
+def log_loss(Y: Any, p: Any) -> float:
+    """Return minus the mean log-probability of a pair of an item and a label, in nats."""
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    return float(-np.where(Y == 1, np.log(p), np.log1p(-p)).mean())
+
+
+def propensities(tags: Any) -> Any:
+    """Return the propensities (K,) of Jain et al., KDD 2016, by the counts of tags."""
+    n, a, b = len(tags), 0.55, 1.5
+    c = (np.log(n) - 1) * (b + 1) ** a
+    return 1 / (1 + c * np.exp(-a * np.log(tags.sum(axis=0) + b)))
+
+
+def calibrated(logits: Any, asked: Answers, other: Any, *, by_label: bool) -> Any:
+    """Return probabilities by a regression of the answers on the logits of their pairs."""
+    said = asked.statements()
+    n_labels = logits.shape[1]
+
+    def columns(z: Any, label: Any) -> Any:
+        of_label = np.eye(n_labels)[label] if by_label else np.zeros((len(z), 0))
+        return np.column_stack([z, of_label])
+
+    X, y = columns(logits[said.item, said.label], said.label), said.applies
+    model: Any = LogisticRegression(C=1e6, max_iter=1000)
+    if by_label:
+        model = LogisticRegressionCV(Cs=np.logspace(-2, 2, 9), cv=5, max_iter=1000)
+    model.fit(X, y)
+    label = np.tile(np.arange(n_labels), len(other))
+    return model.predict_proba(columns(other.ravel(), label))[:, 1].reshape(other.shape)
+
+
+def rivals(X: Any, tags: Any, asked: Answers, of: Any, other: Any, seed: int) -> list[Any]:
+    """Return the probabilities (m, K) of each rival."""
+    order = np.random.default_rng([seed, 3]).permutation(len(of))
+    held, rest = np.split(order, [len(of) // 3])
+    even, tried = np.ones(tags.shape[1]), []
+    for scaled in (standardized(X), over_largest(X)):
+        for C in PENALTIES:
+            seen = weighted(scaled[of[rest]], tags[rest], scaled[of[held]], C, even)
+            tried.append((log_loss(tags[held], seen), C, scaled))
+    _, C, scaled = min(tried, key=lambda each: each[0])
+    every = weighted(scaled[of], tags, scaled, C, even)
+    logits = special.logit(np.clip(every, 1e-6, 1 - 1e-6))
+    heavy = weighted(scaled[of], tags, scaled[other], C, 1 / propensities(tags))
+    platt = [calibrated(logits[of], asked, logits[other], by_label=by) for by in (False, True)]
+    return [every[other], heavy, *platt]
+
+
+def measure(X: Any, Y: Any, seed: int) -> Any:
+    """Return average precision and log-loss of each method, (2, M)."""
+    order = np.random.default_rng(seed).permutation(len(Y))
+    of, other = np.split(order, [2 * len(order) // 3])
+    exposure = np.random.default_rng([seed, 5]).uniform(0.2, 0.8, Y.shape[1])
+    answers = draw_answers(Y[of], question="tagged", exposure=exposure, random_state=seed)
+    asked = draw_answers(Y[of], question="asked", items_share=ASKED / len(of), random_state=seed)
+    found = rivals(X, answers.tagged.toarray(), asked, of, other, seed)
+    known, both = float(Y[of].sum(axis=1).mean()), Answers.concatenate([answers, asked])
+    for cardinality, y in (("auto", answers), (known, answers), ("auto", both)):
+        model = SelectionLikelihoodClassifier(
+            kernel="linear", cardinality=cardinality, random_state=0
+        )
+        found.append(model.fit(X[of], y).predict_proba(X[other]))
+    truth = Y[other]
+    return np.array([[measured(truth, p) for p in found] for measured in (average_precision, log_loss)])
+
+
+def main() -> None:
+    """Print a row for each set and measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", default=[*SETS])
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--data-dir")
+    given = parser.parse_args()
+    print(f"| set | | {' | '.join(METHODS)} |\n|---|---|{'--:|' * len(METHODS)}")
+    for name in given.sets:
+        X, Y = of_set(name, given.data_dir)
+        with one_thread(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = np.mean([measure(X, Y, seed) for seed in range(given.draws)], axis=0)
+        for what, values in zip(("precision", "log-loss"), found, strict=True):
+            row = " | ".join(f"{each:.3f}" for each in values)
+            print(f"| {name} | {what} | {row} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

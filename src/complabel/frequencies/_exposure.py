@@ -1,0 +1,115 @@
+"""Exposure: how often a label that applies is tagged, found beside judgements of random labels.
+
+Tags alone do not tell it: a label that is tagged for a tenth of the items may apply to these alone,
+or to all. With the exposure e, label k applies to the share pi = t / e of the items, where t is the
+share with its tag. If L lists do not tag it, it applies with a chance in proportion to
+pi (1 - e)^L. So each judgement of a label that is not tagged tells of e.
+
+Judgements are few for a label. So exposures are drawn from one beta distribution, of which mean and
+concentration are open (exchangeable labels): sums over grids of all of them give the posterior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special, stats
+
+from complabel._parameters import Array
+from complabel.answers import Answers
+from complabel.frequencies._counts import Audit, judged_at_random
+from complabel.frequencies._estimate import RATES, listed_counts
+
+# The grids: of exposures, of the mean of their distribution, and of its concentration. A beta
+# distribution of concentration 2 and mean .5 is uniform; at 64, 95 % lie within .12 of .5.
+_EXPOSURES = special.expit(np.linspace(-5, 5, 61))
+_MEANS = np.linspace(0.04, 0.96, 24)
+_CONCENTRATIONS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+
+
+@dataclass(frozen=True)
+class ExposureEstimate:
+    """The exposure of each label (K,), and the interval of 95 % of the labels per item."""
+
+    values: Array
+    cardinality: float
+    interval: tuple[float, float]
+
+
+def estimate_exposure(
+    answers: Answers, *, missed: float = 0.0, invented: float = 0.0
+) -> ExposureEstimate | None:
+    """Return the exposure by tags and judgements of random labels; None if one of both lacks.
+
+    Each value is the share with a tag divided by the mean of the frequency's posterior. People who
+    judge labels err with the rates ``missed`` and ``invented``.
+    """
+    asked = answers.only(judged_at_random(answers))
+    if not asked.n_answers or not (answers.question == "tagged").any():
+        return None
+    tagged, looked_at = listed_counts(answers, "tagged")
+    share = ((tagged + 0.5) / (looked_at + 1))[:, np.newaxis]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        frequency = share / _EXPOSURES  # (K, G)
+        log_chance = np.where(frequency < 1, 0.0, -np.inf)
+        for number, yes, no in _counts(answers, asked):
+            untagged = frequency * (1 - _EXPOSURES) ** number
+            chance = np.where(frequency < 1, untagged / (1 - frequency + untagged), 0.5)
+            said = np.clip(chance * (1 - missed) + (1 - chance) * invented, 1e-12, 1 - 1e-12)
+            log_chance += yes[:, np.newaxis] * np.log(said) + no[:, np.newaxis] * np.log1p(-said)
+    grid = np.array([(m * c, (1 - m) * c) for m in _MEANS for c in _CONCENTRATIONS])
+    prior = stats.beta.logpdf(_EXPOSURES[:, np.newaxis], *grid.T)  # (G, H)
+    prior += np.log(_EXPOSURES * (1 - _EXPOSURES))[:, np.newaxis]  # the grid is one of log-odds
+    prior -= special.logsumexp(prior, axis=0)
+    largest = log_chance.max(axis=1, keepdims=True)
+    chance = np.exp(log_chance - largest)
+    evidence = chance @ np.exp(prior)  # (K, H)
+    weight = special.softmax(np.log(np.maximum(evidence, 1e-300)).sum(axis=0))  # (H,)
+    finite = np.where(frequency < 1, frequency, 0.0)
+    first, second = (
+        (chance * finite**power) @ np.exp(prior) / np.maximum(evidence, 1e-300) for power in (1, 2)
+    )
+    mean = first @ weight
+    cardinality = float(mean.sum())
+    variance = ((second - first**2).sum(axis=0) + (first.sum(axis=0) - cardinality) ** 2) @ weight
+    ratio = float(np.exp(1.96 * np.sqrt(max(variance, 0.0)) / cardinality))
+    return ExposureEstimate(
+        values=np.clip(share[:, 0] / np.maximum(mean, share[:, 0]), *RATES),
+        cardinality=cardinality,
+        interval=(cardinality / ratio, cardinality * ratio),
+    )
+
+
+def shared_exposure(answers: Answers, cardinality: float) -> Array:
+    """Return the one exposure, repeated (K,), with which so many labels apply to an item."""
+    tagged, looked_at = listed_counts(answers, "tagged")
+    share = tagged / np.maximum(looked_at, 1)
+    low, high = RATES
+    for _ in range(60):
+        middle = (low + high) / 2
+        too_many = np.minimum(share / middle, 1).sum() > cardinality
+        low, high = (middle, high) if too_many else (low, middle)
+    return np.full(answers.n_labels, (low + high) / 2)
+
+
+def _counts(answers: Answers, asked: Answers) -> Iterator[tuple[int, Array, Array]]:
+    """Yield numbers of "yes" and "no" (K,) about labels without a tag, by the number of lists."""
+    audit, lists = Audit.of(asked), answers.only(answers.question == "tagged")
+    n_labels = answers.n_labels
+    pair = audit.item.astype(np.int64) * n_labels + audit.label
+    said, about_all = lists.statements(), lists.n_offered == n_labels
+    menus = lists.only(~about_all)
+    rows, labels = menus.offered.nonzero()
+    listed = np.sort(menus.item[rows].astype(np.int64) * n_labels + labels)
+    n_lists = np.bincount(lists.item[about_all], minlength=answers.n_items)[audit.item]
+    n_lists += np.searchsorted(listed, pair, "right") - np.searchsorted(listed, pair)
+    tagged = np.isin(pair, said.pair[said.applies])
+    for number in np.unique(n_lists[~tagged]).tolist():
+        no, yes = (
+            np.bincount(audit.label[which], audit.weight[which], n_labels).astype(np.float64)
+            for side in (False, True)
+            for which in [(n_lists == number) & ~tagged & (audit.applies == side)]
+        )
+        yield number, yes, no
