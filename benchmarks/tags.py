@@ -108,7 +108,8 @@ def measure(X: Any, Y: Any, seed: int) -> Any:
         )
         found.append(model.fit(X[of], y).predict_proba(X[other]))
     truth = Y[other]
-    return np.array([[measured(truth, p) for p in found] for measured in (average_precision, log_loss)])
+    measures = (average_precision, log_loss)
+    return np.array([[measured(truth, p) for p in found] for measured in measures])
 
 
 def main() -> None:

@@ -24,6 +24,7 @@ from complabel.frequencies._estimate import rates_of_lists as rates_of_lists
 from complabel.frequencies._estimate import rates_of_mistakes as rates_of_mistakes
 from complabel.frequencies._exposure import estimate_exposure as estimate_exposure
 from complabel.frequencies._exposure import shared_exposure as shared_exposure
+from complabel.frequencies._exposure import tag_shares as tag_shares
 from complabel.frequencies._machine import MachineAudit, MachineRates, audit_machine
 from complabel.frequencies._machine_files import MachineFiles as MachineFiles
 from complabel.frequencies._machine_files import read_machines

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from complabel._parameters import Array
 from complabel.answers import Answers
@@ -49,8 +49,7 @@ def estimate_exposure(
     asked = answers.only(judged_at_random(answers))
     if not asked.n_answers or not (answers.question == "tagged").any():
         return None
-    tagged, looked_at = listed_counts(answers, "tagged")
-    share = ((tagged + 0.5) / (looked_at + 1))[:, np.newaxis]
+    share = tag_shares(answers)[:, np.newaxis]
     with np.errstate(divide="ignore", invalid="ignore"):
         frequency = share / _EXPOSURES  # (K, G)
         log_chance = np.where(frequency < 1, 0.0, -np.inf)
@@ -82,16 +81,20 @@ def estimate_exposure(
     )
 
 
-def shared_exposure(answers: Answers, cardinality: float) -> Array:
-    """Return the one exposure, repeated (K,), with which so many labels apply to an item."""
+def tag_shares(answers: Answers) -> Array:
+    """Return the share of lists that tag each label (K,), a little above 0."""
     tagged, looked_at = listed_counts(answers, "tagged")
-    share = tagged / np.maximum(looked_at, 1)
+    return (tagged + 0.5) / (looked_at + 1)
+
+
+def shared_exposure(shares: Array, cardinality: float) -> float:
+    """Return the one exposure with which so many labels apply, by the shares (K,) of tags."""
+
+    def excess(exposure: float) -> float:
+        return float(np.minimum(shares / exposure, 1).sum() - cardinality)
+
     low, high = RATES
-    for _ in range(60):
-        middle = (low + high) / 2
-        too_many = np.minimum(share / middle, 1).sum() > cardinality
-        low, high = (middle, high) if too_many else (low, middle)
-    return np.full(answers.n_labels, (low + high) / 2)
+    return high if excess(high) >= 0 else float(optimize.brentq(excess, low, high))
 
 
 def _counts(answers: Answers, asked: Answers) -> Iterator[tuple[int, Array, Array]]:

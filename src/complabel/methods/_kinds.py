@@ -23,6 +23,7 @@ class AnswerKinds:
     pairs: int  # menus of two labels
     excluded: int
     tagged: int
+    determining_tags: int  # those of which the exposure is known
     positives: int  # namings of labels that apply, which also count above
     negatives: int  # namings of labels that do not
     all: int
@@ -31,9 +32,8 @@ class AnswerKinds:
     def determining(self) -> int:
         """The number of answers that determine the cardinality."""
         # The number of labels that a rule leaves bounds how many apply. If the cardinality were
-        # searched, held-out exclusions would prefer values at the end of the grid. Tags count here
-        # as their exposure is known; a fit that does not know it reads them otherwise.
-        return self.judged + self.pairs + self.excluded + self.tagged
+        # searched, held-out exclusions would prefer values at the end of the grid.
+        return self.judged + self.pairs + self.excluded + self.determining_tags
 
     @property
     def tell_numbers(self) -> bool:
@@ -62,7 +62,8 @@ class AnswerKinds:
             menus=int(menus.sum()),
             pairs=int((menus & (answers.n_offered == 2)).sum()),
             excluded=int((answers.question == "excluded").sum()),
-            tagged=int((answers.question == "tagged").sum()),
+            tagged=(tagged := int((answers.question == "tagged").sum())),
+            determining_tags=tagged,
             positives=int((answers.question == "positive").sum()),
             negatives=int((answers.question == "named").sum()),
             all=answers.n_answers,

@@ -1,4 +1,4 @@
-"""Labels that somebody named because they apply: what each method learns from them, or refuses."""
+"""Labels named or tagged because they apply: what each method learns from them, or refuses."""
 
 import warnings
 
@@ -8,13 +8,13 @@ import pytest
 from complabel.answers import Answers, AssumedUniformWarning, IgnoredAnswersWarning
 from complabel.datasets import make_synthetic
 from complabel.errors import ComplabelError, InputError
-from complabel.frequencies import estimate_label_frequencies
+from complabel.frequencies import estimate_exposure, estimate_label_frequencies
 from complabel.methods import (
     METHODS,
     NetworkLikelihoodClassifier,
     SelectionLikelihoodClassifier,
 )
-from complabel.metrics import average_precision
+from complabel.metrics import average_precision, complementary_log_likelihood_scorer
 from complabel.simulate import draw_answers, draw_propensities
 
 DATA = make_synthetic(600, n_features=8, n_labels=6, signal=4.0, random_state=0)
@@ -32,16 +32,21 @@ def constant():
     return average_precision(Y, np.tile(Y.mean(axis=0), (len(Y), 1)))
 
 
+EXPOSURE = np.linspace(0.25, 0.75, 6)
+TAGS = drawn("tagged", exposure=EXPOSURE)
+POSITIVE = Answers.concatenate([drawn(), drawn(asked_for=2), drawn("positive-menu-3")])
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", METHODS)
-def test_no_method_learns_the_opposite(name):
-    positive = Answers.concatenate([drawn(), drawn(asked_for=2), drawn("positive-menu-3")])
+@pytest.mark.parametrize("positive", [POSITIVE, TAGS], ids=["positive", "tagged"])
+def test_no_method_learns_the_opposite(name, positive):
     classifier = METHODS[name].classifier()
     if name == "selection-likelihood":
         scores = classifier.fit(X, positive).predict_proba(X)
         assert average_precision(Y, scores) > constant() + 0.05
         return
-    with pytest.raises(ComplabelError, match="'positive'") as refused:
+    with pytest.raises(ComplabelError, match=f"'{positive.question[0]}'") as refused:
         classifier.fit(X, positive)
     does = "true labels" if METHODS[name].learns == "relevant" else "SelectionLikelihoodClassifier"
     assert does in str(refused.value)
@@ -49,8 +54,12 @@ def test_no_method_learns_the_opposite(name):
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_network_learns_what_applies():
-    scores = NetworkLikelihoodClassifier(cardinality=2.0).fit(X, drawn()).predict_proba(X)
-    assert average_precision(Y, scores) > constant() + 0.05
+    for answers, given in ((drawn(), {"cardinality": 2.0}), (TAGS, {"exposure": EXPOSURE})):
+        scores = NetworkLikelihoodClassifier(**given).fit(X, answers).predict_proba(X)
+        assert average_precision(Y, scores) > constant() + 0.05
+    with pytest.raises(InputError) as refused:
+        NetworkLikelihoodClassifier().fit(X, TAGS)
+    assert refused.value.parameter == "exposure"
 
 
 @pytest.mark.parametrize(
@@ -105,20 +114,21 @@ def test_propensities_follow_from_questions_beside_positives_only():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("question", ["positive", "positive-menu-3"])
+@pytest.mark.parametrize("question", ["positive", "positive-menu-3", "tagged"])
 def test_positives_are_no_sample_of_what_applies(question):
     """One label applies to each item, so that labels depend on each other."""
     one = np.eye(6, dtype=int)[Y.argmax(axis=1)]
     asked = draw_answers(one, question="asked", random_state=3)
-    positive = draw_answers(one, question=question, random_state=1)
-    with pytest.raises(InputError, match="'positive'"):
+    given = {"exposure": EXPOSURE} if question == "tagged" else {}
+    positive = draw_answers(one, question=question, random_state=1, **given)
+    with pytest.raises(InputError, match=f"'{positive.question[0]}'"):
         estimate_label_frequencies(positive)
     alone, both = (
         estimate_label_frequencies(each) for each in (asked, Answers.concatenate([asked, positive]))
     )
     np.testing.assert_array_equal(both.values, alone.values)
     np.testing.assert_array_equal(both.intervals, alone.intervals)
-    assert both.propensities is not None
+    assert (both.propensities is None) == (question == "tagged")
 
 
 def test_what_is_left_over_is_no_label_that_somebody_named():
@@ -127,3 +137,83 @@ def test_what_is_left_over_is_no_label_that_somebody_named():
         ridge = METHODS["ridge"].classifier().fit(X, both)
     alone = METHODS["ridge"].classifier().fit(X, drawn("named"))
     np.testing.assert_allclose(ridge._decision(X), alone._decision(X))
+
+
+def log_loss(truth, p):
+    return -np.where(truth == 1, np.log(p), np.log1p(-p)).mean()
+
+
+def test_tags_tell_probabilities_once_exposure_is_known():
+    """It is given, follows from frequencies, or is found beside answers to random questions."""
+    asked = drawn("asked", items_share=0.7)
+    both = Answers.concatenate([TAGS, asked])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        given, known, found = (
+            SelectionLikelihoodClassifier(**LINEAR, **settings).fit(X, y)
+            for settings, y in (
+                ({"exposure": EXPOSURE}, TAGS),
+                ({"label_frequencies": Y.mean(axis=0)}, TAGS),
+                ({}, both),
+            )
+        )
+    whole = SelectionLikelihoodClassifier(**LINEAR).fit(X, drawn("ticked"))
+    best = log_loss(Y, whole.predict_proba(X))
+    constant = log_loss(Y, np.tile(Y.mean(axis=0), (len(Y), 1)))
+    for each in (given, known, found):
+        assert log_loss(Y, each.predict_proba(X)) < best + 0.3 * (constant - best)
+    np.testing.assert_array_equal(given.exposure_, EXPOSURE)
+    np.testing.assert_allclose(known.exposure_, EXPOSURE, atol=0.08)
+    assert np.corrcoef(found.exposure_, EXPOSURE)[0, 1] > 0.8
+    np.testing.assert_allclose(found.exposure_.mean(), EXPOSURE.mean(), atol=0.1)
+    assert found.mean_cardinality_ == pytest.approx(Y.sum(axis=1).mean(), rel=0.15)
+
+
+@pytest.mark.parametrize("settings", [{}, {"cardinality": 2.5}])
+def test_tags_alone_do_not_tell_exposure_and_the_fit_says_so(settings):
+    with pytest.warns(AssumedUniformWarning, match="-n 200") as caught:
+        fitted = SelectionLikelihoodClassifier(**LINEAR, **settings).fit(X, TAGS)
+    assert any("200 yes/no" in str(each.message) for each in caught)
+    assert not hasattr(fitted, "exposure_")
+    whole = SelectionLikelihoodClassifier(**LINEAR).fit(X, drawn("ticked"))
+    for label in range(6):  # the order of items for each label hardly depends on it
+        ours, best = (
+            average_precision(Y[:, [label]].T, each.predict_proba(X)[:, [label]].T)
+            for each in (fitted, whole)
+        )
+        assert ours > best - 0.08
+    assert np.isfinite(complementary_log_likelihood_scorer(fitted, X, TAGS))
+    if settings:
+        assert fitted.mean_cardinality_ == pytest.approx(2.5, rel=0.15)
+
+
+def test_the_posterior_of_exposure_is_that_of_sums_over_all_cases():
+    """One label: the grid's posterior mean of the frequency, written out by hand."""
+    truth = np.repeat([1, 0], [60, 40])[:, np.newaxis]
+    tagged = truth * (np.arange(100) % 3 == 0)[:, np.newaxis]
+    judged = np.arange(1, 100, 4)
+    asked = Answers.from_arrays(
+        relevant=truth[judged],
+        absent=1 - truth[judged],
+        item=judged,
+        n_items=100,
+        probability=1.0,
+    )
+    answers = Answers.concatenate([Answers.from_arrays(tagged=tagged, question="tagged"), asked])
+    found = estimate_exposure(answers)
+    share = (tagged.sum() + 0.5) / 101
+    odds = np.linspace(-5, 5, 61)
+    e = 1 / (1 + np.exp(-odds))
+    of_untagged = truth[judged][tagged[judged] == 0]
+    frequency = np.minimum(share / e, 1)
+    q = frequency * (1 - e) / (1 - share)
+    evidence = np.where(share < e, q ** of_untagged.sum() * (1 - q) ** (1 - of_untagged).sum(), 0)
+    total = weights = 0.0
+    for mean in np.linspace(0.04, 0.96, 24):
+        for c in (2, 4, 8, 16, 32, 64):
+            prior = e ** (mean * c) * (1 - e) ** ((1 - mean) * c)
+            posterior = evidence * prior / prior.sum()
+            total += (posterior * frequency).sum()
+            weights += posterior.sum()
+    assert found.cardinality == pytest.approx(total / weights, rel=1e-9)
+    assert found.values[0] == pytest.approx(share * weights / total, rel=1e-9)

@@ -1,4 +1,4 @@
-"""What a fit knows about annotators, and lists as namings for fits without their rates."""
+"""What a fit knows about annotators, and exclusions as namings for fits without their rates."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from complabel._parameters import Array, Bools
-from complabel._questions import LISTING
-from complabel.answers import Answers, mirrored
+from complabel.answers import Answers
 
 if TYPE_CHECKING:  # they import torch, which showing a model does not need
     from complabel.methods.selection._known import Setting
@@ -28,6 +27,7 @@ class Annotators:
     # Of missed and invented labels (2, R + 1, 1 or K), those of all others last.
     one_sided: Array | None = None
     exposure: Array | None = None
+    exposure_is_assumed: bool = False  # the same of all labels; then it is not shown
 
     def shown(self) -> dict[str, Array | float | None]:
         """Return the attributes of the classifier that say what is known about people."""
@@ -36,7 +36,7 @@ class Annotators:
             "error_rate_": self.error_rate,
             "error_rates_": self.error_rates,
             "exclusion_rates_": self.exclusion_rates,
-            "exposure_": self.exposure,
+            "exposure_": None if self.exposure_is_assumed else self.exposure,
         }
         if self.one_sided is not None:
             for name, rates in zip(("missed", "invented"), self.one_sided, strict=True):
@@ -64,7 +64,9 @@ class Annotators:
             of_names = np.array(rates[:-1])
         names, known = likelihood.answers.annotator_names, likelihood.known
         excluded, tagged = known.exclusion_rates, known.exposure
-        return cls(names, weights, of_names, mean, excluded, one_sided, tagged)
+        return cls(
+            names, weights, of_names, mean, excluded, one_sided, tagged, known.exposure_is_assumed
+        )
 
     def likelihood(self, answers: Answers) -> Likelihood:
         """Return new answers with the properties of their annotators, matched by name."""
@@ -72,8 +74,8 @@ class Annotators:
         from complabel.methods.selection._likelihood import Likelihood
 
         weights = answers.item_weight if answers.weighted else None
-        for word, listed in (("excluded", self.exclusion_rates), ("tagged", self.exposure)):
-            answers = named_where_listed(answers, word) if listed is None else answers
+        if self.exclusion_rates is None:
+            answers = named_where_excluded(answers)
         rates = None
         if self.error_rates is not None:
             by_name = dict(zip(self.names, self.error_rates, strict=True))
@@ -83,14 +85,18 @@ class Annotators:
             place = {name: number for number, name in enumerate(self.names)}
             of_those = [place.get(name, -1) for name in answers.annotator_names]
             rates = self.one_sided[:, [*of_those, -1]]
-        known = KnownRates(self.propensities, rates, self.exclusion_rates, self.exposure)
+        known = KnownRates(
+            self.propensities,
+            rates,
+            self.exclusion_rates,
+            self.exposure,
+            exposure_is_assumed=self.exposure_is_assumed,
+        )
         return Likelihood(answers, known, weights)
 
 
-def named_where_listed(answers: Answers, word: str) -> Answers:
-    """Return answers in which the labels of a kind of lists are named from those looked at."""
-    if LISTING[word] == "yes":
-        return mirrored(named_where_listed(mirrored(answers), "excluded"))
+def named_where_excluded(answers: Answers) -> Answers:
+    """Return answers in which excluded labels are treated as named from those looked at."""
     # What exclusions also mark, or exclude from a menu of one, becomes a judgement.
     rules = answers.question == "excluded"
     if not rules.any():

@@ -68,6 +68,9 @@ class KnownRates:
     error_rates: Array | None = None
     exclusion_rates: Array | None = None  # (K,)
     exposure: Array | None = None  # (K,)
+    # The share (K,) of lists with each tag, if the cardinality decides which exposure all share.
+    tag_shares: Array | None = None
+    exposure_is_assumed: bool = False
     frequencies: LabelFrequencies | None = None
 
     def frequencies_at(self, cardinality: float | None) -> LabelFrequencies:

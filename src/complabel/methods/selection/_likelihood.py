@@ -15,7 +15,7 @@ from torch import Tensor
 from complabel._parameters import Array, Floats, Ints
 from complabel._training import CPU
 from complabel.answers import Answers
-from complabel.frequencies import LabelFrequencies
+from complabel.frequencies import LabelFrequencies, shared_exposure
 from complabel.losses import AnswersLikelihood, Evaluation
 from complabel.methods.selection._known import KnownRates, Setting
 
@@ -43,6 +43,18 @@ class Likelihood:
 
     def with_frequencies(self, frequencies: LabelFrequencies | None) -> Likelihood:
         return replace(self, known=replace(self.known, frequencies=frequencies))
+
+    def at(self, setting: Setting) -> Likelihood:
+        """Return the likelihood with the exposure that all labels share under a setting."""
+        shares, c = self.known.tag_shares, setting.cardinality
+        if shares is None or c is None:
+            return self
+        if self._made.get("shared") != c:  # only the last one is kept: each has all its facts
+            exposure = np.full(len(shares), shared_exposure(shares, c))
+            known = replace(self.known, exposure=exposure, exposure_is_assumed=True)
+            self._made.update({"shared": c, "at": replace(self, known=known)})
+        found: Likelihood = self._made["at"]
+        return found
 
     def once(self, key: object, make: Callable[[], Any]) -> Any:
         """Return what is made from this likelihood for a key, and is made once."""

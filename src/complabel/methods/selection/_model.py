@@ -77,6 +77,7 @@ class SelectionModel(Predictor):
             "error_rate": Real(at_least=0, at_most=1),
             "exclusion_rates": (None, Numbers("K")),
             "exposure": (MISSING, None, Numbers("K")),
+            "exposure_is_assumed": (MISSING, bool),
             "one_sided": (None, Numbers("sides", "people", "columns of rates")),
         },
     }

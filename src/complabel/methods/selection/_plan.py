@@ -32,7 +32,7 @@ from complabel.frequencies import (
     given_frequencies,
     judged_at_random,
     rates_of_lists,
-    shared_exposure,
+    tag_shares,
 )
 from complabel.losses import AnswersLikelihood, check_rates
 from complabel.methods._door import warn_assumed, warn_user
@@ -43,7 +43,7 @@ from complabel.methods._kinds import (
     refuse_undetermined_propensities,
     warn_of_free_namings,
 )
-from complabel.methods.selection._annotators import Annotators, named_where_listed
+from complabel.methods.selection._annotators import Annotators, named_where_excluded
 from complabel.methods.selection._blocks import SomeRows
 from complabel.methods.selection._features import PreparedFeatures, feature_maps, landmark_rows
 from complabel.methods.selection._known import KnownRates, OneSided
@@ -178,7 +178,7 @@ def _learned(
         fits = fit_maps(prepared, likelihood, setting, on_iteration=iterations)
         maps = [fits, *(fit_maps(prepared, likelihood, each, start=fits) for each in others)]
         log_w = None if setting.spread is None else fits.others[0]
-        annotators = Annotators.of(likelihood, setting, log_w)
+        annotators = Annotators.of(likelihood.at(setting), setting, log_w)
         last_fit = None
         if classifier.warm_start and isinstance(prepared, PreparedFeatures):
             last_fit = LastFit.of(classifier, setting, likelihood, prepared, fits, annotators)
@@ -225,9 +225,9 @@ def _with_what_is_said(interval: tuple[float, float], answers: Answers) -> tuple
     least, most = min(said, interval[0]), interval[1]
     if not are_determined((least, most)):
         warn_assumed(
-            "labels that apply were named, which hardly tells how many apply to an item: between"
-            f" {least:.3g} and {most:.3g}. Probabilities depend on it, the order of labels less."
-            " Give cardinality, or ask some 200 yes/no questions about random labels"
+            "labels that apply were named or tagged, which hardly tells how many apply to an item:"
+            f" between {least:.3g} and {most:.3g}. Probabilities depend on it, the order of labels"
+            " less. Give cardinality, or ask some 200 yes/no questions about random labels"
         )
     return least, most
 
@@ -265,9 +265,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
     weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
     exposure = _exposure(classifier, kinds, answers)
-    if exposure is None and kinds.tagged:
-        answers = named_where_listed(answers, "tagged")
-        kinds = AnswerKinds.of(answers)
+    shares = tag_shares(answers) if kinds.tagged and exposure is None else None
+    if shares is not None:  # then tags do not tell how many labels apply
+        kinds = replace(kinds, determining_tags=0)
     frequencies = _frequencies(classifier, kinds, answers)
     propensities = given_propensities(classifier.propensities, answers.n_labels)
     spreads: Sequence[float | None] = [None]
@@ -278,8 +278,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
         spreads = _spreads(classifier, kinds, answers.n_labels)
     rates = _exclusion_rates(classifier, kinds, answers, frequencies)
     if rates is None and kinds.excluded:
-        answers = named_where_listed(answers, "excluded")
-    listed = {"exclusion_rates": rates, "exposure": exposure}
+        answers = named_where_excluded(answers)
+    some = exposure if shares is None else np.full(answers.n_labels, 0.5)  # any is possible
+    listed = {"exclusion_rates": rates, "exposure": some}
     known_rates, error_rates = _rates_of_mistakes(classifier, answers, listed)
     space = Space(
         features=(),
@@ -292,7 +293,9 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
         of_each=not kinds.tell_numbers,
         finds_one_sided=isinstance(error_rates[0], OneSided),
     )
-    known = KnownRates(propensities, known_rates, rates, exposure, frequencies)
+    known = KnownRates(
+        propensities, known_rates, rates, exposure, tag_shares=shares, frequencies=frequencies
+    )
     mean_weight = 1.0 if weights is None else float(weights.mean())
     return Likelihood(answers, known, weights, mean_weight), space
 
@@ -498,23 +501,19 @@ def _exposure(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Array | 
         return check_rates("exposure", classifier.exposure, answers.n_labels, "label")
     if not kinds.tagged:
         return None
-    if classifier.label_frequencies not in (None, "auto"):
-        return rates_of_lists(answers, np.asarray(classifier.label_frequencies), "tagged")
+    frequencies = classifier.label_frequencies
+    if frequencies is not None and not isinstance(frequencies, str):
+        checked = given_frequencies(frequencies, classifier.classes_, one_applies=False)
+        return rates_of_lists(answers, np.maximum(checked, _RAREST), "tagged")
     found = estimate_exposure(answers, **_one_sided(classifier))
     if found is not None and are_determined(found.interval):
         return found.values
-    if isinstance(classifier.cardinality, int | float):
-        warn_assumed(
-            "the fit assumes that people tag each label as readily as any other, as tags alone do"
-            " not tell; the order of an item's labels and their probabilities depend on it. Ask"
-            " some 200 yes/no questions about random labels (complabel ask -n 200)"
-        )
-        return shared_exposure(answers, classifier.cardinality)
     warn_assumed(
-        "tags do not tell how many labels apply, nor how readily each is tagged: a label that few"
-        " items have may be rare, or seldom tagged. The order of items for each label is right;"
-        " probabilities, and thresholds on them, are not known. Ask some 200 yes/no questions about"
-        " random labels (complabel ask -n 200), or give exposure or cardinality"
+        "tags do not tell how readily each label is tagged: one that few items have may be rare, or"
+        " seldom tagged. The fit assumes that all labels are alike in this. The order of items for"
+        " each label hardly depends on it; the order of an item's labels, probabilities and"
+        " thresholds do. Ask some 200 yes/no questions about random labels (complabel ask -n 200),"
+        " or give exposure"
     )
     return None
 

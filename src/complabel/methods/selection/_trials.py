@@ -81,6 +81,7 @@ def fit_maps(
     """Fit several maps of the same features, each to its own rows of answers stacked map by map."""
     # Without ``rows``, this is the final fit: of one map, to all rows. ``start`` are earlier fits
     # to the same rows; None is the constant model.
+    likelihood = likelihood.at(setting)
     if isinstance(prepared, PreparedBlocks):
         how: dict[str, Any] = {"max_iter": _MAX_ITER, "on_iteration": on_iteration}
         return fit_blocks(prepared, likelihood, setting, stages=(_FIRST_TOLERANCE, _FINAL), **how)
@@ -332,7 +333,7 @@ class Trials:
         log_w = None
         if weights:  # known propensities (K,) are the same in all parts
             log_w = weights[0] if weights[0].ndim == 1 else np.concatenate(weights)
-        return self.likelihood.of_rows(tests), logits, log_w
+        return self.likelihood.at(setting).of_rows(tests), logits, log_w
 
     def summary(self) -> dict[str, AnyArray]:
         assert self._leader is not None
@@ -383,7 +384,7 @@ class Trials:
             if setting.kept < 1:
                 logits = drawn_to(part.constant, logits, setting.kept)
             rates = part.rest.rates_at(setting)
-            known.append(part.rest.log_likelihood(logits, log_w, rates))
+            known.append(part.rest.at(setting).log_likelihood(logits, log_w, rates))
         if fresh:
             self.on_setting(len(self.by_part), None, -float(known[0].mean()))
         rows = np.concatenate(known)
