@@ -288,6 +288,8 @@ def cases():
     good = asked(Y)
     audited = Answers.concatenate([excluded(Y), good])
     yield "exclusion-rates-unknown", excluded(Y), "exclude labels", audited
+    tags = draw_answers(Y, question="tagged", exposure=0.5, random_state=0)
+    yield "exposure-unknown", tags, "list labels that apply", Answers.concatenate([tags, good])
     no = Answers.from_arrays(absent=draw_answers(Y, random_state=1).complementary)
     yield "only-no", no, "judgements are no", good
     picked = np.eye(5)[np.arange(200) % 5]

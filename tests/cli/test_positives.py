@@ -1,4 +1,4 @@
-"""Labels that somebody named because they apply: each command uses them rightly, or refuses."""
+"""Labels named or tagged because they apply: each command uses them rightly, or refuses."""
 
 import re
 
@@ -10,19 +10,32 @@ from tests.refusals import check_names
 from complabel.simulate import draw_answers
 
 X = ("--features", "X.csv", "--label-names", "labels.txt")
-NAMED = draw_answers(DATA.Y[:N_ANSWERED], question="positive", random_state=0)
+EXPOSURE = {"positive": {}, "tagged": {"exposure": 0.7}}
+
+
+@pytest.fixture(params=EXPOSURE)
+def question(request):
+    return request.param
+
+
+@pytest.fixture
+def named(question):
+    drawn = draw_answers(
+        DATA.Y[:N_ANSWERED], question=question, random_state=0, **EXPOSURE[question]
+    )
+    return getattr(drawn, question).toarray() > 0
 
 
 @pytest.fixture(autouse=True)
-def folder(folder):
+def folder(folder, question, named):
     """Write tags.csv, with a row for each label that was named, and machine.csv, what is true."""
     machine = [[item, *row] for item, row in zip(ITEMS, DATA.Y.tolist(), strict=True)]
     write_table(folder / "machine.csv", ["item", *NAMES], machine)
     rows = []
-    for at, n in enumerate(NAMED.item):
-        said = [(NAMES[k], "yes") for k in NAMED.positive[[at]].indices] or [("", "no")]
-        rows += [[ITEMS[n], *each, "positive"] for each in said]
-    write_table(folder / "tags.csv", ["item", "label", "answer", "question"], rows)
+    for item, row in zip(ITEMS, named, strict=False):
+        said = [(NAMES[k], "yes") for k in np.flatnonzero(row)] or [("", "no")]
+        rows += [[item, item, *each, question] for each in said]
+    write_table(folder / "tags.csv", ["answer_id", "item", "label", "answer", "question"], rows)
     return folder
 
 
@@ -32,12 +45,12 @@ def fitted(run, *answers, out="model.safetensors"):
     return out
 
 
-def test_a_fit_says_that_what_was_named_applies(run, folder):
+def test_a_fit_says_that_what_was_named_applies(run, folder, named):
     code, out, _ = run("predict", fitted(run, "tags.csv"), "X.csv", "--out", "p.csv")
     assert code == 0, out
     p = np.array([[float(row[name]) for name in NAMES] for row in read_table(folder / "p.csv")])
-    p, was_named = p[:N_ANSWERED], NAMED.positive.toarray() > 0
-    assert p[was_named].mean() > p[~was_named].mean() + 0.1
+    p = p[:N_ANSWERED]
+    assert p[named].mean() > p[~named].mean() + 0.1
 
 
 REFUSED = {
@@ -70,12 +83,12 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_needs_other_answers_says_that_these_are_positive(run, name):
+def test_what_needs_other_answers_says_that_these_are_positive(run, name, question):
     if "model.safetensors" in REFUSED[name]:
         fitted(run, "asked.csv")
     code, _, err = run(*REFUSED[name])
     assert code == 1
-    check_names(err, "positive")
+    check_names(err, question)
     assert "--random-questions" not in err
 
 

@@ -95,12 +95,12 @@ def test_excluded_labels():
     p = 1 / (1 + np.exp(-np.array([0.4, 2.0, 1.0])))
     logits = np.log(p / (1 - p))
     ruled_out = answer("excluded", 3, offered=[0, 2], excluded=[0])
-    rates = [0.3, 0.8, 0.6]
+    rates = {"listed": {"exclusion_rates": [0.3, 0.8, 0.6]}}
     expected = 0.3 * (1 - p[0]) * (p[2] + 0.4 * (1 - p[2]))
-    assert chance(logits, ruled_out, exclusion_rates=rates) == pytest.approx(expected)
+    assert chance(logits, ruled_out, **rates) == pytest.approx(expected)
     # A "no" and an exclusion of one label: e q, not e q^2.
     no = answer("asked", 3, absent=[0])
-    assert chance(logits, ruled_out, no, exclusion_rates=rates) == pytest.approx(expected)
+    assert chance(logits, ruled_out, no, **rates) == pytest.approx(expected)
 
 
 def test_two_menus_are_a_composite():

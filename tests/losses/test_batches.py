@@ -141,7 +141,7 @@ def test_rows_that_are_no_items_are_refused(rows):
 
 
 def test_no_rows_and_logits_of_another_number_of_rows():
-    likelihood = AnswersLikelihood(some_answers(QUESTIONS[:-1]))
+    likelihood = AnswersLikelihood(some_answers(QUESTIONS[:-2]))
     assert likelihood.batch([]).log_likelihood(torch.zeros(0, 7)).shape == (0,)
     with raises(InputError, "3 items"):
         likelihood.batch([1, 2, 3]).log_likelihood(torch.zeros(2, 7))

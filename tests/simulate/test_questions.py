@@ -70,7 +70,8 @@ def test_without_mistakes_what_is_said_is_true(Y, question, seed):
         np.testing.assert_array_equal(answers.known_relevant, Y)
         np.testing.assert_array_equal(answers.complementary, 1 - Y)
     if question == "ticked-3":
-        offered = answers.offered.toarray()
+        of_all = answers.n_offered == Y.shape[1]  # a menu of all labels has no entries
+        offered = answers.offered.toarray() | of_all[:, np.newaxis]
         repeated = np.tile(Y, (2, 1))[np.argsort(np.tile(np.arange(len(Y)), 2), kind="stable")]
         np.testing.assert_array_equal(answers.relevant.toarray(), offered & repeated)
         np.testing.assert_array_equal(answers.absent.toarray(), offered & (1 - repeated))

@@ -193,9 +193,10 @@ def _frequencies(context: Context) -> Findings:
     )
     words = {"bounds": bounds, "advice": ask}
     few_help = words | {"advice": ask + " Even 50 help a lot." * (n > 50)}
-    for word, finding in (("excluded", "exclusion-rates-unknown"), ("tagged", "exposure-unknown")):
-        if word in seen.questions:
-            yield finding, few_help
+    if "excluded" in seen.questions:
+        yield "exclusion-rates-unknown", few_help
+    if "tagged" in seen.questions:
+        yield "exposure-unknown", words
     if {"named", "positive"} & set(seen.questions):
         often = "apply rarely" if "named" in seen.questions else "apply often"
         yield "choice-unchecked", words | {"often": often}

@@ -68,12 +68,20 @@ class Annotators:
             names, weights, of_names, mean, excluded, one_sided, tagged, known.exposure_is_assumed
         )
 
-    def likelihood(self, answers: Answers) -> Likelihood:
-        """Return new answers with the properties of their annotators, matched by name."""
+    def likelihood(self, answers: Answers, unknown_exposure: float | None = None) -> Likelihood:
+        """Return new answers with the properties of their annotators, matched by name.
+
+        Where the exposure is not known, tags are left out, or have the ``unknown_exposure``.
+        """
         from complabel.methods.selection._known import KnownRates
         from complabel.methods.selection._likelihood import Likelihood
 
         weights = answers.item_weight if answers.weighted else None
+        exposure = self.exposure
+        if exposure is None and unknown_exposure is not None:
+            exposure = np.full(answers.n_labels, unknown_exposure)
+        elif exposure is None:
+            answers = answers.only(answers.question != "tagged")
         if self.exclusion_rates is None:
             answers = named_where_excluded(answers)
         rates = None
@@ -89,7 +97,7 @@ class Annotators:
             self.propensities,
             rates,
             self.exclusion_rates,
-            self.exposure,
+            exposure,
             exposure_is_assumed=self.exposure_is_assumed,
         )
         return Likelihood(answers, known, weights)

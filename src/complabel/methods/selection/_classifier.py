@@ -298,7 +298,8 @@ class SelectionLikelihoodClassifier(SelectionModel, ConsensusMixin):
         return self._annotators.likelihood(answers).log_likelihood(decision)
 
     def _answered(self, answers: Answers, /) -> Answered:
-        likelihood = self._annotators.likelihood(answers)
+        # With the least exposure, a tag says that its label applies, and nothing of the others.
+        likelihood = self._annotators.likelihood(answers, unknown_exposure=1e-9)
         known = likelihood.known
         listed = known.exclusion_rates, known.exposure
         return Answered(likelihood.answers, known.propensities, known.error_rates, *listed)
