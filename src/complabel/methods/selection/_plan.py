@@ -264,7 +264,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
     """Return what a fit learns from, and the values to choose from; features are left open."""
     weights = answers.item_weight if answers.weighted else None
     kinds = AnswerKinds.of(answers)
-    exposure = _exposure(classifier, kinds, answers)
+    exposure, labels_per_item = _exposure(classifier, kinds, answers)
     shares = tag_shares(answers) if kinds.tagged and exposure is None else None
     if shares is not None:  # then tags do not tell how many labels apply
         kinds = replace(kinds, determining_tags=0)
@@ -284,7 +284,7 @@ def plan_for(classifier: Any, answers: Answers, *, n_features: int) -> tuple[Lik
     known_rates, error_rates = _rates_of_mistakes(classifier, answers, listed)
     space = Space(
         features=(),
-        cardinalities=_cardinalities(classifier, kinds, answers, frequencies),
+        cardinalities=_cardinalities(classifier, kinds, answers, frequencies, labels_per_item),
         alpha=FIRST_ALPHA if isinstance(classifier.alpha, str) else classifier.alpha,
         ranks=_ranks(classifier, kinds, answers, most=min(answers.n_labels, n_features)),
         spreads=spreads,
@@ -362,11 +362,17 @@ def _are_few_forms(classifier: Any, likelihood: Likelihood, space: Space) -> boo
 
 
 def _cardinalities(
-    classifier: Any, kinds: AnswerKinds, answers: Answers, frequencies: LabelFrequencies | None
+    classifier: Any,
+    kinds: AnswerKinds,
+    answers: Answers,
+    frequencies: LabelFrequencies | None,
+    labels_per_item: float | None,
 ) -> Sequence[float | None]:
     """Return the cardinalities to choose from; None if the answers determine the cardinality."""
     c = classifier.cardinality
     if c == "auto":
+        if labels_per_item is not None:  # by tags and judgements
+            return [labels_per_item]
         if frequencies is not None:
             return _cardinalities_near(frequencies)
         # With one class per row, exactly one label is relevant, as predict_proba assumes.
@@ -490,24 +496,29 @@ def _exclusion_rates(
     return None
 
 
-def _exposure(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Array | None:
-    """Return how often each label that applies is tagged (K,), if that is given or follows."""
+def _exposure(
+    classifier: Any, kinds: AnswerKinds, answers: Answers
+) -> tuple[Array | None, float | None]:
+    """Return how often each label that applies is tagged (K,), if that is given or follows.
+
+    If it follows from judgements, so does the number of labels per item.
+    """
     if isinstance(classifier.exposure, str):
         raise InputError(
             f"exposure is {classifier.exposure!r}; give None, a number or one number per label",
             parameter="exposure",
         )
     if classifier.exposure is not None:
-        return check_rates("exposure", classifier.exposure, answers.n_labels, "label")
+        return check_rates("exposure", classifier.exposure, answers.n_labels, "label"), None
     if not kinds.tagged:
-        return None
+        return None, None
     frequencies = classifier.label_frequencies
     if frequencies is not None and not isinstance(frequencies, str):
         checked = given_frequencies(frequencies, classifier.classes_, one_applies=False)
-        return rates_of_lists(answers, np.maximum(checked, _RAREST), "tagged")
+        return rates_of_lists(answers, np.maximum(checked, _RAREST), "tagged"), None
     found = estimate_exposure(answers, **_one_sided(classifier))
     if found is not None and are_determined(found.interval):
-        return found.values
+        return found.values, found.cardinality
     warn_assumed(
         "tags do not tell how readily each label is tagged: one that few items have may be rare, or"
         " seldom tagged. The fit assumes that all labels are alike in this. The order of items for"
@@ -515,7 +526,7 @@ def _exposure(classifier: Any, kinds: AnswerKinds, answers: Answers) -> Array | 
         " thresholds do. Ask some 200 yes/no questions about random labels (complabel ask -n 200),"
         " or give exposure"
     )
-    return None
+    return None, None
 
 
 def _one_sided(classifier: Any) -> dict[str, float]:
