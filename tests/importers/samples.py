@@ -206,9 +206,27 @@ LVIS = {
         for number, absent, partial in ((50, [1, 3], [2]), (60, [], []), (70, [2], []))
     ],
 }
+
+
+def event(number, what, issue, label, day):
+    """An event of an issue, as GitHub lists it."""
+    told = {"id": number, "event": what, "created_at": f"2026-03-{day:02}T10:00:00Z"}
+    told |= {"actor": {"login": "ann"}, "issue": {"number": issue, "title": "It fails"}}
+    return told | ({"label": {"name": label, "color": "d73a4a"}} if label else {})
+
+
+EVENTS = [  # the latest first
+    event(16, "labeled", 8, "docs", 5),
+    event(15, "unlabeled", 7, "docs", 4),
+    event(14, "closed", 7, None, 4),
+    event(13, "labeled", 7, "bug", 3),
+    event(12, "unlabeled", 7, "bug", 3),
+    event(11, "labeled", 7, "docs", 2),
+]
 BOTH = {"absent": ("not_this",), "present": ("this",)}
 SAMPLES = {
     # what it is: format, name of the file, content, options that it needs
+    "github-events": ("github-events", "e.json", EVENTS, {"question": "tagged"}),
     "label studio": ("label-studio", "a.json", LABEL_STUDIO, BOTH),
     "label studio, one task": ("label-studio", "a.json", LABEL_STUDIO[0], BOTH),
     "label studio, menus": ("label-studio", "a.json", MENUS, {}),

@@ -246,7 +246,7 @@ class CodedTable:
         """
         label, words, kind = self["label"], self.words(), self.held_as(question)
         unknown = (self["offered"].codes == -1) & (self["asked_for"].codes == -1)
-        is_list = (kind == ASKED) | (kind == TICKED) | ((kind == -1) & unknown)
+        is_list = np.isin(kind, (ASKED, TICKED, TAGGED)) | ((kind == -1) & unknown)
         sure = np.append(np.isin(words.values, ("no", "yes")), False)[words.codes]
         is_word = [str(value).casefold() in none for value in label.values]
         says_none = np.append(np.array(is_word, dtype=np.bool_), False)[label.codes]
@@ -257,6 +257,18 @@ class CodedTable:
             "answer" not in self.columns
         )
         return (label.codes == -1) & sure & is_list, says_none & yes, says_none & ~yes
+
+    def with_empty_lists(self, which: Bools) -> CodedTable:
+        """Return the table in which some rows, (R,), say "no" of no label: lists without tags."""
+        label, answer = self["label"], self["answer"]
+        values = list(dict.fromkeys([*answer.values, "no"]))
+        changed: dict[str, Column] = {
+            "label": replace(label, codes=np.where(which, -1, label.codes)),
+            "answer": replace(
+                answer, codes=np.where(which, values.index("no"), answer.codes), values=values
+            ),
+        }
+        return CodedTable({**self.columns, **changed}, self.rows, self.place)
 
     def about_all(self, which: Bools, applies: Bools, names: Sequence[str]) -> CodedTable:
         """Return the table with a row about each label in place of each row of ``which``, (R,).

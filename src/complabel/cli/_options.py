@@ -14,7 +14,7 @@ from typing import Any
 import typer
 from rich.markup import escape
 
-from complabel._questions import ASKED_QUESTIONS
+from complabel._questions import ASKED_QUESTIONS, LISTING
 from complabel.cli._outputs import Output
 from complabel.errors import InputError
 
@@ -100,7 +100,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
 
 TABLE = (".csv", ".csv.gz", ".parquet")
 """How the names of tables of answers that are written may end."""
-QUESTIONS = (*ASKED_QUESTIONS, "excluded")
+QUESTIONS = (*ASKED_QUESTIONS, *LISTING)
 """What a table of answers may say was asked."""
 
 
@@ -186,7 +186,8 @@ READ_AS = option(
     "What was asked, where the answers do not say it. named: somebody named a label that does not"
     " apply. positive: somebody named a label that applies. asked: somebody was asked about this"
     " label. ticked: somebody ticked labels in a list; if an answer has only yes, all that apply,"
-    " if it has only no, all that do not. excluded: a rule says that the label does not apply.",
+    " if it has only no, all that do not. excluded: a rule says that the label does not apply."
+    " tagged: somebody gave labels that apply, as many as they cared to; the others are not known.",
     **one_of(*QUESTIONS),
 )
 MATCH_FREQUENCIES = flag(

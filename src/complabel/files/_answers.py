@@ -339,7 +339,7 @@ class AnswerSheet:
             blank, says_none, says_some = kept.rows_of_whole_lists(question, none)
             n_without = int(says_some.sum() + (blank.sum() if unselected == "unknown" else 0))
             whole = blank[~says_some], says_none[~says_some]
-            kept = _spread(kept.only(~says_some), whole, unselected, none, label_names)
+            kept = _spread(kept.only(~says_some), whole, unselected, none, label_names, question)
             waits = kept.open_questions(question)
         _, first = np.unique(kept.answer_of_row()[waits], return_index=True)
         chances = kept["probability"].codes[waits][first]
@@ -494,8 +494,9 @@ def _spread(
     unselected: str | None,
     none: Collection[str],
     label_names: Sequence[str] | None,
+    question: Question | None,
 ) -> CodedTable:
-    """Return rows in which blanks and words for *none* are rows about each label."""
+    """Return rows in which blanks and words for *none* are rows about each label, or no tags."""
     blank, says_none = whole
     if blank.any() and unselected is None:
         ways = {"no": "no label applies", "yes": "all do", "unknown": "nobody answered"}
@@ -511,6 +512,11 @@ def _spread(
     if "answer" not in rows.columns or not (blank | says_none).any():
         return rows  # without answers, all rows are refused
     applies = blank & (unselected == "yes")
+    empty = (blank | says_none) & ~applies & (rows.held_as(question) == QUESTIONS.index("tagged"))
+    if empty.any():
+        rows, blank, says_none = rows.with_empty_lists(empty), blank & ~empty, says_none & ~empty
+        if not (blank | says_none).any():
+            return rows
     names = label_names or sort_labels({x for x in rows.labels() if x.casefold() not in none})
     if len(names) < 2:
         text = "no label applies somewhere, but at most one label is known"

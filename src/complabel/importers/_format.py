@@ -52,7 +52,7 @@ class Options:
         In a blank cell, and for a row without a label, "unknown" says that nobody answered.
     none : tuple of str
         Words that stand in the place of a label, and say that no label applies, such as "None".
-    question : {"named", "asked", "ticked", "excluded"} or None
+    question : {"named", "asked", "ticked", "excluded", "positive", "tagged"} or None
         The question of answers for which the file does not say it. Labels chosen in ``absent`` are
         "named" by default; a table of answers has no default.
     answer : {"yes", "no"} or None

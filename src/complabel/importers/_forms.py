@@ -209,7 +209,8 @@ class FormReader:
     def rest(self) -> str | None:
         """What is said of labels that were shown and not chosen: "no", "yes", or nothing."""
         unselected = self.options.unselected if self.options.unselected in ("no", "yes") else None
-        return (self._if_ticked if self.options.question == "ticked" else None) or unselected
+        is_list = self.options.question in ("ticked", "tagged")
+        return (self._if_ticked if is_list else None) or unselected
 
     def rows(self, form: Form) -> list[Row]:
         """Return the rows of a form, if any."""
@@ -276,6 +277,10 @@ class FormReader:
         if self.options.question == "positive":
             menu = None if form.menu is None else as_json(form.menu)
             return [form.row("", "no", "positive", offered=menu)] if says_none else []
+        if self.options.question == "tagged":
+            self.tally.counts["forms without a tag"] += 1
+            menu = None if form.menu is None else as_json(form.menu)
+            return [form.row("", "no", "tagged", offered=menu)]
         rest = self._if_ticked if says_none else self.rest
         if rest is None or all(self.controls):
             return []
@@ -302,8 +307,8 @@ class FormReader:
         self, form: Form, absent: list[str], present: list[str], stated: str | None
     ) -> Iterator[Row]:
         question, menu, options = stated or "named", form.menu, self.options
-        if question == "positive":
-            yield from self._positive(form, absent, present)
+        if question in ("positive", "tagged"):
+            yield from self._positive(form, absent, present, question)
             return
         others: list[tuple[str, str]] = []
         if self.rest and (present if self.rest == "no" else absent):  # every one shown was judged
@@ -337,17 +342,22 @@ class FormReader:
         for label, answer in judged + others:
             yield form.row(label, answer, question, **about)
 
-    def _positive(self, form: Form, absent: list[str], present: list[str]) -> Iterator[Row]:
-        """Yield the rows of labels that somebody named because they apply."""
+    def _positive(
+        self, form: Form, absent: list[str], present: list[str], question: str
+    ) -> Iterator[Row]:
+        """Yield the rows of labels that somebody named or tagged because they apply."""
         if absent:
             text = f"{shown(absent[0])} was chosen because it does not apply"
-            raise fault(form.place, f"{text}, and the question is positive; leave out one of both")
-        if form.menu is not None and len(form.menu) == 1:  # that is a yes/no question
+            raise fault(
+                form.place, f"{text}, but the question is {question}; leave out one of both"
+            )
+        if question == "positive" and form.menu is not None and len(form.menu) == 1:  # it is yes/no
             yield form.row(present[0], "yes", "asked")
             return
         menu = None if form.menu is None else as_json(form.menu)
         for label in present:
-            yield form.row(label, "yes", "positive", offered=menu, asked_for=len(present))
+            asked_for = len(present) if question == "positive" else None
+            yield form.row(label, "yes", question, offered=menu, asked_for=asked_for)
 
     def _others(self, form: Form, absent: list[str], present: list[str]) -> list[tuple[str, str]]:
         """Return labels that were shown and not chosen, and what that says of them.

@@ -55,7 +55,7 @@ from complabel.importers._format import (
 )
 from complabel.importers._hints import hint
 from complabel.importers._label_studio import LABEL_STUDIO
-from complabel.importers._public import LVIS, OPEN_IMAGES
+from complabel.importers._public import EVENTS, LVIS, OPEN_IMAGES
 from complabel.importers._records import ARGILLA, PRODIGY
 from complabel.importers._sheets import BATCH, CELLS, CODED
 
@@ -188,7 +188,7 @@ TABLE = Format(
 
 
 FORMATS: tuple[Format, ...] = (
-    *(RESULTS, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES),
+    *(RESULTS, PRODIGY, ARGILLA, REPLIES, LVIS, OPEN_IMAGES, EVENTS),
     # Questions may be answered in other tools, so these are tried before the neutral table.
     # Almost any CSV file can be a table of codes, so that is tried last.
     *(LABEL_STUDIO, BATCH, TABLE, CODED, CELLS),

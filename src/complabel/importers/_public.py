@@ -39,6 +39,7 @@ from complabel.importers._format import (
     open_table,
     pieces,
     read_json,
+    records,
 )
 
 _HEADERS = {"labelname", "code", "id", "mid", "label"}
@@ -85,13 +86,14 @@ def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
             text = f"{setting('unselected')} is given, but LVIS says itself what is absent"
             raise InputError(f"{text}; leave it out", parameter="unselected")
         return None
-    if options.unselected not in ("no", "unknown"):
+    if options.question is None and options.unselected not in ("no", "unknown"):
         raise fault(
             path,
             "is COCO, which does not say what is absent. If each category that applies was"
             f" annotated, give {setting('unselected', 'no')}: the others do not apply; else"
-            f" {setting('unselected', 'unknown')}: then there is only yes",
-            proposes=[{"unselected": "no"}, {"unselected": "unknown"}],
+            f" {setting('unselected', 'unknown')}: then there is only yes. If some people marked"
+            f" what they saw, in all images, give {setting('question', 'tagged')}",
+            proposes=[{"unselected": "no"}, {"unselected": "unknown"}, {"question": "tagged"}],
         )
     parents = {each.get("supercategory") for each in whole.get("categories", ())}
     used = {each.get("category_id") for each in whole.get("annotations", ())}
@@ -105,6 +107,7 @@ def _rest_of_coco(path: Path, whole: Any, options: Options) -> str | None:
 
 def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
     whole = read_json(path)
+    _only_tagged(options)
     rest = _rest_of_coco(path, whole, options)
     lvis = checked(_Lvis, whole, str(path))
     tally.start("images", "images without an answer", "absent", "present")
@@ -134,25 +137,87 @@ def _lvis_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
         tally.counts["images without an answer"] += not any(by_answer.values())
         tally.counts["absent"] += len(by_answer["no"])
         tally.counts["present"] += len(by_answer["yes"])
+        question = options.question or ("ticked" if rest == "no" else "asked")
+        if options.question and not any(by_answer.values()):
+            yield Row(str(image.id), name, "", "no", question)
         clash = not by_answer["no"].keys().isdisjoint(by_answer["yes"])  # becomes two answers
         for answer, categories in by_answer.items():
             answer_id = f"{image.id}-{answer}" if clash else str(image.id)
             for category in categories:
                 if category not in names:
                     raise fault(place, f"has the category {category}, which is not in categories")
-                yield Row(
-                    answer_id, name, names[category], answer, "ticked" if rest == "no" else "asked"
-                )
+                yield Row(answer_id, name, names[category], answer, question)
 
 
 LVIS = Format(
     name="lvis",
-    title="LVIS or COCO: JSON with boxes of objects; COCO needs --unselected",
+    title="LVIS or COCO: JSON with boxes of objects; COCO needs --unselected or --read-as",
     recognizes=_is_lvis,
     read=lambda *arguments: pieces(_lvis_rows(*arguments)),
-    uses="item unselected drop",
+    uses="item unselected question drop",
     reads="`categories`, `annotations`, `images`",
     counts=("images", "images without an answer"),
+)
+
+# ---- events of issues ----
+
+
+class _Name(BaseModel):
+    name: Text
+
+
+class _Issue(BaseModel):
+    number: Number
+
+
+class _Event(BaseModel):
+    id: Number
+    event: Text
+    created_at: Text
+    issue: _Issue
+    label: _Name | None = None
+
+
+def _only_tagged(options: Options, *, needs: bool = False) -> None:
+    """Refuse another question than "tagged"."""
+    if options.question != "tagged" and (needs or options.question is not None):
+        raise InputError(
+            f"{setting('question', options.question)} does not fit this format; give"
+            f" {setting('question', 'tagged')} if people gave as many labels as they cared to",
+            parameter="question",
+            proposes=[{"question": "tagged"}],
+        )
+
+
+def _event_rows(path: Path, options: Options, tally: Tally) -> Iterator[Row]:
+    """Yield the last event of each issue and label: one that was removed does not apply."""
+    _only_tagged(options, needs=True)
+    tally.start(*EVENTS.counts)
+    last: dict[tuple[int, str], str] = {}
+    events = [checked(_Event, value, place) for place, value in records(path)]
+    for each in sorted(events, key=lambda event: (event.created_at, event.id)):
+        tally.counts["events"] += 1
+        if each.event in ("labeled", "unlabeled") and each.label is not None:
+            last[each.issue.number, each.label.name] = each.event
+        else:
+            tally.counts["other events"] += 1
+    for (issue, label), event in sorted(last.items()):
+        answer = "yes" if event == "labeled" else "no"
+        yield Row(str(issue), str(issue), label, answer, "tagged")
+    tally.remark(
+        "Issues that never had a label are not in the file; add rows of a table with their numbers"
+        " and no label, with --unselected no, if people looked at them, too"
+    )
+
+
+EVENTS = Format(
+    name="github-events",
+    title="GitHub: JSON of the events of issues; labels given, and removed",
+    recognizes=lambda head: {"event", "issue", "created_at"} <= head.keys()[1],
+    read=lambda *arguments: pieces(_event_rows(*arguments)),
+    uses="question",
+    reads="`id`, `event`, `created_at`, `issue.number`, `label.name`",
+    counts=("events", "other events"),
 )
 
 # ---- Open Images ----

@@ -307,6 +307,13 @@ def _rows(
             yield from rows
 
 
+_MEANS = {
+    (False, "no"): ", so that no labels apply",
+    (False, "yes"): ", so that all labels apply",
+    (True, "no"): " by somebody who looked for tags",
+}
+
+
 def _is_answer(form: Form, reader: FormReader) -> bool:
     """Return whether somebody filled in a form; a blank cell may be one without a tick."""
     names = sum(reader.controls, ())
@@ -317,8 +324,8 @@ def _is_answer(form: Form, reader: FormReader) -> bool:
         raise fault(
             form.place,
             f"column {shown(names[0])} is blank; it is not known whether nothing was ticked there,"
-            f" or nobody answered: give {setting('unselected', reader.rest)} if nothing was ticked,"
-            f" so that {'all' if reader.rest == 'yes' else 'no'} labels apply, or"
+            f" or nobody answered: give {setting('unselected', reader.rest)} if nothing was ticked"
+            f"{_MEANS[reader.options.question == 'tagged', reader.rest]}, or"
             f" {setting('unselected', 'unknown')} if nobody answered",
             proposes=[{"unselected": reader.rest}, {"unselected": "unknown"}],
         )
