@@ -162,8 +162,10 @@ def measure_time(n: int = 200, n_labels: int = 983, repeats: int = 5) -> None:
     print("| question | propensities | seconds of the processor |\n|---|---|--:|")
     for weighed in (False, True):
         log_w = torch.tensor(rng.normal(size=n_labels)) if weighed else None
-        for question in ("named", "positive"):
-            likelihood = AnswersLikelihood(draw_answers(Y, question=question, random_state=0))
+        for question in ("named", "positive", "tagged"):
+            given = {"exposure": np.full(n_labels, 0.5)} if question == "tagged" else {}
+            drawn = draw_answers(Y, question=question, random_state=0, **given)
+            likelihood = AnswersLikelihood(drawn, **given)
             likelihood(logits, log_propensities=log_w)
             start = time.process_time()
             for _ in range(repeats):

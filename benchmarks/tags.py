@@ -1,15 +1,13 @@
 """Lists of tags with exposure by label: the exact fit beside "what is not tagged does not apply".
 
 Of two thirds of the items, each label that applies is tagged with an exposure of its own, drawn
-from .2 to .8 by label. "fit" is SelectionLikelihoodClassifier: as it is, with the number of labels
-per item given ("told"), and beside 200 yes/no questions about random pairs ("asked"). All rivals
-are logistic regressions of each label. "AN" takes every label without a tag for "no". "PW" weighs
-tags by one over the propensity of Jain et al. (2016), with A = .55 and B = 1.5, as PSP losses do:
-a tag is "yes" with 1 / p and "no" with 1 - 1 / p (Natarajan's unbiased loss, kept from 0). "Platt"
-is AN, whose logits are shifted and scaled by the 200 questions, for all labels alike; "by label"
-also has a shift of each label, with the penalty that the questions themselves choose (folds).
-Penalties and scalings are those for which held-out tags are likeliest under AN. Printed are average
-precision and log-loss of a pair on the true labels of the other third, means over draws.
+from .2 to .8. "fit" is SelectionLikelihoodClassifier: as it is, with the number of labels per item
+given ("told"), and beside 200 yes/no questions about random pairs ("asked"). Rivals are logistic
+regressions of each label. "AN" takes every label without a tag for "no". In "PW" each tag counts
+one over the propensity of Jain et al. (KDD 2016, A = .55 and B = 1.5). "Platt" is AN, whose logits
+are scaled and shifted by the 200 answers; "by label" also shifts each label, with the penalty that
+these answers choose. Penalty and scaling are those for which held-out tags are likeliest. Printed
+are average precision and log-loss on true labels of the other third, means over draws.
 """
 
 from __future__ import annotations
@@ -38,9 +36,9 @@ def weighted(X: Any, tags: Any, Z: Any, C: float, weight: Any) -> Any:
     """Return the probabilities of labels (n, K); each tag of label k counts ``weight`` (K,)."""
     found = np.full((Z.shape[0], tags.shape[1]), 1e-3)
     for label, y in enumerate(tags.T):
-        if y.any() and not y.all():
-            w = np.where(y == 1, weight[label], 1.0)
-            model = LogisticRegression(C=C, max_iter=300).fit(X, y, sample_weight=w)
+        if y.any():
+            model = LogisticRegression(C=C, max_iter=300)
+            model.fit(X, y, sample_weight=np.where(y == 1, weight[label], 1.0))
             found[:, label] = model.predict_proba(Z)[:, 1]
     return found
 
@@ -51,27 +49,18 @@ def log_loss(Y: Any, p: Any) -> float:
     return float(-np.where(Y == 1, np.log(p), np.log1p(-p)).mean())
 
 
-def propensities(tags: Any) -> Any:
-    """Return the propensities (K,) of Jain et al., KDD 2016, by the counts of tags."""
-    n, a, b = len(tags), 0.55, 1.5
-    c = (np.log(n) - 1) * (b + 1) ** a
-    return 1 / (1 + c * np.exp(-a * np.log(tags.sum(axis=0) + b)))
-
-
 def calibrated(logits: Any, asked: Answers, other: Any, *, by_label: bool) -> Any:
     """Return probabilities by a regression of the answers on the logits of their pairs."""
     said = asked.statements()
     n_labels = logits.shape[1]
 
     def columns(z: Any, label: Any) -> Any:
-        of_label = np.eye(n_labels)[label] if by_label else np.zeros((len(z), 0))
-        return np.column_stack([z, of_label])
+        return np.column_stack([z, np.eye(n_labels)[label][:, : n_labels * by_label]])
 
-    X, y = columns(logits[said.item, said.label], said.label), said.applies
     model: Any = LogisticRegression(C=1e6, max_iter=1000)
     if by_label:
         model = LogisticRegressionCV(Cs=np.logspace(-2, 2, 9), cv=5, max_iter=1000)
-    model.fit(X, y)
+    model.fit(columns(logits[said.item, said.label], said.label), said.applies)
     label = np.tile(np.arange(n_labels), len(other))
     return model.predict_proba(columns(other.ravel(), label))[:, 1].reshape(other.shape)
 
@@ -88,7 +77,8 @@ def rivals(X: Any, tags: Any, asked: Answers, of: Any, other: Any, seed: int) ->
     _, C, scaled = min(tried, key=lambda each: each[0])
     every = weighted(scaled[of], tags, scaled, C, even)
     logits = special.logit(np.clip(every, 1e-6, 1 - 1e-6))
-    heavy = weighted(scaled[of], tags, scaled[other], C, 1 / propensities(tags))
+    inverse = 1 + (np.log(len(of)) - 1) * (2.5 / (tags.sum(axis=0) + 1.5)) ** 0.55
+    heavy = weighted(scaled[of], tags, scaled[other], C, inverse)  # by the counts of tags
     platt = [calibrated(logits[of], asked, logits[other], by_label=by) for by in (False, True)]
     return [every[other], heavy, *platt]
 
