@@ -256,7 +256,8 @@ class CodedTable:
         yes = np.append(np.isin(words.values, ("yes",)), False)[words.codes] | (
             "answer" not in self.columns
         )
-        return (label.codes == -1) & sure & is_list, says_none & yes, says_none & ~yes
+        told = (kind == TAGGED) & sure & ~yes  # "no" of no label is a list without tags
+        return (label.codes == -1) & sure & is_list & ~told, says_none & yes, says_none & ~yes
 
     def with_empty_lists(self, which: Bools) -> CodedTable:
         """Return the table in which some rows, (R,), say "no" of no label: lists without tags."""

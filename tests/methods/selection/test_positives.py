@@ -225,8 +225,8 @@ def test_the_interval_of_labels_per_item_holds_them():
         rng = np.random.default_rng(seed)
         truth = (rng.random((2000, 15)) < rng.uniform(0.05, 0.4, 15)).astype(np.uint8)
         exposure = rng.uniform(0.2, 0.8, 15)
-        tags = draw_answers(truth, question="tagged", exposure=exposure, random_state=seed)
-        asked = draw_answers(truth, question="asked", items_share=0.1, random_state=seed)
+        tags = draw_answers(truth, question="tagged", exposure=exposure, random_state=seed + 100)
+        asked = draw_answers(truth, question="asked", items_share=0.1, random_state=seed + 200)
         low, high = estimate_exposure(Answers.concatenate([tags, asked])).interval
         held += low <= truth.sum(axis=1).mean() <= high
     assert held >= 36
