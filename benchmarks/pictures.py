@@ -53,7 +53,7 @@ def read(paths: Sequence[Path]) -> tuple[pd.DataFrame, pd.Series]:
     cells = pd.concat(pd.DataFrame(summary["cells"]) for summary in summaries)
     truth = cells[(cells["row"] == "Supervised") & (cells["metric"] == "average_precision")]
     ways = ways[ways["row"] == _METHOD].drop_duplicates(["dataset", "draw"])
-    ways = ways.set_index(["dataset", "draw"])[["n_answers", "mean"]]
+    ways = ways.set_index(["dataset", "draw"])[["answers", "mean"]]
     return ways, truth.groupby("dataset", sort=False)["mean"].first()
 
 

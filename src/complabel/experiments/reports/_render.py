@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 
 from complabel import __version__
 from complabel._writing import explained, replacing
-from complabel.experiments.reports._asking import tickings
+from complabel.experiments.reports._asking import asked_points, tickings
 from complabel.experiments.reports._libraries import refuse_without_libraries
 from complabel.experiments.reports._sections import Table, headline, notes_on_gaps, sections
 from complabel.experiments.reports._summary import Summary, summarize_study
@@ -174,6 +174,7 @@ def _as_json(summary: Summary, _: StudyResults) -> str:
         "study": summary.plan.model_dump(mode="json"),
         "missing": summary.missing,
         "rankings": rankings,
+        "answers": asked_points(summary).to_dict("records"),
         "ticking": [asdict(ticking) for ticking in tickings(summary)],
         **records,
     }
